@@ -1,6 +1,6 @@
 /**
- * A chore: background work in rounds that never overlap. A round says how long to rest until the next one, or
- * that there is nothing to do until it is woken. A round that throws is logged and tried again after a
+ * A chore: background work in rounds that never overlap. A round returns the time until the next round, or
+ * that there is nothing to do until the chore is woken. A round that throws is logged and retried after a
  * back-off. A chore that writes unasked (src/chore_list.ts) runs only while the role allows it. Timers do not
  * keep the process alive.
  *
@@ -12,20 +12,20 @@ import { mayWriteUnasked, type RoleSource } from './role.js'
 import type { Service } from './services.js'
 import { log } from './telemetry/log.js'
 
-/** Milliseconds of a clock that does not go back, and its timers. */
+/** Milliseconds of a monotonic clock, and its timers. */
 export interface Clock {
   now(): number
-  /** @returns a function that cancels it */
+  /** @returns a function that cancels the timer */
   after(ms: number, run: () => void): () => void
 }
 
-/** Where a chore counts: src/telemetry/registry.ts. */
+/** Receives the counters of a chore: src/telemetry/registry.ts. */
 export interface ChoreTelemetry {
   countRound(chore: ChoreName, seconds: number, isFailed: boolean): void
   setChoreState(chore: ChoreName, state: ChoreState): void
 }
 
-/** What the chores of a thread share. */
+/** Shared by the chores of a thread. */
 export interface ChoreTools {
   readonly role: RoleSource
   readonly telemetry: ChoreTelemetry
@@ -37,13 +37,15 @@ export type Rest = number | 'idle'
 
 export interface ChoreOptions {
   readonly name: ChoreName
-  /** One bounded piece of work. @param signal aborted when the chore is to stop: the round ends soon then */
+  /**
+   * Runs one bounded piece of work. @param signal aborted when the chore is to stop: the round then ends soon
+   */
   readonly round: (signal: AbortSignal) => Rest | Promise<Rest>
-  /** Until the first round, in milliseconds. Default 0; `idle`: until it is woken. */
+  /** Milliseconds until the first round. Default 0; `idle`: none until the chore is woken. */
   readonly first?: Rest
   /** The message of the log line for a round that failed. */
   readonly failure: string
-  /** Milliseconds until a failed round is tried again: doubled from the first to the longest. */
+  /** Milliseconds until a failed round is retried: doubled each time, from the first to the longest. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number }
 }
 
@@ -56,9 +58,9 @@ export class Chore implements Service {
   readonly #end = new AbortController()
   #state: ChoreState = 'stopped'
   #isStarted = false
-  /** When the next round is due; Infinity: no timer is set. */
+  /** Time of the next round; Infinity: no timer is set. */
   #dueAt = Infinity
-  /** The earliest time that a wake-up has asked for before the start or during a round. */
+  /** The earliest time requested by a wake-up before the start or during a round. */
   #wokenAt = Infinity
   #cancel: (() => void) | undefined
   #running: Promise<void> | undefined
@@ -78,14 +80,14 @@ export class Chore implements Service {
     return this.#state
   }
 
-  /** The first call begins the rounds; a chore that was stopped does not start again. */
+  /** The first call starts the rounds. A chore that was stopped does not start again. */
   start(): void {
     if (this.#isStarted || this.#end.signal.aborted) return
     this.#isStarted = true
     this.#restUntil(this.#options.first ?? 0, 'resting')
   }
 
-  /** The next round begins in `delayMs` at the latest; where one is under way, after its end. */
+  /** The next round begins in `delayMs` at the latest; if one is running, after its end. */
   wake(delayMs = 0): void {
     if (this.#end.signal.aborted) return
     const at = this.#clock.now() + delayMs
@@ -93,7 +95,7 @@ export class Chore implements Service {
     else if (at < this.#dueAt) this.#arm(at)
   }
 
-  /** Resolves when the round under way has ended. No other one begins. */
+  /** Resolves when the current round has ended. No other one begins. */
   async stop(): Promise<void> {
     this.#end.abort()
     this.#disarm()
@@ -131,7 +133,7 @@ export class Chore implements Service {
   #backOff(error: unknown): number {
     this.#failuresInRow++
     const { firstMs, longestMs } = this.#options.retry ?? DEFAULT_RETRY
-    // A round that was cut short by the stop has not failed for a reason of its own.
+    // An error of a round that was aborted by the stop is not logged.
     if (!this.#end.signal.aborted) log.warn(this.#options.failure, { chore: this.name, reason: error })
     return Math.min(firstMs * 2 ** (this.#failuresInRow - 1), longestMs)
   }
@@ -166,7 +168,7 @@ const SYSTEM_CLOCK: Clock = {
   now: () => performance.now(),
   after: (ms, run) => {
     if (ms <= 0) {
-      // With its reference: an immediate without one does not end the loop's wait for input.
+      // Not unref'd: an unref'd immediate does not end the event loop's wait for input.
       const immediate = setImmediate(run)
       return () => clearImmediate(immediate)
     }

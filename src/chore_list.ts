@@ -1,14 +1,14 @@
 /**
- * The background work of the server, by name: one list, from which metrics take their labels and tests what
- * a follower must not run. Pure data. A chore runs in one thread at a time (src/chore.ts).
+ * The background work of the server, by name. Metrics take their labels from this list, and tests use it to
+ * check what a follower must not run. Pure data. A chore runs in one thread at a time (src/chore.ts).
  */
 
 export interface ChoreTraits {
   readonly thread: 'front end' | 'write lane'
   /**
    * Changes documents, settings, jobs, revisions, histories, vectors or objects without a request. Only a
-   * leader with a writable data directory may do that (src/role.ts). What a server does to its own copy
-   * alone (checks of it, the derived index and its mark) is not of this kind.
+   * leader with a writable data directory may do that (src/role.ts). Work on the server's own copy alone
+   * (checks of it, the derived index and its mark) does not count.
    */
   readonly writesUnasked: boolean
 }
@@ -27,7 +27,7 @@ export const CHORES = {
   expiry: { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },
-  // Each consumer says of itself whether it writes unasked.
+  // Each consumer declares for itself whether it writes unasked.
   'binlog-consumers': { thread: 'write lane', writesUnasked: false },
   'access-tracking': { thread: 'write lane', writesUnasked: true },
   'key-rotation': { thread: 'write lane', writesUnasked: true },
@@ -43,8 +43,8 @@ export type ChoreName = keyof typeof CHORES
 export const CHORE_NAMES = Object.keys(CHORES) as readonly ChoreName[]
 
 /**
- * What a chore does at the moment; metrics show the index. `standby`: it writes unasked, and this server may
- * not. `retrying`: its last round failed, and it rests for the back-off.
+ * The present state of a chore; metrics show the index. `standby`: it writes unasked, and this server may
+ * not. `retrying`: its last round failed, and it waits for the back-off.
  */
 export const CHORE_STATES = ['stopped', 'idle', 'resting', 'running', 'retrying', 'standby'] as const
 export type ChoreState = (typeof CHORE_STATES)[number]

@@ -1,8 +1,8 @@
 /**
- * The process of `mds doctor` that reads a store which no server has open, and reports damage of pages, of
+ * The process of `mds doctor`. It reads a store that no server has open, and reports damage of pages, of
  * rows, and of the relations between rows. Damaged LMDB pages can end the process that reads them, so the
- * parent (src/cli/doctor.ts) is another one; it knows from the last message how far this one came. Nothing in
- * the store is changed.
+ * parent (src/cli/doctor.ts) is a separate process. The last message tells the parent how far this one came.
+ * Nothing in the store is changed.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,18 +19,18 @@ import { keyringOf } from './worker/lane/sealing.js'
 
 export interface DoctorRequest {
   readonly path: string
-  /** One before has ended by a signal: which page was it? */
+  /** A previous check was ended by a signal, so the leaf pages are read to find the damaged one. */
   readonly readsLeaves: boolean
 }
 
-/** Its last message but for `stage` ends it. */
+/** Every message except `stage` is the last one. */
 export type DoctorMessage =
   | { readonly kind: 'stage'; readonly stage: string }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'damaged'; readonly reason: string }
   | { readonly kind: 'done'; readonly rows: number; readonly total: number; readonly summary: string; readonly listed: readonly Finding[] }
 
-/** It can't be looked at, which says nothing of what is in it. */
+/** The store cannot be examined, which implies nothing about its contents. */
 class Refused extends Error {}
 
 process.once('message', (request: DoctorRequest) => {
@@ -57,9 +57,9 @@ function examine(request: DoctorRequest): DoctorMessage {
   }
 }
 
-/** @throws Refused, else damage */
+/** @throws Refused; any other error is damage */
 function open({ path, readsLeaves }: DoctorRequest): Environment {
-  // Of the path nothing but the store is used, and of the configuration nothing but the keys.
+  // Only the store at the path and the keys of the configuration are used.
   const config = loadConfig(['--db', path], process.env)
   const directory = resolve(config.path)
   if (!existsSync(join(directory, 'CURRENT')) && !existsSync(join(directory, 'gen-000001')))
@@ -70,7 +70,7 @@ function open({ path, readsLeaves }: DoctorRequest): Environment {
   say('pages')
   const truth = join(generationPath, TRUTH_FILE)
   if (!existsSync(truth)) throw new Refused(`${truth} is not there: the store was never started`)
-  // A file that LMDB can't open ends the process within lmdb-js (3.5.6).
+  // A file that LMDB cannot open ends the process inside lmdb-js (3.5.6).
   for (const name of [truth, `${truth}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))
   if (!checkTruth(truth, readsLeaves))
     throw new Refused(`${truth} was not closed cleanly: the machine went down while it was written; start it once`)
@@ -92,7 +92,7 @@ function openTables(generationPath: string, keyring: Parameters<typeof openEnvir
   try {
     return openEnvironment(generationPath, keyring, undefined, true)
   } catch (error) {
-    // Made by an older version, or by a newer one.
+    // The store was made by an older or a newer version.
     if (error instanceof UnknownFormat && !(error instanceof DamagedFormat)) throw new Refused(error.message)
     throw error
   }
@@ -114,7 +114,7 @@ function compare(environment: Environment, comparison: StoreComparison): void {
     try {
       isMore = comparison.step(environment)
     } catch (error) {
-      // What LMDB says of pages that it can't go through.
+      // LMDB's error for pages that it cannot traverse.
       isMore = comparison.skip(error instanceof Error ? error.message : String(error))
     }
   }

@@ -1,25 +1,25 @@
 /**
- * The catalogue of operating errors: each text that the contract fixes, and what it is in each protocol,
- * once. Every refusal carries its code from where it is made to the surface that writes it, across threads.
- * Programming errors are assertions, not entries here.
+ * The catalogue of operating errors. It defines each text that the contract fixes, and its codes in each
+ * protocol, once. Every refusal carries its code from its origin to the surface that writes it, across
+ * threads. Programming errors are assertions, not entries here.
  */
 
-/** What a protocol says of an error beside its text. */
+/** Properties of an error in each protocol, beside its text. */
 interface Columns {
-  /** Who or what is at fault. */
+  /** The party or condition at fault. */
   readonly kind: 'input' | 'request' | 'rights' | 'absence' | 'conflict' | 'fault' | 'unavailable'
   readonly http: number
-  /** Canonical status of gRPC. */
+  /** Canonical gRPC status. */
   readonly grpc: string
   /** `extensions.code` of a GraphQL error. */
   readonly graphql: string
-  /** A code of JSON-RPC, or `tool`: the call of a tool has failed, which is a result with `isError`. */
+  /** A JSON-RPC code, or `tool`: the tool call failed, which is a result with `isError`. */
   readonly mcp: number | 'tool'
 }
 
 export interface CatalogueEntry extends Columns {
   readonly text: string
-  /** Where a retry can help: seconds to wait. */
+  /** Seconds until a retry, if a retry can help. */
   readonly retryAfterSeconds?: number
 }
 
@@ -31,7 +31,7 @@ const INTERNAL = { kind: 'fault', http: 500, grpc: 'INTERNAL', graphql: 'INTERNA
 const UNAVAILABLE = { kind: 'unavailable', http: 503, grpc: 'UNAVAILABLE', graphql: 'UNAVAILABLE', mcp: 'tool' } as const satisfies Columns
 
 export const CATALOGUE = {
-  /** Its text names the field. */
+  /** The actual text names the field. */
   invalid: { ...INVALID, text: 'invalid request' },
   missingFields: { ...INVALID, text: 'missing fields' },
   invalidJson: { ...INVALID, text: 'invalid JSON' },
@@ -67,7 +67,7 @@ export const CATALOGUE = {
   damaged: { ...INTERNAL, text: 'stored data is damaged' },
   backupFailed: { ...INTERNAL, text: 'backup failed' },
   internal: { ...INTERNAL, text: 'internal error' },
-  /** Of a batch. */
+  /** For a batch. */
   allFailed: { ...INVALID, text: 'all documents failed' },
   overloaded: { ...UNAVAILABLE, grpc: 'RESOURCE_EXHAUSTED', text: 'server busy, please retry', retryAfterSeconds: 1 },
   deadline: { ...UNAVAILABLE, grpc: 'DEADLINE_EXCEEDED', text: 'deadline exceeded, please retry', retryAfterSeconds: 1 },
@@ -97,31 +97,32 @@ export function entryOf(code: ErrorCode): CatalogueEntry {
   return CATALOGUE[code]
 }
 
-/** The server's own fault: asking again does not help. */
+/** The server's own fault: a retry does not help. */
 export function isFault(code: ErrorCode | null): boolean {
   return code !== null && CATALOGUE[code].kind === 'fault'
 }
 
-/** Asking again may help. */
+/** A retry may help. */
 export function isUnavailable(code: ErrorCode | null): boolean {
   return code !== null && CATALOGUE[code].kind === 'unavailable'
 }
 
 /**
- * An answer that is not a success. Thrown by handlers and domain rules, turned into `{"error": text}`, with
- * its `hint` where it has one, in one place.
+ * An answer that is not a success. Thrown by handlers and domain rules. Converted in one place to
+ * `{"error": text}`, with its `hint` if it has one.
  */
 export class ServiceError extends Error {
   /**
-   * @param text in place of the catalogue's @param hint for authors of clients: the field, what is expected,
-   * and what was sent
+   * @param text replaces the catalogue's text
+   * @param hint for authors of clients: the field, what is expected, and what was sent
    */
   constructor(
     readonly code: ErrorCode,
     text: string = CATALOGUE[code].text,
     readonly hint?: string,
   ) {
-    // No stack: the text says all, nobody logs it, and taking one costs more than a whole point read (7 us).
+    // No stack: the text is complete, nobody logs the stack, and capturing one costs more than a whole point
+    // read (7 us).
     const depth = Error.stackTraceLimit
     Error.stackTraceLimit = 0
     super(text)

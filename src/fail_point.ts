@@ -1,6 +1,6 @@
 /**
- * Named places at which a test ends the process or makes a step fail: `MDS_FAIL_POINT=name` is kill -9 there,
- * `MDS_FAIL_POINT=name:error` a throw. Without the variable nothing happens. Any thread.
+ * Named places at which a test ends the process or makes a step fail. `MDS_FAIL_POINT=name` sends SIGKILL
+ * there, `MDS_FAIL_POINT=name:error` throws. Without the variable nothing happens. Any thread.
  */
 const [wanted, how] = (process.env.MDS_FAIL_POINT ?? '').split(':')
 

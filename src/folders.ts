@@ -1,10 +1,10 @@
-/** Making folders, for the server and the command line. Any thread. */
+/** Creates folders, for the server and the command line. Any thread. */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and its missing parents. Not with Node's `recursive`, which never returns where the system
- * makes no folder (`/proc/x`): each folder is tried twice at most.
+ * Creates a folder and its missing parents. Does not use Node's `recursive`, which never returns where the
+ * system creates no folder (`/proc/x`). Here each folder is tried twice at most.
  * @throws Error of the system
  */
 export function makeFolders(path: string, mode = 0o777): void {
@@ -25,7 +25,7 @@ function makeOne(path: string, mode: number): void {
   }
 }
 
-/** False also where the system does not say. */
+/** False also if the system returns an error. */
 export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory()

@@ -1,7 +1,7 @@
 /**
- * What a start prints: warnings, the address of the server, and first requests to try. Main thread, at start.
- * In text format these lines have no time and level, because people read them and scripts wait for `ready
- * on`; in JSON they are log lines like others.
+ * The output of a start: warnings, the address of the server, and first requests to try. Main thread, at
+ * start. In text format these lines have no time and level, because people read them and scripts wait for
+ * `ready on`. In JSON format they are ordinary log lines.
  */
 import type { Config } from './config/config.js'
 import { isExposed } from './system/loop_answers.js'
@@ -49,14 +49,14 @@ export function printReady(address: string, startMs: number): void {
   ])
 }
 
-/** A start that is refused, in one line. */
+/** Prints a refused start, in one line. */
 export function printRefusal(what: string, reason: string): void {
   if (logsJson()) log.error(what, { reason })
   else print('warn', [`${what}: ${reason}`])
 }
 
 /**
- * The unspecified address is for listening: not every system connects to it, and a page opened under it
+ * The unspecified address is for listening only. Not every system connects to it, and a page opened under it
  * counts as foreign (surface/http/local_guard.ts).
  */
 export function curlTarget(address: string): { readonly option: string; readonly base: string } {

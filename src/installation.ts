@@ -1,10 +1,10 @@
-/** Where the files of this installation lie: programs, native addon, WASM modules, models. Any thread. */
+/** Locations of the files of this installation: programs, native addon, WASM modules, models. Any thread. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The first folder upwards that holds package.json, whether this file runs from `dist/src` or within a
+ * The nearest parent folder that contains package.json, whether this file runs from `dist/src` or from a
  * bundle.
  */
 export function projectFolder(): string {
@@ -18,7 +18,7 @@ export function projectFolder(): string {
 }
 
 /**
- * The file that starts a program: a process or a thread of its own. Each is bundled with what it imports.
+ * The entry file of a program, which runs as a separate process or thread. Each is bundled with its imports.
  * @param name path of its source below `src`, without `.ts`; one of `PROGRAMS` in scripts/lib/bundle.mjs
  */
 export function programPath(name: string): string {

@@ -1,7 +1,6 @@
 /**
- * Program of a lane's thread, which Piscina loads. Puts together what runs on lanes: the lane itself and the
- * readers of the forms in which surfaces write their inputs. The lane is open before Piscina can give it a
- * batch.
+ * The program of a lane's thread, which Piscina loads. Assembles the lane and the readers of the input forms
+ * that surfaces write. The lane is open before Piscina can assign it a batch.
  */
 import { httpForm } from './surface/http/lane/form.js'
 import { startLane } from './worker/lane/lane.js'

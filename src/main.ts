@@ -1,6 +1,6 @@
 /**
  * The program: configuration, then either the supervisor with the server as its child, or the server itself.
- * Loads nothing heavy before the configuration is known good.
+ * Loads nothing heavy before the configuration is validated.
  */
 import { isatty } from 'node:tty'
 import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config/config.js'
@@ -14,13 +14,14 @@ const supervised = process.env[SUPERVISED_VARIABLE] !== undefined
 const hadTerminal = isatty(0)
 let running: Config | undefined
 
-// Before the configuration is read, so that no change after that is missed: the handler runs in a later turn.
+// Installed before the configuration is read, so that no later change is missed: the handler runs in a later
+// turn.
 process.on('SIGHUP', () => {
-  // The terminal was closed: as by any program in its foreground, that is taken as the wish to end.
+  // The terminal was closed. Like any program in its foreground, the server then shuts down.
   if (hadTerminal && !isatty(0)) process.kill(process.pid, 'SIGTERM')
   else if (running !== undefined) running = reread(running, argv, process.env, running.supervisor && !supervised)
 })
-// Node says it as well, in lines that no reader of JSON takes.
+// Node prints the error as well, in lines that a JSON parser cannot read.
 process.on('uncaughtExceptionMonitor', (error) => {
   if (logsJson()) log.error('the process ends', { fault: error })
 })
@@ -47,7 +48,8 @@ if (wantsHelp(argv)) {
   if (config.supervisor && !supervised) {
     process.exitCode = await supervise(argv, config.supervisorRestartsMax)
   } else {
-    // uWS reads it when it is loaded. Its default of 4 KB is less than browsers with a few cookies send.
+    // uWS reads the variable when it is loaded. Its default of 4 KB is less than browsers with a few cookies
+    // send.
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '8192'
     const { runServer } = await import('./server.js')
     await runServer(config, supervised)

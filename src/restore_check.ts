@@ -1,7 +1,7 @@
 /**
- * A process of its own that makes a copied store ready to be served: every record is checked, the binlog
- * reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process
- * that reads them: this one, not the server. It is told what to do by its parent, and ends when that does.
+ * A separate process that prepares a copied store to be served. It checks every record, resets the binlog and
+ * builds the index. All of it is on disk when it exits with 0. Damaged LMDB pages can end the process that
+ * reads them: this one, not the server. Its parent sends it the task, and it ends when the parent does.
  * Started by src/worker/handlers/restore_process.ts.
  */
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ process.once('message', (check: RestoreCheck) => {
     },
   )
 })
-/** The parent says `backup NAME is` in front of it. */
+/** The parent puts `backup NAME is` in front of it. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof CorruptRecord ? `damaged: ${error.message}` : error.message
@@ -69,8 +69,8 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
 }
 
 /**
- * As a start does, and first: to the check of the records whatever can't be opened is damage, and nobody
- * should throw a whole backup away because a key was missing.
+ * Checks the keys first, as a start does. The check of the records treats everything that cannot be decrypted
+ * as damage, and nobody should discard a whole backup because a key was missing.
  */
 function requireKeys(environment: Environment): void {
   try {
@@ -89,7 +89,7 @@ interface Prepared {
 
 async function buildIndex({ config, engine, store }: Prepared, path: string, history: Uint8Array): Promise<void> {
   engine.open(join(path, 'index'), history, analysisVersion(config))
-  // This process serves nobody and may wait for the network.
+  // This process serves no requests and may wait for the network.
   const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
   const stores = new ObjectStores(outbound, heldBodies(config.limits))
   const fetching = new ObjectFetching({ store, settings: new SettingsCache(), fetchObjects: (objects) => stores.bringEach(objects) })
@@ -104,7 +104,7 @@ async function buildIndex({ config, engine, store }: Prepared, path: string, his
   }
   await stores.close()
   const lastLsn = store.read((view) => view.storeCounters().lastLsn)
-  // The checkpoint is that of the store, also where the last entries left nothing to index.
+  // The checkpoint is that of the store, even if the last entries contained nothing to index.
   engine.publish(joinBatch([], lastLsn))
   engine.endRebuild()
   engine.flushedTo(lastLsn)
@@ -112,8 +112,9 @@ async function buildIndex({ config, engine, store }: Prepared, path: string, his
 }
 
 /**
- * Files of all vectors that may lie on disk, and their graphs. What the engine holds in memory only is
- * bounded by waiting for its files now and then, the later the more they have.
+ * Writes the files of all vectors that may be stored on disk, and their graphs. The data that the engine
+ * holds in memory only is bounded by waiting for its files periodically. The interval grows with the size of
+ * the files.
  */
 function storeVectors(store: TruthStore, path: string, history: Uint8Array, sealed: ReadonlySet<number>): void {
   const vectors = openVectorEngine()

@@ -1,16 +1,17 @@
 /**
- * The role of a server: whether it may write without being asked. A shared word of the control block
- * (src/wire/control_block.ts) holds it, so that every thread asks the same one. Pure data and one question.
+ * The role of a server: whether it may write unasked, that is, without a request. It is a shared word of the
+ * control block (src/wire/control_block.ts), so that every thread reads the same one. Pure data and one
+ * predicate.
  */
 
 /**
- * In this order: the number in the shared word is the index. A `leader` writes. A `follower` gets its writes
- * from a leader. `read_only`: the data directory can't be written.
+ * The order matters: the number in the shared word is the index. A `leader` writes. A `follower` receives its
+ * writes from a leader. `read_only`: the data directory cannot be written.
  */
 export const ROLES = ['leader', 'follower', 'read_only'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Where the role of the moment is read. */
+/** Source of the present role. */
 export interface RoleSource {
   readonly role: Role
 }

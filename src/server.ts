@@ -1,9 +1,9 @@
 /**
- * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop
- * accepting, finish what was accepted, close lanes and stores. Its parts are one ordered list of services.
- * Front-end thread. A storage fault or the loss of the write lane ends it by SIGKILL, because after either
- * nothing that this process says of a write can be trusted, and because an orderly exit can hang after an I/O
- * error.
+ * The lifecycle of the server process: data directory and lock, lanes, listening, ready. On SIGTERM it stops
+ * accepting, finishes what was accepted, and closes lanes and stores. Its parts are one ordered list of
+ * services. Front-end thread. A storage fault or the loss of the write lane ends the process by SIGKILL:
+ * after either, no statement of this process about a write can be trusted, and a clean exit can hang after an
+ * I/O error.
  */
 import type { Config } from './config/config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
@@ -40,8 +40,8 @@ import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
 /**
- * Starts the server; the process then lives by its sockets.
- * @param supervised it ends when its parent does.
+ * Starts the server. The process then lives as long as its sockets.
+ * @param supervised whether it ends when its parent does
  */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
   const server = new Server(config)
@@ -55,7 +55,7 @@ class Server implements ServerState, LanesListener {
   readonly startedAt = Date.now()
   listenAddress = ''
   readonly #control = ControlBlock.create()
-  /** The one that the lanes share; asked for health. */
+  /** The engine that the lanes share; queried for health. */
   readonly #engine = openEngine()
   readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
@@ -91,8 +91,9 @@ class Server implements ServerState, LanesListener {
       return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
     })
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
-    // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can say
-    // `warming_up`; sockets are closed before the lanes. Jobs end while requests do: some wait for them.
+    // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
+    // report `warming_up`. Sockets are closed before the lanes. Jobs end in parallel with requests, because
+    // some jobs wait for requests.
     this.#services = new Services([
       service('data directory', { start: () => this.#claimDirectory() }),
       service('object stores', { stop: () => this.#objects.stores.close() }),
@@ -102,7 +103,7 @@ class Server implements ServerState, LanesListener {
       service('sockets', { stop: () => this.#closeSurfaces() }),
       service('dispatcher', { stop: () => this.#endDispatcher() }),
       sideBySide('chores', [
-        // First: what is written before the provider is known is not embedded.
+        // First: documents written before the provider is known are not embedded.
         this.#embedding,
         new BodyMoves(this.#dispatcher, this.#telemetry, tools),
         new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds, tools),
@@ -214,7 +215,7 @@ class Server implements ServerState, LanesListener {
   }
 
   onFailed(reason: string): void {
-    // A start that met a full disk is tried again: there may be space by then.
+    // A start that met a full disk is retried: there may be space by then.
     if (this.#control.phase === 'warming_up') refuseStart(reason, this.#hasMetFullDisk() ? EXIT_FAILED : EXIT_REFUSED)
     this.onFatal(reason)
   }
@@ -225,7 +226,7 @@ class Server implements ServerState, LanesListener {
 
   onFatal(reason: string): void {
     if (this.#control.phase === 'unhealthy') return
-    // Another process reads what is on disk, and refuses writes: nobody need wait for it.
+    // Another process can read the data on disk and refuses writes, so it starts at once.
     if (this.#control.phase === 'healthy' && this.#hasMetFullDisk()) process.send?.(DISK_FULL_MESSAGE)
     this.#control.phase = 'unhealthy'
     this.#phaseReason = reason
@@ -243,7 +244,7 @@ class Server implements ServerState, LanesListener {
     return this.#control.diskFull || space.freeBytes() < space.floorBytes
   }
 
-  /** Once; a second signal changes nothing. */
+  /** Runs once; a second signal has no effect. */
   async shutDown(): Promise<void> {
     this.#ending ??= this.#drainAndClose()
     await this.#ending
@@ -265,7 +266,7 @@ class Server implements ServerState, LanesListener {
   }
 
   async #finishRequests(): Promise<void> {
-    // Clients that neither send nor read must not cost the store its orderly end.
+    // Clients that neither send nor read must not prevent the clean shutdown of the store.
     const slow = setTimeout(() => this.#closeSurfaces(), (this.config.shutdownSecondsMax * 1000) / 2)
     await Promise.all(this.#surfaces.map((surface) => surface.idle()))
     clearTimeout(slow)

@@ -1,18 +1,18 @@
 /**
- * The parts of the process that start and stop: one ordered list. Start goes through it in order, one after
- * the other; stop goes through all of it in reverse, whether a part was started or not, because a shutdown
- * may come during the start. Front-end thread.
+ * The parts of the process that start and stop, as one ordered list. Start runs through it in order, one
+ * after another. Stop runs through all of it in reverse, whether a part was started or not, because a
+ * shutdown may come during the start. Front-end thread.
  */
 
 export interface Service {
   readonly name: string
-  /** Resolves when the services behind this one may start. */
+  /** Resolves when the services after this one may start. */
   start(): void | Promise<void>
-  /** Resolves when nothing of it is under way. Called once, also for a service that was not started. */
+  /** Resolves when no work of it is in progress. Called once, also for a service that was not started. */
   stop(): Promise<void>
 }
 
-/** A service of two functions; a missing one does nothing. */
+/** A service made of two functions; a missing one does nothing. */
 export function service(
   name: string,
   parts: { readonly start?: () => void | Promise<void>; readonly stop?: () => void | Promise<void> },
@@ -24,7 +24,7 @@ export function service(
   }
 }
 
-/** Several services as one: they start in order and stop side by side. */
+/** Several services as one: they start in order and stop in parallel. */
 export function sideBySide(name: string, parts: readonly Service[]): Service {
   return {
     name,
@@ -42,7 +42,7 @@ export class Services {
 
   constructor(readonly services: readonly Service[]) {}
 
-  /** Ends early where `stop` was called meanwhile. @throws what the start of a service throws */
+  /** Ends early if `stop` was called meanwhile. @throws the error of a service's start */
   async start(): Promise<void> {
     for (const each of this.services) {
       if (this.#isStopping) return

@@ -1,8 +1,8 @@
 /**
- * The parent process: it runs the server as a child and starts it again after a crash. It opens nothing
- * itself, so nothing that ends the server ends it. The child shares its standard streams; signals are passed
- * on, SIGHUP too, which ends neither (config/reload.ts); an orderly end (0) and a refused start (2) are
- * final. A child whose parent has gone shuts down by itself (server.ts).
+ * The parent process: it runs the server as a child and restarts it after a crash. It opens nothing itself,
+ * so a fault that ends the server does not end it. The child shares its standard streams. Signals are
+ * forwarded, including SIGHUP, which ends neither process (config/reload.ts). A clean exit (0) and a refused
+ * start (2) are final. A child whose parent has gone shuts down by itself (server.ts).
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -10,41 +10,41 @@ import { programPath } from './installation.js'
 import { GC_HELPERS_CORES_MIN, SUPERVISOR_BACKOFF_MS_FIRST, SUPERVISOR_BACKOFF_MS_MAX, SUPERVISOR_QUICK_MS } from './limits/process.js'
 import { log } from './telemetry/log.js'
 
-/** Says to a process that it is the child. */
+/** Marks a process as the child. */
 export const SUPERVISED_VARIABLE = 'MDS_SUPERVISED'
-/** Says to the child how often it has been started again, which nobody else knows. */
+/** Number of restarts so far, which only the supervisor knows. */
 export const RESTARTS_VARIABLE = 'MDS_RESTARTS'
 /**
- * Says to the child that the one before it ended because a commit met a full disk: it refuses writes until it
- * has seen that there is space.
+ * Set if the previous child ended because a commit met a full disk. The child refuses writes until it has
+ * verified that there is space.
  */
 export const DISK_FULL_VARIABLE = 'MDS_DISK_FULL'
 /**
- * Says to the child which signal ended the one before it, where a damaged page of the store may have been the
- * cause: it looks at every page before it opens the store.
+ * The signal that ended the previous child, if a damaged page of the store may have been the cause. The child
+ * then checks every page before it opens the store.
  */
 export const PAGES_DOUBTED_VARIABLE = 'MDS_PAGES_DOUBTED'
-/** What a child that served says on its channel before it ends itself for that. */
+/** Message of a child that served, before it ends itself because of a full disk. */
 export const DISK_FULL_MESSAGE = 'disk full'
-/** What a child says on its channel as soon as SIGHUP does not end it any more. */
+/** Message of a child as soon as SIGHUP does not end it any more. */
 export const HEARS_MESSAGE = 'hears SIGHUP'
-/** Exit code of a start that failed and may succeed the next time. */
+/** Exit code of a start that failed and may succeed on the next attempt. */
 export const EXIT_FAILED = 1
-/** Exit code of a start that was refused: another one would be refused as well. */
+/** Exit code of a start that was refused: another attempt would be refused as well. */
 export const EXIT_REFUSED = 2
 
 const MAIN = programPath('main')
 /**
- * LMDB believes its pages: one that is damaged leads it outside of the file or of its memory, or to an
+ * LMDB trusts its pages: a damaged one leads to an access outside of the file or of its memory, or to an
  * assertion.
  */
 const SIGNALS_OF_DAMAGE: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL']
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * @param restartsMax quick failures in a row after which it gives up, for those whose service manager starts
- * it again; 0: never
- * @returns the exit code of the whole
+ * @param restartsMax number of consecutive quick failures after which it gives up, for systems whose service
+ * manager restarts it; 0: never
+ * @returns the exit code of the supervisor
  */
 export async function supervise(argv: readonly string[], restartsMax: number): Promise<number> {
   let quickFailures = 0
@@ -55,7 +55,8 @@ export async function supervise(argv: readonly string[], restartsMax: number): P
     if (end.asked || end.code === 0 || end.code === EXIT_REFUSED) return end.code
     if (end.hasRun) told = toldAfter(end)
     const { isDiskFull } = end
-    // Its successor refuses writes, so it does not end in the same way: reads need not wait.
+    // The next child refuses writes, so it does not end in the same way: it starts without a pause, and reads
+    // need not wait.
     if (!isDiskFull) quickFailures = performance.now() - startedAt < SUPERVISOR_QUICK_MS ? quickFailures + 1 : 0
     if (restartsMax > 0 && quickFailures >= restartsMax) {
       log.error(`supervisor: the server ended ${quickFailures} times within ${SUPERVISOR_QUICK_MS / 1000} s of its start; giving up`)
@@ -72,7 +73,7 @@ export function restartPauseMs(quickFailures: number): number {
   return quickFailures === 0 ? 0 : Math.min(SUPERVISOR_BACKOFF_MS_FIRST * 2 ** (quickFailures - 1), SUPERVISOR_BACKOFF_MS_MAX)
 }
 
-/** What its successor is told. */
+/** Environment variables for the next child. */
 function toldAfter({ isDiskFull, how }: ChildEnd): Readonly<Record<string, string>> {
   return {
     ...(isDiskFull ? { [DISK_FULL_VARIABLE]: '1' } : {}),
@@ -81,31 +82,35 @@ function toldAfter({ isDiskFull, how }: ChildEnd): Readonly<Record<string, strin
 }
 
 interface ChildEnd {
-  /** It was started. */
+  /** Whether it was started. */
   readonly hasRun: boolean
   readonly code: number
   /** For the log: exit code or signal. */
   readonly how: string
-  /** We were told to end while it ran. */
+  /** Whether the supervisor was told to end while the child ran. */
   readonly asked: boolean
-  /** It served, a commit met a full disk and could not be undone: another process can serve reads at once. */
+  /**
+   * The child served, and a commit met a full disk and could not be undone. Another process can serve reads
+   * at once.
+   */
   readonly isDiskFull: boolean
 }
 
 /**
- * The system refused a new process (too many, no memory, the program is not there): a later try may succeed.
+ * The system refused a new process (too many, no memory, the program does not exist): a later attempt may
+ * succeed.
  */
 function unstarted({ message }: Error): ChildEnd {
   return { hasRun: false, code: EXIT_FAILED, how: message, asked: false, isDiskFull: false }
 }
 
-/** @throws Error where it could not be started */
+/** @throws Error if the child could not be started */
 function runChild(argv: readonly string[], told: Readonly<Record<string, string>>): Promise<ChildEnd> {
   return new Promise((resolve, reject) => {
     let asked = false
     let isDiskFull = false
     const child = spawn(process.execPath, [...process.execArgv, ...gcFlags(), MAIN, ...argv], {
-      // The channel carries HEARS_MESSAGE and perhaps DISK_FULL_MESSAGE; its end tells the child that its
+      // The channel carries HEARS_MESSAGE and perhaps DISK_FULL_MESSAGE. Its end tells the child that the
       // parent has gone.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [SUPERVISED_VARIABLE]: '1', ...told },
@@ -116,7 +121,7 @@ function runChild(argv: readonly string[], told: Readonly<Record<string, string>
     }
     let hears = false
     let isHungUp = false
-    // A request to read the configuration again, no end.
+    // SIGHUP requests a reload of the configuration, not an exit.
     const hangUp = (): void => {
       if (hears) child.kill('SIGHUP')
       else isHungUp = true
@@ -134,7 +139,7 @@ function runChild(argv: readonly string[], told: Readonly<Record<string, string>
       if (isHungUp) hangUp()
     })
     child.on('error', (error) => {
-      // A child that runs has an end of its own.
+      // A running child reports its own exit.
       if (child.pid !== undefined) return
       finish()
       reject(error)
@@ -147,9 +152,9 @@ function runChild(argv: readonly string[], told: Readonly<Record<string, string>
 }
 
 /**
- * V8 gives each collection to four helper threads as well. With few cores they compete with the lanes and the
- * loop: at 64 connections on 2 cores they took 10 of 62 us of CPU per point read, and without them no other
- * thread's own time grew. A flag of the start: V8 traps when it is changed later.
+ * V8 also runs each garbage collection on four helper threads. With few cores they compete with the lanes and
+ * the event loop. At 64 connections on 2 cores they took 10 of 62 us of CPU per point read, and without them
+ * no other thread's own time grew. The flag must be set at the start: V8 traps when it is changed later.
  */
 export function gcFlags(): readonly string[] {
   return availableParallelism() <= GC_HELPERS_CORES_MIN ? ['--single-threaded-gc'] : []

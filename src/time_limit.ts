@@ -1,6 +1,6 @@
 /**
- * A signal that aborts when a time is over or an outer signal aborts. In Node 20 `AbortSignal.any([…,
- * AbortSignal.timeout(n)])` can lose its time-out at a garbage collection, because the composite holds its
+ * A signal that aborts when a time limit is over or an outer signal aborts. In Node 20 `AbortSignal.any([…,
+ * AbortSignal.timeout(n)])` can lose its timeout at a garbage collection, because the composite holds its
  * sources by weak references only. Here the timer holds the controller. `end` must be called when the work is
  * done.
  */
@@ -25,7 +25,7 @@ export class TimeLimit {
     return this.#controller.signal
   }
 
-  /** The time is over: it was not the outer signal. */
+  /** True if the time limit aborted the signal, not the outer signal. */
   get isOver(): boolean {
     return this.#isOver
   }

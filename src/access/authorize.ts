@@ -1,8 +1,9 @@
 /**
- * May this principal run this operation on these collections? Asked for every request of every surface: on
- * the loop for operations that are answered there and before a cached answer is given, in a lane before the
- * handler runs. While access control is off everybody is the anonymous principal, who may do everything; the
- * question is on every path from the start, so that no operation and no surface is added beside it. Pure.
+ * Decides whether a principal may run an operation on collections. It is called for every request of every
+ * surface: on the event loop for operations answered there and before a cached answer is returned, in a lane
+ * before the handler runs. While access control is off, every caller is the anonymous principal, who may do
+ * everything. The check is on every path from the start, so that no operation and no surface can bypass it.
+ * Pure.
  */
 import { serviceError } from '../errors.js'
 import { ALL_COLLECTIONS, namesAt } from '../operations/collection_access.js'
@@ -10,16 +11,16 @@ import { isInternal, type AnyOperation } from '../operations/operation.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { Principal } from './principal.js'
 
-/** Where the question was asked: each has its counter. */
+/** Where the check was made; each path has its counter. */
 export type AuthorizationPath = 'loop' | 'lane' | 'cached'
 
 declare const isAuthorized: unique symbol
 
-/** The outcome of the question, which a handler needs: only `authorize` makes one. */
+/** The result of the check, which a handler requires: only `authorize` makes one. */
 export interface Authorized {
   readonly [isAuthorized]: true
   readonly principal: Principal
-  /** The collections on which the permission was asked; empty where the caller is shown what it may read. */
+  /** The collections that were authorized; empty if the caller is shown the collections that it may read. */
   readonly collections: readonly string[]
   /**
    * Whether the caller may be shown this collection: for listings and for operations over all collections.
@@ -28,9 +29,10 @@ export interface Authorized {
 }
 
 /**
- * The collections that a validated input touches, by the row; empty: those that the caller may read.
- * @param collectionOfJob undefined: there is no such job, and whether there is one is only told to a caller
- * that may read all collections
+ * The collections that a validated input affects, according to the row; empty: those that the caller may
+ * read.
+ * @param collectionOfJob undefined: there is no such job; only a caller that may read all collections learns
+ * whether a job exists
  */
 export function collectionsOf(
   operation: AnyOperation,
@@ -74,7 +76,7 @@ function isAllowed(operation: AnyOperation, principal: Principal, collections: r
   return collections.every((collection) => mayAsk(principal, collection))
 }
 
-/** Access control is off: every named collection is everybody's. */
+/** While access control is off, every caller may use every named collection. */
 function mayAsk(principal: Principal, collection: string): boolean {
   return principal.kind === 'anonymous' && collection !== ''
 }

@@ -1,14 +1,17 @@
-/** Who asks. A principal travels with each request from its surface to its handler, across threads. */
+/**
+ * The principal: the requester's identity. It travels with each request from its surface to its handler,
+ * across threads.
+ */
 
 /**
- * `anonymous`: a client while access control is off. `system`: the server itself, for what it does unasked;
- * no surface makes one.
+ * `anonymous`: a client while access control is off. `system`: the server itself, for its background work; no
+ * surface makes one.
  */
 export type PrincipalKind = 'anonymous' | 'system'
 
 export interface Principal {
   readonly kind: PrincipalKind
-  /** Recorded as the actor of what it writes; empty where it has no name. */
+  /** Recorded as the actor of its writes; empty if it has no name. */
   readonly name: string
 }
 

@@ -1,8 +1,8 @@
 /**
- * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at
- * a time through the bulk lane like any other heavy request, so that online requests keep their lanes. The
- * record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts);
- * what is here dies with the process. Front-end thread only.
+ * Bulk ingest jobs while they wait and run. Their documents are in memory. Jobs run one after another, one
+ * chunk at a time, through the bulk lane like any other heavy request, so that online requests keep their
+ * lanes. The record of a job, its state transitions and its counters are in the store
+ * (src/domain/bulk_ingest.ts). The state in this file is lost with the process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
@@ -22,8 +22,8 @@ import type { OutgoingAnswer } from '../wire/answer.js'
 import { log } from '../telemetry/log.js'
 
 /**
- * What may have been written, and what ends a lane, is not asked for again; nor what an object store did not
- * take for as long as it is asked: the store may stay away for days.
+ * Refusals after which a chunk is not retried: its write may have been stored, it ended its lane, or an
+ * object store refused it for as long as retries last. The store may be unavailable for days.
  */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['outcomeUnknown', 'laneLost', 'backendUnavailable'])
 
@@ -35,7 +35,7 @@ export class BulkIngests implements Service {
   readonly name = 'bulk-ingests'
   readonly #chore: Chore
   readonly #waiting: Ingest[] = []
-  /** Jobs that wait, or whose record is being written. */
+  /** Number of jobs that wait, or whose record is being written. */
   #admitted = 0
   #bytesWaiting = 0
   readonly #callbacks = new Set<Promise<void>>()
@@ -57,9 +57,7 @@ export class BulkIngests implements Service {
     this.#chore.start()
   }
 
-  /**
-   * Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start.
-   */
+  /** Lets the current chunk and the current callbacks finish. The next start fails the jobs that wait. */
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#chore.stop()
@@ -89,7 +87,7 @@ export class BulkIngests implements Service {
     if (answer?.code !== null) return answer ?? refusal('deadline')
     const { id } = parsed(answer) as { readonly id: string }
     const at = this.#waiting.findIndex((ingest) => ingest.id === id)
-    // A job that is no longer there has begun meanwhile: its next chunk is refused.
+    // A job that is no longer waiting has begun meanwhile: its next chunk is refused.
     if (at >= 0) for (const ingest of this.#waiting.splice(at, 1)) this.#forget(ingest)
     return answer
   }
@@ -105,7 +103,7 @@ export class BulkIngests implements Service {
     this.telemetry.set('ingests_waiting', this.#admitted)
   }
 
-  /** One job, the oldest first. */
+  /** Runs one job, the oldest first. */
   async #round(): Promise<Rest> {
     const ingest = this.#waiting.shift()
     if (ingest === undefined) return 'idle'
@@ -123,7 +121,7 @@ export class BulkIngests implements Service {
     for (const [index, chunk] of ingest.chunks.entries()) {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
-      // A chunk that ends its lane is counted as failed as a whole, and the job goes on.
+      // A chunk that ends its lane is counted as failed as a whole, and the job continues.
       if (answer !== undefined && (isFault(answer.code) || answer.code === 'laneLost' || answer.code === 'backendUnavailable'))
         answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
       if (answer?.code !== null) {
@@ -136,7 +134,7 @@ export class BulkIngests implements Service {
     }
   }
 
-  /** Undefined where the end came first. */
+  /** Undefined if the service was stopped first. */
   async #store(
     { id, collection }: Ingest,
     body: IngestChunk['body'] | null,
@@ -145,8 +143,7 @@ export class BulkIngests implements Service {
     const input = { id, collection, ...place, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, ingestChunk, input)
-      // A refusal because of load has changed nothing and is asked again; a write whose outcome is unknown is
-      // not.
+      // A refusal due to load has changed nothing and is retried. A write with an unknown outcome is not.
       if (answer.code === null || !isUnavailable(answer.code) || FINAL.has(answer.code)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }
@@ -163,7 +160,7 @@ export class BulkIngests implements Service {
     this.#callbacks.add(sent)
   }
 
-  /** Once: who misses it asks for the record. Never rejects. */
+  /** Sent once: a client that misses it queries the record. Never rejects. */
   async #send(id: string, url: string, body: Uint8Array | string): Promise<void> {
     try {
       const { status } = await this.outbound.safeFetch({
@@ -183,7 +180,7 @@ export class BulkIngests implements Service {
   }
 }
 
-/** What it holds of memory while it waits. */
+/** Bytes of memory that the job occupies while it waits. */
 function bytesOf({ command, chunks }: SubmittedIngest): number {
   return chunks.reduce((sum, { body }) => sum + body.length, command.length)
 }

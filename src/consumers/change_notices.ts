@@ -1,8 +1,8 @@
 /**
- * Tells the front end what has changed: settings, jobs, sealings, locations of bodies, deleted collections.
- * It looks at entries and not at requests, so that no other surface, replay or follower bypasses whoever
- * watches. Which entries have a topic is said by their kinds (`topicOf`). The first notice of a lane has the
- * topic `store`: another store may be served than before, and everything is to be looked at.
+ * Notifies the front end of changes: settings, jobs, sealings, locations of bodies, deleted collections. It
+ * reads entries and not requests, so that no surface, replay or follower bypasses the watchers. The kinds of
+ * entries define which of them have a topic (`topicOf`). The first notice of a lane has the topic `store`:
+ * another store may be served than before, and everything is to be checked.
  */
 import { NOTICE_ENTRIES_MAX } from '../limits/consumers.js'
 import type { BinlogConsumer, ConsumerTools } from './consumer.js'

@@ -1,7 +1,7 @@
 /**
  * Rebuilds the full-text and metadata index from the truth store: every document is read, analysed and
  * published, page by page in docid order. Several lanes may share the work; each takes every n-th page. Runs
- * on read lanes at the start, while the server says `warming_up`.
+ * on read lanes at the start, while the server reports `warming_up`.
  */
 import { encodeDelete, joinBatch, stampUpsert } from '../engine/index_batch.js'
 import { parseMetadata } from '../domain/documents/metadata.js'
@@ -23,7 +23,7 @@ export interface RebuildTools extends PreparationTools {
   readonly engine: SearchEngine
 }
 
-/** Which pages a lane takes: those whose number modulo `shares` is `share`. */
+/** The pages of a lane: those whose number modulo `shares` equals `share`. */
 export interface RebuildShare {
   readonly share: number
   readonly shares: number
@@ -31,36 +31,34 @@ export interface RebuildShare {
 
 export interface RebuildResult {
   readonly documents: number
-  /** Documents that could not be read; they are not in the index, and a get names the damage. */
+  /** Documents that could not be read. They are not in the index, and a get reports the damage. */
   readonly damaged: readonly string[]
   /**
-   * Objects in stores of documents that are not in the index for want of them, as many as are fetched at a
-   * time. Those in memory are not named: what is not there goes with its documents.
+   * Objects in object stores that are missing for documents not in the index, as many as are fetched at a
+   * time. In-memory objects are not named: a missing one is lost together with its document.
    */
   readonly lacking: readonly BodyObject[]
 }
 
-/** Objects that no store has any more, by id in hexadecimal digits, and what there is to say of each. */
+/** Objects that no store has any more, by id in hexadecimal digits, with the message for each. */
 export type LostObjects = ReadonlyMap<string, string>
 
 export interface RebuildOptions {
   /** Default: all. */
   readonly collections?: readonly number[]
-  /**
-   * Publish also what the index already has at the same LSN: a re-index of documents that have not changed.
-   */
+  /** Also publish documents that the index already has at the same LSN: a re-index of unchanged documents. */
   readonly replaceEqual?: boolean
-  /** Leave out what the index has already: the rest of a damaged index. */
+  /** Skip documents that the index already has: used to complete a damaged index. */
   readonly missingOnly?: boolean
-  /** Documents of these are damaged. */
+  /** Documents with these objects are damaged. */
   readonly lost?: LostObjects
 }
 
 /**
- * Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in
- * between. What it says to a page that lacked objects: whether they have been fetched, so that the rest of
- * the page comes next.
- * @returns whether no document has been left out for want of objects
+ * Every step of the iteration reads, analyses and publishes one page, so that the caller can serve other work
+ * in between. After a page that lacked objects, the value passed to `next` is whether they have been fetched;
+ * if so, the rest of the page follows.
+ * @returns whether no document has been left out for lack of objects
  */
 export function* rebuildPages(
   tools: RebuildTools,
@@ -84,8 +82,8 @@ function allCollections(store: TruthStore): number[] {
 }
 
 /**
- * At least once, and again with what it lacked as long as that gets less. @returns whether nothing is left
- * that lacks objects
+ * Processes the page at least once, and again with the missing objects while their number decreases.
+ * @returns whether no document lacks objects
  */
 function* rebuildPage(
   tools: RebuildTools,
@@ -96,8 +94,8 @@ function* rebuildPage(
   let left = docids
   for (let isFetched = true; isFetched;) {
     const result = tools.store.read((view) => rebuildDocuments(tools, view, collection, left, options))
-    // What was deleted since it was read has come back with it: a delete that is newer still is published by
-    // the write lane, behind this.
+    // A document deleted since it was read has been published again, so it is deleted again here. The write
+    // lane publishes any later delete after this one.
     if (options.replaceEqual === true) tools.store.read((view) => dropGone(tools, view, collection, left))
     const isLess = result.left.length > 0 && (left === docids || result.left.length < left.length)
     left = result.left
@@ -123,11 +121,10 @@ function rebuildDocuments(
       const isMissing = head !== undefined && !(missingOnly && tools.engine.holds(collection, docid, head.indexedLsn))
       if (isMissing) op = upsertOf(tools, view, head, replaceEqual)
     } catch (error) {
-      // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server
-      // less.
+      // Damaged bytes, or text that the analyzer failed on: only this document is missing from the index.
       if (failures.note(`${collection}/${docid}`, error)) left.push(docid)
     }
-    // Outside of the above: what the index refuses is the end of the rebuild.
+    // Outside of the `try` block: a refusal by the index ends the rebuild.
     if (op !== undefined) batch.add(op)
   }
   batch.publish()
@@ -135,7 +132,7 @@ function rebuildDocuments(
   return { documents: batch.documents, damaged, lacking, left }
 }
 
-/** Why documents are not in the index. */
+/** The reasons why documents are not in the index. */
 export class Failures {
   readonly damaged: string[] = []
   readonly lacking: BodyObject[] = []
@@ -146,7 +143,7 @@ export class Failures {
     this.#lost = lost
   }
 
-  /** @param name of the document @returns whether it may be had later */
+  /** @param name of the document @returns whether it may become available later */
   note(name: string, error: unknown): boolean {
     if (!(error instanceof BodiesWanted)) {
       this.damaged.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
@@ -171,8 +168,8 @@ function dropGone(tools: RebuildTools, view: View, collection: number, docids: r
 }
 
 /**
- * Operations on their way to the index, published whenever they are many bytes: a page of large documents
- * must not be held as a whole.
+ * Operations to be published to the index, in batches of bounded size: a page of large documents must not be
+ * kept in memory as a whole.
  */
 class IndexBatch {
   documents = 0
@@ -198,7 +195,7 @@ class IndexBatch {
   }
 }
 
-/** The upsert of a document as it is. */
+/** The upsert of a document in its present state. */
 export function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
   const { key, lang, metaValues } = textOfHead(head)
   const skipsText = (head.flags & HEAD_FLAGS.textSkipped) !== 0

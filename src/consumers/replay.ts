@@ -1,8 +1,8 @@
 /**
- * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names
- * above the checkpoint is indexed as it is now, or deleted. By present state, not entry by entry: superseded
- * bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on
- * the write lane before its first group, so nothing changes meanwhile.
+ * Brings an index that was opened at its checkpoint up to the state of the store. Every document that the
+ * binlog names above the checkpoint is indexed in its present state, or deleted. Replay uses the present
+ * state rather than each entry: superseded bodies may be gone, and a document that changed a hundred times is
+ * analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
 import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits/indexing.js'
@@ -12,7 +12,7 @@ import type { View } from '../store/view.js'
 import { Failures, upsertOf } from './rebuild.js'
 import type { LostObjects, RebuildResult, RebuildTools } from './rebuild.js'
 
-/** Whether the binlog still has everything above the checkpoint. */
+/** Whether the binlog still contains everything above the checkpoint. */
 export function reachesBack(tools: RebuildTools, checkpoint: bigint): boolean {
   return tools.store.read((view) => checkpoint >= view.storeCounters().trimmedLsn)
 }
@@ -45,7 +45,7 @@ export function replay(tools: RebuildTools, checkpoint: bigint, lost?: LostObjec
 }
 
 function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<string>, failures: Failures): Uint8Array[] {
-  // What follows is the drop of its collection.
+  // The drop of its collection follows.
   if (entry.kind === 'shed') return []
   const { collection, docid, lsn } = entry
   const { index } = kindOf(entry)
@@ -56,7 +56,7 @@ function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<st
   seen.add(name)
   try {
     const head = view.headEvenExpired(collection, docid)
-    // Gone by a later entry: LSNs of deletes only have to be above that of the document's last write.
+    // Deleted by a later entry. The LSN of a delete only has to be above that of the document's last write.
     if (head === undefined) return [encodeDelete(collection, docid, view.storeCounters().lastLsn)]
     return [upsertOf(tools, view, head, false)]
   } catch (error) {

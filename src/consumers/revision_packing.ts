@@ -1,8 +1,8 @@
 /**
- * Revisions stored small: the body of a superseded state becomes the difference from the body of the state
- * that came after it. Follows the binlog: with each put that supersedes a state, the one before that is
- * packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay
- * short. Derived, and of this server only: no entry tells of it. Runs on the write lane; reads here,
+ * Stores revisions as deltas: the body of a superseded state becomes the difference from the body of the next
+ * newer state. Follows the binlog: each put that supersedes a state packs the state before that one. The
+ * newest of DELTA_CHAIN_REVISIONS consecutive states stays whole, so that chains stay short. The deltas are
+ * derived data of this server only: no entry records them. Runs on the write lane. This file reads,
  * `WriteTransaction.packBody` writes.
  */
 import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES } from '../limits/revisions.js'
@@ -37,12 +37,12 @@ export function revisionPacking(): BinlogConsumer {
 
 export interface PackingSlice {
   readonly bodies: readonly PackedBody[]
-  /** LSN of the last entry looked at. */
+  /** LSN of the last entry processed. */
   readonly lsn: bigint
   readonly isMore: boolean
 }
 
-/** What the entries above `after` left to pack, as much as one slice takes. */
+/** The bodies to pack for the entries above `after`, as many as one slice takes. */
 export function nextPacking(view: View, after: bigint): PackingSlice {
   const { puts, lsn } = view.binlog.supersedingAfter(after, PACKING_ENTRIES_MAX)
   const bodies: PackedBody[] = []
@@ -61,8 +61,8 @@ export function nextPacking(view: View, after: bigint): PackingSlice {
 }
 
 /**
- * Of the kept states before this one, the second newest as the difference from the newest. A damaged one is
- * left as it is: whoever asks for it is told.
+ * Of the kept states before this one, encodes the second newest as the difference from the newest. A damaged
+ * one is left unchanged: a read of it reports the damage.
  */
 function packBefore(view: View, { collection, docid, revision }: Head): PackedBody | undefined {
   try {
@@ -80,8 +80,9 @@ function packBefore(view: View, { collection, docid, revision }: Head): PackedBo
 }
 
 /**
- * Only states that brought their body themselves: so every body has one place in the order of the revisions,
- * and a chain never leaves its block of DELTA_CHAIN_REVISIONS. And not what the present state shows, too.
+ * Only states that have a body of their own take part, as delta or as base. Every body thus has one position
+ * in the order of the revisions, and a chain never leaves its block of DELTA_CHAIN_REVISIONS. A body that the
+ * present state also uses is not packed.
  */
 function isPackable(view: View, older: Head, newer: Head): boolean {
   const isOwner = older.bodyLsn === older.indexedLsn && newer.bodyLsn === newer.indexedLsn

@@ -1,7 +1,7 @@
 /**
- * What the system says of the data directory: file system, free space, may it be written. Asked by health
- * probes, so an answer is kept for PROBE_CACHE_MS. Front-end thread; the calls are microseconds because
- * network file systems are refused at start (src/store/layout.ts).
+ * The operating system's view of the data directory: file system, free space, writability. Health probes read
+ * it, so a result is cached for PROBE_CACHE_MS. Front-end thread; the calls take microseconds because network
+ * file systems are refused at start (src/store/layout.ts).
  */
 import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Config } from '../config/config.js'
@@ -10,7 +10,7 @@ import { FREE_BYTES_WARNING, PROBE_CACHE_MS } from '../limits/process.js'
 export interface Persistence {
   readonly path: string
   readonly filesystem: string
-  /** True where the files do not survive a restart of the machine or the removal of the container. */
+  /** True if the files do not survive a restart of the machine or the removal of the container. */
   readonly ephemeral: boolean
   readonly writable: boolean
   readonly freeBytes: number
@@ -33,7 +33,7 @@ const EPHEMERAL = new Set(['overlay', 'tmpfs', 'ramfs'])
 export class DataDirectoryProbe {
   #last: { readonly at: number; readonly value: Persistence } | undefined
 
-  /** @param now milliseconds of any clock that does not go back */
+  /** @param now milliseconds of any monotonic clock */
   read(config: Config, now: number): Persistence {
     if (this.#last === undefined || now - this.#last.at > PROBE_CACHE_MS || this.#last.value.path !== config.path) {
       this.#last = { at: now, value: probe(config) }
@@ -64,7 +64,7 @@ function isWritable(path: string): boolean {
     accessSync(path, constants.W_OK)
     return true
   } catch {
-    // Whatever the reason (permission, read-only mount, gone): it can't be written.
+    // The reason does not matter (permission, read-only mount, missing): the directory cannot be written.
     return false
   }
 }
@@ -72,11 +72,11 @@ function isWritable(path: string): boolean {
 function askFileSystem(path: string): { readonly filesystem: string; readonly freeBytes: number } {
   try {
     const { type, bavail, bsize } = statfsSync(path)
-    // statfs gives a signed number on some systems.
+    // statfs returns a signed number on some systems.
     const code = type >>> 0
     return { filesystem: FILE_SYSTEMS.get(code) ?? `0x${code.toString(16)}`, freeBytes: bavail * bsize }
   } catch {
-    // A directory that is gone has no file system; `writable` is false then.
+    // A directory that no longer exists has no file system; `writable` is then false.
     return { filesystem: 'unknown', freeBytes: 0 }
   }
 }

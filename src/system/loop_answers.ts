@@ -1,6 +1,6 @@
 /**
- * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each
- * takes microseconds; what the operating system is asked is cached. The reference pages (OpenAPI, /docs)
+ * Answers that need no store, made on the front-end event loop: health, configuration, system, endpoints.
+ * Each takes microseconds; results of operating system calls are cached. The reference pages (OpenAPI, /docs)
  * belong to the HTTP surface: src/surface/http/reference.ts.
  */
 import type { Config } from '../config/config.js'
@@ -35,7 +35,7 @@ function storeDamaged(count: number): { readonly code: string; readonly detail: 
   return { code: 'store_damaged', detail: `${found} where the store was compared with itself, named in the log and by mds doctor` }
 }
 
-/** The look before a group counts its bytes on top of what is kept. */
+/** The space check before a commit group adds the group's bytes to the reserve. */
 function diskLow(freeBytes: number, largest: number): readonly { readonly code: string; readonly detail: string }[] {
   if (freeBytes >= largest) return []
   return [{ code: 'disk_low', detail: `${freeBytes} bytes are free; the largest requests are refused under ${largest}` }]
@@ -56,8 +56,8 @@ const DISK_FULL = {
 }
 
 /**
- * 200: the server can do its work. With a full disk that is true for readers only: for a server in mode read,
- * and for a probe with `?mode=read`, as a balancer of readers sends it
+ * 200: the server can do its work. With a full disk that holds for readers only: for a server in mode read,
+ * and for a probe with `?mode=read`, as a load balancer of readers sends it
  * (docs/decisions/0151-health-of-a-full-disk.md).
  */
 export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
@@ -143,15 +143,15 @@ const answerEndpoints: SystemAnswer = ({ config }) =>
   })
 
 /**
- * True where anyone who reaches the machine can use the server: no access control, and more than the loopback
- * is listened on.
+ * True if anyone who can reach the machine can use the server: there is no access control, and it listens on
+ * more than the loopback address.
  */
 export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
   if (httpAddr.kind === 'unix') return false
   return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
 }
 
-/** What answers operations on the loop, for every surface. */
+/** The handlers of operations answered on the event loop, for every surface. */
 export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
   const bind = (row: Operation, answer: SystemAnswer): BoundLoopHandler => [row, (input) => answer(state, input)]
   return [

@@ -1,7 +1,7 @@
 /**
  * Probes of orchestrators and load balancers, beside health (docs/decisions/0184-probes.md): `/livez` (would
- * a restart help?) and `/readyz` (may requests come?), answered on the loop. Also sets the gauges of health
- * every few seconds, because a lane renders the metrics.
+ * a restart help?) and `/readyz` (may requests be sent?), answered on the event loop. Also sets the health
+ * gauges every few seconds, because a lane renders the metrics.
  */
 import { Chore, type ChoreTools } from '../chore.js'
 import { badRequest } from '../errors.js'
@@ -13,7 +13,7 @@ import type { Persistence } from './data_directory_probe.js'
 import type { SystemAnswer, ServerState } from './server_state.js'
 
 interface Health {
-  /** It can do its work. */
+  /** Whether the server can do its work. */
   readonly isWell: boolean
   readonly status: string
   readonly error?: string
@@ -21,7 +21,7 @@ interface Health {
 }
 
 /**
- * A busy lane is alive. A lane is stuck when it is far behind a deadline that it should have polled. A start
+ * A busy lane is alive. A lane is stuck if it is far behind a deadline that it should have polled. A start
  * that builds an index, a shutdown and a full disk are no reasons for a restart.
  */
 export const answerLive: SystemAnswer = (state) => {
@@ -32,8 +32,8 @@ export const answerLive: SystemAnswer = (state) => {
 }
 
 /**
- * @param answerHealth ready is a server that is healthy, and can be written and searched as far as the mode
- * needs it
+ * @param answerHealth a server is ready if it is healthy, and can be written and searched as far as the mode
+ * requires it
  */
 export function readyAnswer(answerHealth: SystemAnswer): SystemAnswer {
   return (state, input) => {
@@ -57,7 +57,7 @@ function healthOf(answerHealth: SystemAnswer, state: ServerState, input: Readonl
   return { isWell: code === undefined, ...(JSON.parse(String(body)) as Omit<Health, 'isWell'>) }
 }
 
-/** @param lastBackup unix seconds, 0: there is none */
+/** @param lastBackup unix seconds; 0: there is none */
 export function healthWatch(
   answerHealth: SystemAnswer,
   state: ServerState,

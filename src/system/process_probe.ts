@@ -1,6 +1,6 @@
 /**
- * What the system says of this machine and process, for /v1/system/info. Kept for PROBE_CACHE_MS. Front-end
- * thread.
+ * The operating system's view of this machine and process, for /v1/system/info. Cached for PROBE_CACHE_MS.
+ * Front-end thread.
  */
 import { readdirSync } from 'node:fs'
 import { cpus, freemem, hostname, networkInterfaces, totalmem } from 'node:os'
@@ -16,12 +16,12 @@ export interface ProcessReading {
   readonly memorySystem: number
   readonly memoryHeap: number
   readonly threads: number
-  /** 0 to 100 over all cores, since the reading before. */
+  /** 0 to 100 over all cores, since the previous reading. */
   readonly cpuUsagePercent: number
   readonly network: readonly { readonly name: string; readonly addresses: readonly string[]; readonly flags: readonly string[] }[]
 }
 
-/** The contract's names are those of its first implementation's platform. */
+/** The names in the contract are those of the platform of its first implementation. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
 const SYSTEMS: Readonly<Record<string, string>> = { win32: 'windows' }
 
@@ -63,7 +63,7 @@ function countThreads(): number {
   try {
     return readdirSync('/proc/self/task').length
   } catch {
-    // Only Linux lists them; this thread is certain.
+    // Only Linux lists the threads; elsewhere only this one is certain.
     return 1
   }
 }

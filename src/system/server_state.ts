@@ -1,6 +1,6 @@
 /**
- * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs
- * a store or a lane. Front-end thread only.
+ * The state that an answer made on the event loop may read: settings and the present phase, nothing that
+ * needs a store or a lane. Front-end thread only.
  */
 import type { Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
@@ -9,30 +9,28 @@ import type { VectorConfig } from '../background/embedding/provider.js'
 
 export interface ServerState {
   readonly config: Config
-  /**
-   * Where the HTTP surface listens, e.g. `127.0.0.1:11023`: the real port, also where port 0 was asked for.
-   */
+  /** Address of the HTTP surface, e.g. `127.0.0.1:11023`: the actual port, also if port 0 was requested. */
   readonly listenAddress: string
   /** Wall clock, milliseconds. */
   readonly startedAt: number
   phase(): Phase
-  /** Why the phase is `unhealthy`; empty otherwise. */
+  /** Reason of the phase `unhealthy`; empty otherwise. */
   phaseReason(): string
-  /** How far the lanes are behind the deadline of a request; 0: not at all. */
+  /** Milliseconds that the lanes are behind the deadline of a request; 0: not at all. */
   lanesOverdueMs(): number
-  /** The index lacks what the store has: searches wait. */
+  /** The index lacks documents of the store: searches wait. */
   isIndexStale(): boolean
-  /** There is no space for what grows the store: writes are refused, reads go on. */
+  /** There is no space for work that grows the store: writes are refused, reads continue. */
   isDiskFull(): boolean
   /** Free space under which writes are refused. */
   diskFloorBytes(): number
-  /** The disk refuses the index, and it is asked again. */
+  /** The disk refuses the index, and the engine retries. */
   indexUnstored(): boolean
-  /** The same of the vectors. */
+  /** The same for the vectors. */
   areVectorsUnstored(): boolean
-  /** Rows and documents that do not belong together, as the store compared with itself shows; 0: none. */
+  /** Number of findings of the comparison of the store with itself; 0: none. */
   damageFound(): number
-  /** The store lacks writes that it had on its disk, as its index shows. */
+  /** The index shows that the store lacks writes that had been on its disk. */
   areWritesLost(): boolean
   /** The embedding provider, without its key. */
   vectorConfig(): VectorConfig

@@ -1,23 +1,23 @@
 /**
- * Answers as they cross between lanes, front end and surfaces. They know no protocol: a surface makes its
- * status and headers of the code and the facts.
+ * Answers as they cross between lanes, front end and surfaces. They are independent of protocols: a surface
+ * derives its status and headers from the code and the facts.
  */
 import type { ErrorCode } from '../errors.js'
 import type { PushedBody } from './body_streams.js'
 
-/** What an answer says beside its body. A surface that has no form for a fact leaves it out. */
+/** Properties of an answer beside its body. A surface that has no form for a fact omits it. */
 export const FACTS = [
   /** Number of all matches, before paging. */
   'total',
-  /** `1`: the token budget of the collection left results out. */
+  /** `1`: results were omitted because of the collection's token budget. */
   'truncated',
   /** `hit` or `miss`. */
   'cache',
-  /** For how many seconds the answer may be cached. */
+  /** Number of seconds for which the answer may be cached. */
   'cacheSeconds',
-  /** Under which the body may be saved. */
+  /** File name under which the body may be saved. */
   'fileName',
-  /** When a retry can help, where that is known better than the catalogue knows it. */
+  /** Seconds until a retry can help, if this is known more precisely than in the catalogue. */
   'retryAfterSeconds',
 ] as const
 export type Fact = (typeof FACTS)[number]
@@ -29,7 +29,7 @@ export function factOf(facts: Facts, wanted: Fact): string | undefined {
   return undefined
 }
 
-/** What a handler gives. */
+/** The answer of a handler. */
 export interface Answer {
   /** Absent: a success. */
   readonly code?: ErrorCode
@@ -38,40 +38,40 @@ export interface Answer {
   /** Default: JSON. */
   readonly contentType?: string
   readonly facts?: readonly (readonly [Fact, string])[]
-  /** It stays the same until the server ends: a surface may have clients keep it. */
+  /** The body stays the same until the server ends: a surface may have clients cache it. */
   readonly isPage?: true
-  /** One of several that make up the body: it is not compressed. */
+  /** One of several parts of the body: it is not compressed. */
   readonly isPart?: boolean
 }
 
-/** What goes to a surface, whoever made it. */
+/** An answer for a surface, whatever its origin. */
 export interface OutgoingAnswer {
   /** Null: a success. */
   readonly code: ErrorCode | null
   /** Null: JSON. */
   readonly contentType: string | null
   readonly facts: Facts
-  /** The body is compressed as its surface's form does it. */
+  /** The body is compressed in the way of its surface's form. */
   readonly isCompressed: boolean
   /** Valid until `answer` returns, unless the sink copies it. */
   readonly body: Uint8Array | string
-  /** Absent: the body is all. */
+  /** Absent: the body is complete. */
   readonly rest?: AnswerRest
   /** The body is pushed, and `body` is empty. */
   readonly push?: PushedBody
-  /** The answer of the handler, where it is a page. */
+  /** The handler's answer, if it is a page. */
   readonly page?: Answer
 }
 
-/** The rest of an answer that comes in parts. One part is asked for at a time. */
+/** The rest of an answer that comes in parts. Parts are requested one at a time. */
 export interface AnswerRest {
-  /** The next part goes to `sink`, or a refusal, after which nothing comes any more. */
+  /** Sends the next part to `sink`, or a refusal, after which nothing follows. */
   more(sink: AnswerSink): void
-  /** The client has gone: nobody is answered any more. */
+  /** The client has disconnected: nothing more is answered. */
   end(): void
 }
 
-/** Where an answer goes. Called at most once. */
+/** The receiver of an answer. Called at most once. */
 export interface AnswerSink {
   answer(answer: OutgoingAnswer): void
 }

@@ -1,8 +1,8 @@
 /**
- * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs),
- * large bodies beside it, in blocks of their own or transferred. Encoded in the lane, decoded on the loop. A
- * decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` or
- * `message` is a buffer of its own.
+ * Answers as they cross back to the event loop: several finished answers in one FlatBuffers message
+ * (envelope.fbs), large bodies beside it, in blocks of their own or transferred. Encoded in the lane, decoded
+ * on the event loop. A decoded body is a view of the envelope, valid until its blocks are released. The body
+ * of a `forward` or `message` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { ERROR_CODES, type ErrorCode } from '../errors.js'
@@ -15,7 +15,7 @@ import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /**
  * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run,
- * nobody waits for it. `message`: the front end has something to do first (messages.ts).
+ * because nobody waits for it. `message`: the front end has to do something first (messages.ts).
  */
 export type FrameKind = 'answer' | 'forward' | 'dropped' | 'message'
 
@@ -31,12 +31,12 @@ export interface LaneAnswer {
   readonly contentType: string | null
   readonly facts: Facts
   readonly isCompressed: boolean
-  /** Not 0: a part of an answer, and more can be asked for under this number. */
+  /** Not 0: a part of an answer, and more parts can be requested under this number. */
   readonly stream: number
-  /** On which the permission was asked, of an answer that may be cached. */
+  /** The collections that were authorized, for an answer that may be cached. */
   readonly collections: readonly string[]
   readonly body: Uint8Array
-  /** In a lane: the body is a buffer that nothing else uses any more, and need not be copied. */
+  /** In a lane: nothing else uses the body's buffer any more, so it need not be copied. */
   readonly isOwned?: boolean
 }
 
@@ -46,14 +46,14 @@ const TAKEN: ReadonlySet<FrameKind> = new Set<FrameKind>(['forward', 'message'])
 const NO_BYTES = new Uint8Array(0)
 const NO_TEXTS: readonly string[] = []
 
-/** Collects the answers of a lane as they are made, and packs those that leave together. One per lane. */
+/** Collects the answers of a lane as they are made, and packs those that are sent together. One per lane. */
 export class AnswerEncoder {
   // Reused; it grows to the largest envelope: ANSWERS_COALESCED_MAX answers of INLINE_ANSWER_BYTES_MAX.
   readonly #builder = new Builder(64 * 1024)
   #frames: number[] = []
   #attachments: Carried[] = []
 
-  /** @param blocks that the loop shares; null: none */
+  /** @param blocks shared with the event loop; null: none */
   constructor(readonly blocks: EnvelopeBlocks | null) {}
 
   get count(): number {
@@ -65,14 +65,17 @@ export class AnswerEncoder {
     return this.#builder.offset()
   }
 
-  /** Copies the answer's body, unless it is owned; what is not for the client is taken. */
+  /**
+   * Copies the answer's body, unless it is owned. The buffer of a body that is not for the client is
+   * transferred.
+   */
   add(answer: LaneAnswer): void {
     const builder = this.#builder
     let bodyAt = 0
     let attachment = -1
     if (TAKEN.has(answer.kind) || answer.isOwned === true) attachment = this.#attachments.push(transferable(answer.body)) - 1
     else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
-    // Not the generated createBodyVector, which goes byte by byte.
+    // Not the generated createBodyVector, which copies byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)
     const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
     const facts = answer.facts.length === 0 ? 0 : AnswerFrame.createFactsVector(builder, strings(builder, answer.facts))
@@ -93,7 +96,7 @@ export class AnswerEncoder {
     this.#frames.push(AnswerFrame.endAnswerFrame(builder))
   }
 
-  /** The envelope of what was added; the encoder is empty afterwards. */
+  /** Returns the envelope of the added answers. The encoder is empty afterwards. */
   finish(): Envelope {
     const builder = this.#builder
     builder.finish(AnswerBatch.createAnswerBatch(builder, AnswerBatch.createAnswersVector(builder, this.#frames)))

@@ -1,7 +1,7 @@
 /**
- * Bodies that are never whole in memory: a request body that a consumer takes as it comes, and an answer body
- * that a producer pushes as it makes it. Types only: a surface implements the flow, an operation implements
- * the consumer or the producer. Front-end thread only.
+ * Bodies that are never whole in memory: a request body that a consumer processes as it arrives, and an
+ * answer body that a producer pushes as it makes it. Types only: a surface implements the flow, an operation
+ * implements the consumer or the producer. Front-end thread only.
  */
 
 /** Why a request body ends before its last byte. */
@@ -10,7 +10,7 @@ export type BodyAbortReason =
   | 'clientGone'
   /** The body is longer than the operation allows. */
   | 'tooLarge'
-  /** All bodies together exceed their budget. */
+  /** The total size of all bodies exceeds the budget. */
   | 'overloaded'
   /** The consumer stayed full for longer than the limit. */
   | 'stalled'
@@ -18,16 +18,18 @@ export type BodyAbortReason =
   /** The request was answered before the end of its body. */
   | 'answered'
 
-/** Takes a request body chunk by chunk. `begin` comes first; exactly one of `end` and `abort` comes last. */
+/**
+ * Receives a request body chunk by chunk. `begin` comes first; exactly one of `end` and `abort` comes last.
+ */
 export interface BodyConsumer {
   /**
-   * @param drained to be called after `write` returned false, once the consumer is through with that chunk
+   * @param drained must be called after `write` returned false, once the consumer has processed that chunk
    */
   begin(drained: () => void): void
   /**
    * The chunk is a copy and belongs to the consumer.
-   * @returns true: the consumer is through with the chunk. False: it keeps the chunk, which counts as
-   * buffered until `drained`; nothing is written meanwhile.
+   * @returns true: the consumer has processed the chunk. False: it keeps the chunk, which counts as buffered
+   * until `drained`; nothing is written meanwhile.
    */
   write(chunk: Uint8Array): boolean
   /** The body is complete. The request still waits for its answer. */
@@ -41,8 +43,8 @@ export type DetachReason =
   /** The client closed its connection. */
   | 'clientGone'
   /**
-   * The client takes less than is pushed: its unsent bytes reached the bound, or it took nothing for too
-   * long.
+   * The client reads more slowly than data is pushed: its unsent bytes reached the bound, or it read nothing
+   * for too long.
    */
   | 'slowClient'
   | 'shutdown'
@@ -51,32 +53,32 @@ export type DetachReason =
 export interface PushedBody {
   /**
    * Bytes without meaning in the format of the body, a comment for example. They are written first, so that
-   * the head of the answer leaves at once, and whenever nothing else was written for some seconds, so that
+   * the head of the answer is sent at once, and whenever nothing else was written for some seconds, so that
    * the connection stays open. At least one byte.
    */
   readonly pulse: Uint8Array
   /**
-   * Once, after the head was written. Never called where nobody takes a body: HEAD, the client has gone, the
-   * server shuts down.
+   * Called once, after the head was written. Never called if nobody receives a body: HEAD, the client has
+   * gone, the server shuts down.
    */
   attach(push: BodyPush): void
   /** At most once, and not after the producer's own `end` or `close`. May be called inside of `write`. */
   detach(reason: DetachReason): void
-  /** The client has taken everything after a `write` returned false. */
+  /** The client has received everything after a `write` returned false. */
   drained?(): void
 }
 
-/** What a producer does to its answer. Every call after the end of the answer is ignored. */
+/** The producer's operations on its answer. Every call after the end of the answer is ignored. */
 export interface BodyPush {
   /**
-   * Writes a piece as a whole; a pulse never falls into it.
-   * @param bytes not changed by the producer afterwards
+   * Writes a piece as a whole; no pulse is inserted into it.
+   * @param bytes must not be changed by the producer afterwards
    * @returns false: the client is behind. The piece is kept; above a bound the connection is closed. Also
    * false after the end.
    */
   write(bytes: Uint8Array): boolean
-  /** The body is complete, after what was written. */
+  /** The body is complete after the bytes written so far. */
   end(): void
-  /** The body stays incomplete, and the client sees that it does. */
+  /** The body stays incomplete, and the client can detect this. */
   close(): void
 }

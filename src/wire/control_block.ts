@@ -2,41 +2,41 @@
  * The words that the front end and the lanes share: the phase of the server and one stop word per request
  * slot.
  *
- * Who writes what: the phase is written by the front end only. A stop word is written by the front end only
- * (0 when a request takes the slot, 1 when its client has gone or its deadline has passed) and read by the
- * lane that runs the request, and by the native engine, which is given the word's byte offset. A slot is not
- * given to another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words,
- * read and written atomically: no order between words is needed.
+ * Ownership: the phase is written by the front end only. A stop word is written by the front end only (0 when
+ * a request takes the slot, 1 when its client has gone or its deadline has passed). It is read by the lane
+ * that runs the request, and by the native engine, which receives the word's byte offset. A slot is not
+ * assigned to another request before the lane has sent its frame, so a 1 never reaches another request. All
+ * are single words, read and written atomically: no order between words is needed.
  */
 import { SLOTS_MAX } from '../limits/dispatch.js'
 import { ROLES, type Role } from '../role.js'
 
-/** In this order: the number in the shared word is the index. */
+/** The order matters: the number in the shared word is the index. */
 export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining'] as const
 export type Phase = (typeof PHASES)[number]
 
 const PHASE_WORD = 0
-// Taken by read lanes, one share of the index rebuild each.
+// Incremented by read lanes, one share of the index rebuild each.
 const REBUILD_WORD = 1
 // Written by the write lane, read by every lane that searches.
 const STALE_WORD = 2
-// Written by the write lane, watched by the front end.
+// Written by the write lane, monitored by the front end.
 const COMMIT_WORD = 3
-// Written by the write lane before it announces the store, so before any read lane looks.
+// Written by the write lane before it announces the store, so before any read lane reads it.
 const REBUILD_WANTED_WORD = 4
-// Counted up by read lanes, one for each finished share.
+// Incremented by read lanes, once per finished share.
 const REBUILT_WORD = 5
 // Written once by the write lane, which wakes the others.
 const STORE_OPEN_WORD = 6
-// Counted up by the write lane after each publication, before any of its commands is answered.
+// Incremented by the write lane after each publication, before any of its commands is answered.
 const PUBLISHED_WORD = 7
 // Written by the write lane after each group that changed it.
 const EMBEDDING_DEPTH_WORD = 8
 // Written by the write lane, read by every lane that searches.
 const VECTORS_LOADING_WORD = 9
-// Written by the write lane; the front end refuses writes by it before they are read.
+// Written by the write lane. The front end checks it to refuse writes before they are read.
 const DISK_FULL_WORD = 10
-// Written by the write lane when a comparison of the store with itself has gone on.
+// Written by the write lane after each slice of a comparison of the store with itself.
 const FINDINGS_WORD = 11
 // Written by the write lane when it opens the index, and when another generation is adopted.
 const WRITES_LOST_WORD = 12
@@ -65,7 +65,7 @@ export class ControlBlock {
     Atomics.store(this.words, PHASE_WORD, PHASES.indexOf(phase))
   }
 
-  /** Leader, unless the front end has said otherwise. */
+  /** Leader, unless the front end has set another role. */
   get role(): Role {
     return ROLES[Atomics.load(this.words, ROLE_WORD)] ?? 'read_only'
   }
@@ -74,14 +74,14 @@ export class ControlBlock {
     Atomics.store(this.words, ROLE_WORD, ROLES.indexOf(role))
   }
 
-  /** The next share of the index rebuild at start: 0, 1, 2 ... Every caller gets another. */
+  /** Returns the next share of the index rebuild at start: 0, 1, 2 ... Every caller gets a different one. */
   claimRebuildShare(): number {
     return Atomics.add(this.words, REBUILD_WORD, 1)
   }
 
   /**
-   * The write lane has opened the store and the index: what it has written before (the store of a first
-   * start, `rebuildWanted`) is seen by whoever waited.
+   * Announces that the write lane has opened the store and the index. Its earlier writes (the store of a
+   * first start, `rebuildWanted`) are visible to every lane that waited.
    */
   announceStore(): void {
     Atomics.store(this.words, STORE_OPEN_WORD, 1)
@@ -102,7 +102,7 @@ export class ControlBlock {
     Atomics.store(this.words, REBUILD_WANTED_WORD, wanted ? 1 : 0)
   }
 
-  /** @returns how many shares are finished, with this one */
+  /** @returns number of finished shares, including this one */
   finishRebuildShare(): number {
     return Atomics.add(this.words, REBUILT_WORD, 1) + 1
   }
@@ -120,19 +120,20 @@ export class ControlBlock {
     Atomics.store(this.words, STALE_WORD, stale ? 1 : 0)
   }
 
-  /** Called by the write lane when what it has committed can be found, before it is acknowledged. */
+  /** Called by the write lane when its commits are searchable, before they are acknowledged. */
   countPublished(): void {
     Atomics.add(this.words, PUBLISHED_WORD, 1)
   }
 
   /**
-   * Publications since the start, in 32 bits: an answer that was made at another number may be out of date.
+   * Number of publications since the start, in 32 bits. An answer that was made at another number may be out
+   * of date.
    */
   get published(): number {
     return Atomics.load(this.words, PUBLISHED_WORD)
   }
 
-  /** True while there is no space for what grows the store. */
+  /** True while there is no space for work that grows the store. */
   get diskFull(): boolean {
     return Atomics.load(this.words, DISK_FULL_WORD) !== 0
   }
@@ -141,7 +142,7 @@ export class ControlBlock {
     Atomics.store(this.words, DISK_FULL_WORD, full ? 1 : 0)
   }
 
-  /** What of the store is damaged, as far as it was compared with itself. */
+  /** Number of findings of the comparison of the store with itself, so far. */
   get findings(): number {
     return Atomics.load(this.words, FINDINGS_WORD)
   }
@@ -150,7 +151,7 @@ export class ControlBlock {
     Atomics.store(this.words, FINDINGS_WORD, count)
   }
 
-  /** True where the index knows of writes that the store had on its disk and has no more. */
+  /** True if the index knows of writes that the store had on its disk and has lost. */
   get writesLost(): boolean {
     return Atomics.load(this.words, WRITES_LOST_WORD) !== 0
   }
@@ -159,7 +160,7 @@ export class ControlBlock {
     Atomics.store(this.words, WRITES_LOST_WORD, lost ? 1 : 0)
   }
 
-  /** True while the vector engine lacks vectors that the store has: searches for them must wait. */
+  /** True while the vector engine lacks vectors that the store has: vector searches must wait. */
   get vectorsLoading(): boolean {
     return Atomics.load(this.words, VECTORS_LOADING_WORD) !== 0
   }
@@ -168,7 +169,7 @@ export class ControlBlock {
     Atomics.store(this.words, VECTORS_LOADING_WORD, loading ? 1 : 0)
   }
 
-  /** Documents that wait for their vectors, or for the vector engine to be told of them. */
+  /** Number of documents that wait for their vectors, or for the vectors to reach the vector engine. */
   get embeddingDepth(): number {
     return Atomics.load(this.words, EMBEDDING_DEPTH_WORD)
   }
@@ -177,18 +178,18 @@ export class ControlBlock {
     Atomics.store(this.words, EMBEDDING_DEPTH_WORD, depth)
   }
 
-  /** Told by the write lane at both ends of a commit. */
+  /** Called by the write lane at both ends of a commit. */
   setCommitting(isRunning: boolean): void {
     Atomics.store(this.words, COMMIT_WORD, isRunning ? wrappedMs() || 1 : 0)
   }
 
-  /** Milliseconds since the commit under way began, 0 without one. */
+  /** Milliseconds since the current commit began; 0 if there is none. */
   get commitAgeMs(): number {
     const began = Atomics.load(this.words, COMMIT_WORD)
     return began === 0 ? 0 : Math.max(0, (wrappedMs() - began) | 0)
   }
 
-  /** Byte offset of a slot's stop word in `words`: what a search plan carries as its poll word. */
+  /** Byte offset of a slot's stop word in `words`, which a search plan carries as its poll word. */
   stopByteOffset(slot: number): number {
     return (FIRST_SLOT_WORD + slot) * Int32Array.BYTES_PER_ELEMENT
   }
@@ -202,7 +203,7 @@ export class ControlBlock {
   }
 }
 
-/** Milliseconds of the clock that all threads share, in 32 bits: differences hold up to 24 days. */
+/** Milliseconds of the clock that all threads share, in 32 bits: differences are valid up to 24 days. */
 function wrappedMs(): number {
   return Math.trunc(performance.timeOrigin + performance.now()) | 0
 }

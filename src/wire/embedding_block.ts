@@ -1,8 +1,8 @@
 /**
- * Which provider makes vectors now, told by the front end to all lanes in shared memory: a lane that prepares
- * a write must know whether vectors are wanted, one that searches which of them can be compared. Written by
- * the front end alone, which makes the first word odd while it does; who reads in between reads again. No key
- * and no address is part of it.
+ * The active provider of vectors, published by the front end to all lanes in shared memory. A lane that
+ * prepares a write must know whether vectors are wanted; a lane that searches must know which vectors can be
+ * compared. Only the front end writes the block. It makes the first word odd while it writes (a sequence
+ * lock); a reader that overlaps with a write reads again. The block contains no key and no address.
  */
 import assert from 'node:assert/strict'
 import type { EmbeddingIdentity } from '../domain/embedding/embedding_identity.js'
@@ -26,13 +26,13 @@ export class EmbeddingBlock {
     return new EmbeddingBlock(new SharedArrayBuffer(TEXT_AT + EMBEDDING_IDENTITY_BYTES_MAX))
   }
 
-  /** Undefined: nothing makes vectors. */
+  /** Undefined: there is no provider. */
   get current(): EmbeddingIdentity | undefined {
     for (;;) {
       const version = Atomics.load(this.#words, VERSION_WORD)
       if (version === this.#known.version) return this.#known.identity
       const text = Buffer.from(this.#text.slice(0, Atomics.load(this.#words, LENGTH_WORD))).toString()
-      // Odd: the front end is writing, which takes it some microseconds.
+      // Odd: the front end is writing, which takes some microseconds.
       if (version % 2 !== 0 || Atomics.load(this.#words, VERSION_WORD) !== version) continue
       this.#known = { version, identity: text === '' ? undefined : (JSON.parse(text) as EmbeddingIdentity) }
     }

@@ -1,25 +1,25 @@
-/** What lanes and front end send to each other about documents that are to be embedded. */
+/** Messages between lanes and front end about documents that are to be embedded. */
 import type { EmbeddedDocument } from '../domain/embedding/embedded_document.js'
 import type { CutDocument, NamedDocument } from '../domain/embedding/inputs.js'
 
 export type { CutDocument, NamedDocument }
 
 export interface NamedDocuments {
-  /** Of the store, hexadecimal: in another one the same numbers name other documents. */
+  /** Epoch of the store, hexadecimal: in another store the same numbers denote other documents. */
   readonly epoch: string
   readonly documents: readonly NamedDocument[]
 }
 
 export interface CutDocuments {
-  /** The store is another than the one of the request. */
+  /** The store differs from that of the request. */
   readonly isOther: boolean
-  /** Of the first documents of the request, as many as the wanted number of texts takes. */
+  /** The first documents of the request, as many as fit into the requested number of texts. */
   readonly documents: readonly CutDocument[]
 }
 
 export interface MadeVectors {
   readonly epoch: string
-  /** Id of a bulk ingest whose documents these are, which have no room; empty: none. */
+  /** Id of a bulk ingest whose documents exceed the queue's capacity; empty: none. */
   readonly job: string
   readonly documents: readonly EmbeddedDocument[]
 }

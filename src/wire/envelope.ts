@@ -1,7 +1,7 @@
 /**
- * What crosses the border between the front end and a lane, in either direction: the frames of one batch
- * (FlatBuffers, envelope.fbs), in a shared block or in a buffer of their own, and beside them the bodies that
- * are too large to be part of them, likewise.
+ * The unit of transfer between the front end and a lane, in either direction: the frames of one batch
+ * (FlatBuffers, envelope.fbs), in a shared block or in a buffer of their own. Bodies that are too large for
+ * the frames are beside them, likewise in a block or a buffer.
  */
 import type { BlockRef, EnvelopeBlocks } from './envelope_blocks.js'
 
@@ -13,12 +13,15 @@ export interface Envelope {
   readonly attachments: readonly Carried[]
 }
 
-/** @param bytes valid during the call only: copied. @param blocks null: always into a buffer of its own. */
+/**
+ * @param bytes valid during the call only: copied
+ * @param blocks null: always into a buffer of its own
+ */
 export function carry(bytes: Uint8Array, blocks: EnvelopeBlocks | null): Carried {
   return blocks?.put(bytes) ?? new Uint8Array(bytes)
 }
 
-/** In a block they are valid until `releaseEnvelope`. */
+/** Bytes in a block are valid until `releaseEnvelope`. */
 export function bytesOf(carried: Carried, blocks: EnvelopeBlocks | null): Uint8Array {
   if (carried instanceof Uint8Array) return carried
   if (blocks === null) throw new Error('an envelope in a block reached a thread that shares none')
@@ -30,7 +33,7 @@ export function releaseEnvelope({ frames, attachments }: Envelope, blocks: Envel
   for (const attachment of attachments) if (!(attachment instanceof Uint8Array)) blocks?.release(attachment)
 }
 
-/** What the message needs in its transfer list. */
+/** The transfer list of the message. */
 export function transferListOf({ frames, attachments }: Envelope): ArrayBuffer[] {
   const list: ArrayBuffer[] = []
   for (const attachment of attachments) if (attachment instanceof Uint8Array) list.push(attachment.buffer as ArrayBuffer)
@@ -39,8 +42,9 @@ export function transferListOf({ frames, attachments }: Envelope): ArrayBuffer[]
 }
 
 /**
- * A view whose buffer may be given to another thread: itself when it begins its buffer and is most of it,
- * else a copy. (A small view of a shared pool or of a message must not take its neighbours along.)
+ * Returns a view whose buffer may be transferred to another thread: `bytes` itself if it begins its buffer
+ * and covers at least half of it, otherwise a copy. (A small view of a shared pool or of a message must not
+ * transfer the neighbouring bytes.)
  */
 export function transferable(bytes: Uint8Array): Uint8Array {
   const buffer = bytes.buffer

@@ -1,10 +1,12 @@
 /**
- * Memory that two threads share to pass envelopes, cut into blocks: the writing thread fills a free block and
- * tells its number in a message, the reading thread gives the block back once it has read it. So a batch
- * costs one copy instead of a buffer that is allocated on one thread, transferred, and collected as garbage
- * by the other. One thread puts, one releases; a block's state word is all that they share beside its bytes,
- * and a message lies between writing and reading them. Most blocks hold an envelope; a few may be large, for
- * one answer of many documents each: such buffers, transferred, made the loop's thread collect garbage for
+ * Memory shared by two threads to pass envelopes, divided into blocks. The writing thread fills a free block
+ * and sends its number in a message. The reading thread releases the block once it has read it. So a batch
+ * costs one copy instead of a buffer that is allocated on one thread, transferred, and garbage-collected by
+ * the other.
+ *
+ * One thread puts, one releases. Beside its bytes they share only a block's state word, and a message
+ * separates writing from reading. Most blocks hold an envelope. A few may be large, each for one answer of
+ * many documents: such buffers, when transferred, made the event loop's thread collect garbage for
  * milliseconds after every few of them.
  */
 import { ENVELOPE_BLOCK_BYTES, LARGE_BLOCK_BYTES } from '../limits/wire.js'
@@ -13,13 +15,13 @@ const FREE = 0
 const TAKEN = 1
 const STATE_BYTES = Int32Array.BYTES_PER_ELEMENT
 
-/** Where an envelope's frames lie, or a body that is too large for them. */
+/** Location of an envelope's frames, or of a body that is too large for them. */
 export interface BlockRef {
   readonly block: number
   readonly bytes: number
 }
 
-/** What a thread needs to open the blocks that another has made. */
+/** The data that a thread needs to open the blocks of another thread. */
 export interface BlockMemory {
   readonly buffer: SharedArrayBuffer
   readonly count: number
@@ -30,7 +32,7 @@ export class EnvelopeBlocks {
   readonly #states: Int32Array
   readonly #blocks: readonly Uint8Array[]
 
-  /** @param memory made by `create`, here or on the other thread */
+  /** @param memory made by `create`, on this or the other thread */
   constructor(readonly memory: BlockMemory) {
     const { buffer, count, largeCount } = memory
     const largeAt = count * ENVELOPE_BLOCK_BYTES
@@ -41,15 +43,15 @@ export class EnvelopeBlocks {
     this.#states = new Int32Array(buffer, largeAt + largeCount * LARGE_BLOCK_BYTES, count + largeCount)
   }
 
-  /** Pages that no envelope has reached cost no memory. */
+  /** Pages that no envelope has used yet occupy no memory. */
   static create(count: number, largeCount = 0): EnvelopeBlocks {
     const bytes = count * (ENVELOPE_BLOCK_BYTES + STATE_BYTES) + largeCount * (LARGE_BLOCK_BYTES + STATE_BYTES)
     return new EnvelopeBlocks({ buffer: new SharedArrayBuffer(bytes), count, largeCount })
   }
 
   /**
-   * Copies `bytes` into a free block. Null when none that is free holds them: they then travel in a buffer of
-   * their own.
+   * Copies `bytes` into a free block. Null if no free block is large enough: the bytes are then sent in a
+   * buffer of their own.
    */
   put(bytes: Uint8Array): BlockRef | null {
     for (let block = 0; block < this.#blocks.length; block++) {
@@ -66,7 +68,7 @@ export class EnvelopeBlocks {
     return this.#blocks[block]!.subarray(0, bytes)
   }
 
-  /** Nobody may hold a view of the block any more. */
+  /** There must be no view of the block any more. */
   release({ block }: BlockRef): void {
     Atomics.store(this.#states, block, FREE)
   }

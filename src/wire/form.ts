@@ -1,11 +1,11 @@
 /**
- * How the input of a request is written. A surface writes it, a lane reads it (src/lane.ts has the readers),
- * and nothing in between looks into it. Pure data.
+ * The encoding of a request's input. A surface writes it, a lane reads it (src/lane.ts has the readers), and
+ * nothing in between inspects it. Pure data.
  */
 
 /**
  * `json`: JSON body, query string as `head`, path parameters as `params` (src/surface/http/lane). `msgpack`:
- * the input as one map; of the server itself and of surfaces in threads of their own.
+ * the input as one map; used by the server itself and by surfaces in threads of their own.
  */
 export const FORMS = ['json', 'msgpack'] as const
 export type Form = (typeof FORMS)[number]
@@ -17,6 +17,6 @@ export interface EncodedInput {
   /** name, value, name, value ... */
   readonly params: readonly string[]
   readonly body: Uint8Array | null
-  /** The surface takes a body that its form has compressed. */
+  /** The surface accepts a body that its form has compressed. */
   readonly mayCompress: boolean
 }

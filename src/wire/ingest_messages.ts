@@ -1,9 +1,9 @@
 /**
- * A bulk ingest on its way from the bulk lane, which has checked it, to the front end, which keeps its
- * documents until their turn.
+ * A bulk ingest in transit from the bulk lane, which has checked it, to the front end, which keeps its
+ * documents until they are processed.
  */
 
-/** Documents that are prepared and committed together: the documents of an `ingestChunk` request. */
+/** Documents that are prepared and committed together: the documents of one `ingestChunk` request. */
 export interface IngestChunk {
   readonly documents: number
   /** Input of the request, encoded. */
@@ -15,7 +15,7 @@ export interface SubmittedIngest {
   readonly collection: string
   /** Empty: nobody is notified. */
   readonly callbackUrl: string
-  /** Makes the job's record. */
+  /** Creates the job's record. */
   readonly command: Uint8Array
   readonly chunks: readonly IngestChunk[]
 }

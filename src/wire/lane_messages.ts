@@ -1,12 +1,12 @@
-/** What a lane and the front end send each other on the lane's port, beside batches. */
+/** Messages between a lane and the front end on the lane's port, beside batches. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Envelope } from './envelope.js'
 import type { BlockMemory } from './envelope_blocks.js'
 import type { ObjectsWanted } from './object_messages.js'
 
 /**
- * The first message of a worker: on its own thread's port, with the port on which everything else comes and
- * the memory in which its answers lie.
+ * The first message of a worker, on its own thread's port. It contains the port for all other messages and
+ * the memory of its answers.
  */
 export interface LaneHello {
   readonly hello: true
@@ -15,8 +15,8 @@ export interface LaneHello {
 }
 
 /**
- * What a lane sends. `failed`: its context could not be opened; it will run nothing. `fatal`: the process
- * must not go on.
+ * Messages of a lane. `failed`: its context could not be opened; it will run nothing. `fatal`: the process
+ * must not continue.
  */
 export type LaneMessage =
   | { readonly kind: 'ready'; readonly row: number }
@@ -28,8 +28,8 @@ export type LaneMessage =
   | { readonly kind: 'fatal'; readonly reason: string }
 
 /**
- * What the front end orders. `adopt` opens the generation where `open` was
- * not said, and is nothing where it is served already.
+ * Orders of the front end. `adopt` opens the generation if no `open` was sent before, and does nothing if it
+ * is served already.
  */
 export interface LaneOrder {
   readonly number: number

@@ -1,6 +1,6 @@
 /**
- * What the front end asks of the thread of the local embedding model (worker/lane/local_model.ts), by
- * Piscina.
+ * The task that the front end sends to the thread of the local embedding model (worker/lane/local_model.ts),
+ * through Piscina.
  */
 
 export interface LocalTask {

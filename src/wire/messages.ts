@@ -1,18 +1,18 @@
 /**
- * Rare messages between lanes and front end, beside requests and answers that travel as FlatBuffers:
- * structured clones as bytes. A lane that can't answer yet sends one in place of its answer; the front end
- * does what it asks for, and then the request goes on.
+ * Rare messages between lanes and front end, as serialized structured clones, beside requests and answers,
+ * which are FlatBuffers. A lane that cannot answer yet sends one instead of its answer. The front end does
+ * what it asks for, and then the request continues.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { ErrorCode } from '../errors.js'
 import type { NamedDocuments } from './embedding_messages.js'
 import type { OutgoingObject, WantedObject } from './object_messages.js'
 
-/** Objects go to their store before the command may be committed. */
+/** Objects must be stored before the command may be committed. */
 export interface StoreFirst {
   readonly kind: 'store'
   readonly objects: readonly OutgoingObject[]
-  /** A location that is to be configured: it has to answer. */
+  /** A location that is to be configured: it must respond first. */
   readonly probe?: OutgoingObject
   readonly command: Uint8Array
 }
@@ -21,7 +21,7 @@ export interface StoreFirst {
 export interface FetchFirst {
   readonly kind: 'fetch'
   readonly objects: readonly WantedObject[]
-  /** The request's body, or the command that was made of it. */
+  /** The request's body, or the command made from it. */
   readonly body: Uint8Array
   readonly isCommand: boolean
 }
@@ -31,13 +31,16 @@ export interface TextsFirst {
   readonly kind: 'embed'
   readonly texts: readonly string[]
   readonly role: 'query' | 'document'
-  /** It does without where they can't be had. */
+  /** Whether the request can run without the vectors if they are unavailable. */
   readonly isOptional: boolean
-  /** Of the request. */
+  /** The body of the request. */
   readonly body: Uint8Array
 }
 
-/** The answer of a write, for when the queue of documents that want vectors has capacity for its own. */
+/**
+ * The answer of a write, to be sent when the queue of documents that wait for vectors has capacity for its
+ * own.
+ */
 export interface CapacityFirst {
   readonly kind: 'capacity'
   readonly code: ErrorCode | null
@@ -45,14 +48,14 @@ export interface CapacityFirst {
   readonly named: NamedDocuments
 }
 
-/** What the operation itself does on the front end: src/dispatch/io.ts. */
+/** Work of the operation itself on the front end: src/dispatch/io.ts. */
 export interface IoFirst {
   readonly kind: 'io'
-  /** As the operation's handler made it. */
+  /** The message that the operation's handler made. */
   readonly message: unknown
 }
 
-/** The answer of a restore, for when every lane serves the generation. */
+/** The answer of a restore, to be sent when every lane serves the generation. */
 export interface SwitchFirst {
   readonly kind: 'switch'
   readonly generation: string
@@ -61,14 +64,14 @@ export interface SwitchFirst {
 
 export type RequestMessage = StoreFirst | FetchFirst | TextsFirst | CapacityFirst | IoFirst | SwitchFirst
 
-/** Bytes in a buffer of their own. */
+/** Returns bytes in a buffer of their own. */
 export function encodeMessage(message: unknown): Uint8Array {
   return new Uint8Array(serialize(message))
 }
 
 /**
  * @param bytes made by `encodeMessage` in a thread of this process; byte strings of the result are views of
- * them
+ * it
  */
 export function decodeMessage<Message>(bytes: Uint8Array): Message {
   return deserialize(bytes) as Message

@@ -1,11 +1,11 @@
-/** Objects of storage backends, as lanes and front end name them to each other in messages. */
+/** Messages between lanes and front end about objects of storage backends. */
 import type { FetchFailure } from '../outbound/object_stores.js'
 import type { S3Location } from '../outbound/s3_location.js'
 
-/** An object on its way to a store. */
+/** An object to be sent to a store. */
 export interface OutgoingObject {
   readonly location: S3Location
-  /** Below the prefix of the location. */
+  /** Key below the prefix of the location. */
   readonly key: string
   readonly bytes: Uint8Array
 }
@@ -16,28 +16,29 @@ export interface WantedObject {
   readonly key: string
   /** Undefined: it was in process memory, and may be there again under another id. */
   readonly location: S3Location | undefined
-  /** Of its bytes: src/store/objects.ts. */
+  /** Hash of its bytes: src/store/objects.ts. */
   readonly hash: Uint8Array
-  /** The document it belongs to, where that is known. */
+  /** The document that it belongs to, if known. */
   readonly owner?: ObjectOwner
 }
 
-/** The document of an object, in words. */
+/** Descriptions of the document of an object. */
 export interface ObjectOwner {
   /** For the client. */
   readonly named: string
-  /** For logs and records: nothing of an encrypted collection but numbers. */
+  /** For logs and records: of an encrypted collection, numbers only. */
   readonly logged: string
 }
 
 /**
- * Fetches objects into native memory, each for itself. Never rejects.
- * @returns those that could not be had
+ * Fetches objects into native memory, independently of each other. Never rejects.
+ * @returns those that could not be fetched
  */
 export type FetchObjects = (objects: readonly WantedObject[]) => Promise<readonly FetchFailure[]>
 
 /**
- * A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them.
+ * A lane's request to the front end for objects that the index lacks. It is independent of requests: no
+ * ticket waits for them.
  */
 export interface ObjectsWanted {
   readonly kind: 'fetch'
@@ -45,7 +46,7 @@ export interface ObjectsWanted {
   readonly objects: readonly WantedObject[]
 }
 
-/** The answer of the front end: everything else is cached now. */
+/** The answer of the front end: all other objects are cached now. */
 export interface ObjectsFetched {
   readonly kind: 'fetched'
   readonly number: number

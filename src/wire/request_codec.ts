@@ -1,7 +1,7 @@
 /**
- * Requests as they cross to a lane: one FlatBuffers batch (envelope.fbs) and beside it the bodies that are
- * too large to copy into it, transferred. Encoded on the loop, decoded in the lane. Decoded bodies are views
- * of the envelope, valid until the lane has settled the batch.
+ * Requests as they cross to a lane: one FlatBuffers batch (envelope.fbs), and beside it the bodies that are
+ * too large to copy into it, transferred. Encoded on the event loop, decoded in the lane. Decoded bodies are
+ * views of the envelope, valid until the lane has settled the batch.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_BODY_BYTES_MAX } from '../limits/wire.js'
@@ -21,33 +21,33 @@ export interface LaneRequest {
   readonly slot: number
   readonly generation: number
   readonly operationIndex: number
-  /** How the body, `head` and `params` are to be read, unless the body is a command. */
+  /** The encoding of the body, `head` and `params`, unless the body is a command. */
   readonly form: EncodedInput['form']
   readonly mayCompress: boolean
   readonly principal: Principal
   /** The body is a prepared command (write lane). */
   readonly isCommand: boolean
-  /** Prepare and commit in one go (write lane). */
+  /** Prepare and commit in one step (write lane). */
   readonly isDirect: boolean
   /** Milliseconds since the epoch, with fractions. */
   readonly queuedAt: number
   readonly head: string
   readonly params: readonly string[]
-  /** Not 0: the next part of that answer is wanted. */
+  /** Not 0: the next part of that answer is requested. */
   readonly stream: number
   readonly body: Uint8Array
 }
 
-/** A request on its way to a lane. */
+/** A request to be sent to a lane. */
 export interface OutgoingRequest {
   readonly slot: number
   readonly generation: number
   readonly operationIndex: number
   readonly input: Omit<EncodedInput, 'body'>
-  /** Of the input, or a prepared command. */
+  /** Body of the input, or a prepared command. */
   readonly body: Uint8Array | null
   readonly queue: QueueClass
-  /** Prepare and commit in one go. */
+  /** Prepare and commit in one step. */
   readonly direct: boolean
   readonly principal: Principal
   /** Milliseconds, monotonic, of the front end. */
@@ -56,11 +56,11 @@ export interface OutgoingRequest {
 }
 
 const NO_BYTES = new Uint8Array(0)
-// Reused: a batch is encoded in one go and copied out. It grows to the largest batch: 256 commands x
+// Reused: a batch is encoded at once and copied out. The builder grows to the largest batch: 256 commands x
 // INLINE_BODY_BYTES_MAX at most.
 const builder = new Builder(64 * 1024)
 
-/** @param epochOffset what turns the front end's monotonic milliseconds into milliseconds since the epoch. */
+/** @param epochOffset converts the front end's monotonic milliseconds into milliseconds since the epoch */
 export function encodeRequests(requests: readonly OutgoingRequest[], epochOffset: number, blocks: EnvelopeBlocks | null): Envelope {
   builder.clear()
   const attachments: Uint8Array[] = []
@@ -78,7 +78,7 @@ function encodeRequest(request: OutgoingRequest, epochOffset: number, attachment
     attachment = attachments.length
     attachments.push(transferable(body))
   } else if (body.length > 0) {
-    // Not the generated createBodyVector, which goes byte by byte.
+    // Not the generated createBodyVector, which copies byte by byte.
     bodyAt = builder.createByteVector(body)
   }
   const { input, principal } = request

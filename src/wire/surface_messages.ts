@@ -1,6 +1,6 @@
 /**
- * What a surface in a thread of its own and the front end send each other on their port. The surface asks by
- * the name of an operation and an input in MessagePack (msgpack_input.ts); bodies are buffers of their own,
+ * Messages between a surface in a thread of its own and the front end, on their port. The surface sends the
+ * name of an operation and an input in MessagePack (msgpack_input.ts). Bodies are buffers of their own,
  * transferred.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -10,8 +10,8 @@ import type { Facts } from './answer.js'
 
 export type SurfaceRequest =
   /**
-   * `id`: the surface's, unique among its requests under way. `deadlineMs`: from now on, in place of a later
-   * one of the row.
+   * `id`: assigned by the surface, unique among its current requests. `deadlineMs`: from now on; replaces a
+   * later deadline of the row.
    */
   | {
       readonly kind: 'ask'
@@ -21,14 +21,17 @@ export type SurfaceRequest =
       readonly principal: Principal
       readonly deadlineMs?: number
     }
-  /** The next part of an answer that has more. */
+  /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */
   | { readonly kind: 'cancel'; readonly id: number }
-  /** It listens, as it prints it; or can't, and the reason in one line. */
+  /**
+   * `listening`: the surface listens on the address, as it is printed. `refused`: it cannot listen; the
+   * reason is one line.
+   */
   | { readonly kind: 'listening'; readonly address: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Asked to drain, it has no request under way any more. */
+  /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
 
 export type SurfaceReply =
@@ -41,15 +44,15 @@ export type SurfaceReply =
       readonly contentType: string | null
       readonly facts: Facts
       readonly body: Uint8Array
-      /** More can be asked for, or is to be cancelled. */
+      /** More can be requested, or must be cancelled. */
       readonly hasMore: boolean
     }
-  /** No new connections; requests under way end. */
+  /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
 
-/** What the thread of a surface is given as `workerData`. */
+/** The `workerData` of a surface's thread. */
 export interface SurfaceStart {
   readonly port: MessagePort
-  /** Of its own: addresses, limits. */
+  /** The surface's own options: addresses, limits. */
   readonly options: unknown
 }

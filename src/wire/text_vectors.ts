@@ -1,19 +1,19 @@
 /**
- * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks a
- * provider for them, and the lanes: 16 bytes (f64 Unix milliseconds when it expires, u8 flags, zeros), then
- * the vector, f32.
+ * Vectors of texts in requests, as they are stored in native memory. The front end, which requests them from
+ * a provider, writes them; the lanes read them. Format: 16 bytes (f64 Unix milliseconds of the expiry, u8
+ * flags, zeros), then the vector, f32.
  */
 import { createHash } from 'node:crypto'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'
 
 export interface HeldVector {
-  /** Undefined: the provider had none. */
+  /** Undefined: the provider returned none. */
   readonly vector: Float32Array | undefined
-  /** Unix milliseconds. */
+  /** Expiry, Unix milliseconds. */
   readonly goneAt: number
   /** Nobody has read it yet. */
   readonly isFresh: boolean
-  /** It goes with its first reader. */
+  /** It is removed by its first reader. */
   readonly isOnce: boolean
 }
 

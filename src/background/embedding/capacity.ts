@@ -1,8 +1,8 @@
 /**
- * Backpressure of embedding: writes wait here, after their commit, until their documents fit into the queue
- * of documents that wait for vectors: as long as there is progress, and without any for as long as the
- * configuration says. What does not fit then is dropped: it is stored without vectors, which the answer says
- * where it can, and a reindex makes up for it. Front-end thread only.
+ * Backpressure of embedding. After its commit, a write waits here until its documents fit into the queue of
+ * documents that wait for vectors. It waits as long as there is progress, and without progress for the
+ * configured time. Documents that do not fit by then are dropped: they are stored without vectors. The answer
+ * reports this where it can, and a reindex adds the vectors later. Front-end thread only.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
@@ -15,16 +15,16 @@ import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { Ticket } from '../../dispatch/ticket.js'
 import { log } from '../../telemetry/log.js'
 
-/** Who embeds. */
+/** Progress of the embedding worker. */
 export interface Progress {
   readonly settled: number
   isUnderWay(named: NamedDocument): boolean
 }
 
 /**
- * Takes documents out of those that wait.
- * @param job of a bulk ingest, whose record says so; empty: none
- * @returns how many were there still
+ * Removes documents from those that wait.
+ * @param job id of a bulk ingest, whose record counts the dropped documents; empty: none
+ * @returns the number of documents that were still waiting
  */
 export type Drop = (named: NamedDocuments, job: string) => Promise<number>
 
@@ -32,7 +32,7 @@ interface Waiter {
   readonly named: NamedDocuments
   /** Milliseconds, monotonic. */
   readonly deadlineAt: number
-  /** Of the last document that was settled, as far as this one has seen. */
+  /** Time of the last settled document, as observed by this waiter. */
   progressAt: number
   settled: number
   /** @param without the newest documents, those that do not fit */
@@ -61,7 +61,9 @@ export class EmbeddingCapacity {
     this.#chore.start()
   }
 
-  /** The answer of a write when its documents fit into the queue, or have been dropped. Never rejects. */
+  /**
+   * Returns the answer of a write when its documents fit into the queue or have been dropped. Never rejects.
+   */
   readonly wait = async ({ operation, deadlineAt }: Ticket, { code, body, named }: CapacityFirst): Promise<OutgoingAnswer> => {
     const answer = { code, contentType: null, facts: [], isCompressed: false, body }
     const without = await this.#fit(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
@@ -74,7 +76,7 @@ export class EmbeddingCapacity {
     return { ...answer, body: JSON.stringify({ ...record, embeddingDropped: before + dropped }) }
   }
 
-  /** Nobody waits any more, and nothing is dropped: what waits is in the store. */
+  /** Releases all waiters. Nothing is dropped: the waiting documents are in the store. */
   end(): void {
     this.#isEnded = true
     this.#tick()
@@ -105,7 +107,7 @@ export class EmbeddingCapacity {
     }
   }
 
-  /** Answers the waiters whose documents fit, or have waited long enough. */
+  /** Answers the waiters whose documents fit, or that have waited long enough. */
   #tick(): Rest {
     const now = performance.now()
     // Documents that are being embedded count until they are settled, and are not dropped.

@@ -1,4 +1,4 @@
-/** The parts of the front end that make vectors, put together. Front-end thread only. */
+/** Assembles the parts of the front end that make vectors. Front-end thread only. */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
@@ -20,9 +20,9 @@ import { EmbeddingWorker, type ProviderPlace } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
 
-/** The provider of the moment. */
+/** The active provider. */
 export interface ActiveProvider extends ProviderPlace {
-  /** Calls `listener` whenever there is another one, or none any more. */
+  /** Calls `listener` whenever the provider is replaced or removed. */
   onChange(listener: () => void): void
 }
 
@@ -62,13 +62,13 @@ export class Embedding implements Service {
     this.#changed()
   }
 
-  /** Once the lanes are there. */
+  /** Called once the lanes are open. */
   start(): void {
     this.#worker.start()
     this.#stale.start()
   }
 
-  /** What was paid for is stored; what waits stays for the next start. */
+  /** Vectors that were paid for are stored. Documents that wait stay queued for the next start. */
   async stop(): Promise<void> {
     this.#capacity.end()
     this.#texts.stop()
@@ -82,10 +82,13 @@ export class Embedding implements Service {
     this.#stale.wake()
   }
 
-  /** Logs collections with vectors of another provider. Nothing is rewritten unasked: it may cost money. */
+  /**
+   * Logs collections with vectors of another provider. Nothing is re-embedded automatically: it may cost
+   * money.
+   */
   async #logStale(): Promise<Rest> {
     const variant = this.provider.current()?.variant
-    // Where nothing may be rewritten there is nothing to say.
+    // If nothing may be rewritten, there is nothing to report.
     if (variant === undefined || !mayWriteUnasked(this.tools.role)) return 'idle'
     try {
       const { stale } = await askFor<StaleVectors>(this.dispatcher, staleVectors, { variant })
@@ -94,7 +97,7 @@ export class Embedding implements Service {
         log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`)
       }
     } catch (error) {
-      // Damage does not pass; a lane that is busy does.
+      // Damage is permanent; a busy lane is not.
       if (!(error instanceof Refused) || !isFault(error.code)) throw error
       log.error('vectors', { reason: error })
     }

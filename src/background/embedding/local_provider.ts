@@ -1,7 +1,8 @@
 /**
- * The embedding provider `local`: a model on this machine, in one thread of its own, which begins with the
- * first text. Tasks go one at a time, those of queries first. Nothing is sent anywhere, and no key is needed.
- * Front-end thread. Models: docs/decisions/0131-the-static-model.md, 0132-minilm-beside-the-project.md.
+ * The embedding provider `local`: a model on this machine, in a thread of its own, which starts with the
+ * first text. Tasks run one at a time, those of queries first. Nothing is sent over the network, and no key
+ * is needed. Front-end thread. Models: docs/decisions/0131-the-static-model.md,
+ * 0132-minilm-beside-the-project.md.
  */
 import { createRequire } from 'node:module'
 import type { Piscina as Pool } from 'piscina'
@@ -12,7 +13,7 @@ import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../.
 import { variantOf, type ProviderSettings } from '../../outbound/embedding/settings.js'
 import type { LocalTask } from '../../wire/local_task.js'
 
-// By `require`, as in dispatch/lane_pool.ts.
+// Loaded by `require`, as in dispatch/lane_pool.ts.
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
 const ENTRY = programPath('worker/lane/local_model')
@@ -34,7 +35,7 @@ export class LocalProvider implements EmbeddingProvider {
   #isBusy = false
   #isClosed = false
 
-  /** @param settings of a model that there is: outbound/embedding/settings.ts */
+  /** @param settings of an existing model: outbound/embedding/settings.ts */
   constructor(settings: ProviderSettings) {
     this.model = settings.model
     this.dimensions = settings.dimensions
@@ -58,7 +59,7 @@ export class LocalProvider implements EmbeddingProvider {
           reject(error)
         },
       }
-      // What runs already is run to its end, some milliseconds later: ending it would end the thread and its
+      // A running task is completed, which takes some milliseconds: aborting it would end the thread and its
       // model.
       const abort = (): void => {
         this.#waiting[role] = this.#waiting[role].filter((other) => other !== call)
@@ -102,7 +103,7 @@ export class LocalProvider implements EmbeddingProvider {
   }
 }
 
-/** One thread, that stays. A worker that dies is replaced by Piscina, and its task fails. */
+/** One permanent thread. Piscina replaces a worker that dies, and its task fails. */
 function openPool(): Pool<LocalTask, Float32Array> {
   const pool = new Piscina<LocalTask, Float32Array>({
     filename: ENTRY,
@@ -115,7 +116,7 @@ function openPool(): Pool<LocalTask, Float32Array> {
     workerHistogram: false,
     resourceLimits: { maxOldGenerationSizeMb: LOCAL_MODEL_HEAP_MB_MAX },
   })
-  // Its task has failed by then, which is told to who waits for it.
+  // The task has failed by then, and its caller has been notified.
   pool.on('error', () => undefined)
   return pool
 }

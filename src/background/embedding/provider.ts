@@ -1,8 +1,8 @@
 /**
- * The active embedding provider: that of the default configuration in the store, else of the options, else a
- * local Ollama that was detected at the start. Made anew when one of them changes or a restore has put
- * another store in place; listeners hear of it before the change is answered. Front-end thread only. Rules:
- * docs/decisions/0134 and 0135.
+ * The active embedding provider. It is that of the default configuration in the store, otherwise that of the
+ * options, otherwise a local Ollama detected at the start. It is created again when one of them changes or a
+ * restore has replaced the store. Listeners are notified before the change is answered. Front-end thread
+ * only. Rules: docs/decisions/0134 and 0135.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
@@ -28,9 +28,9 @@ import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
 import { log } from '../../telemetry/log.js'
 
-/** As /v1/config shows it. */
+/** The provider as /v1/config shows it. */
 export interface VectorConfig {
-  /** Whether there is a provider that can be asked. */
+  /** Whether there is a provider that can be called. */
   readonly enabled: boolean
   readonly provider: string
   readonly model: string
@@ -41,7 +41,7 @@ export interface VectorConfig {
 const NO_VECTORS: VectorConfig = { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }
 const CHANGES = [createEmbeddingConfig, updateEmbeddingConfig, deleteEmbeddingConfig, setDefaultEmbeddingConfig] as const
 
-// 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
+// Loading takes 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
 const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
 const loadLocal = (): Promise<typeof import('./local_provider.js')> => import('./local_provider.js')
 const loadOllama = (): Promise<typeof import('../../outbound/embedding/ollama.js')> => import('../../outbound/embedding/ollama.js')
@@ -56,7 +56,7 @@ export class ActiveEmbedding implements Service {
   #provider: EmbeddingProvider | undefined
   #found: ProviderSettings | undefined
   #loading: Promise<void> = Promise.resolve()
-  /** What the store says could not be read; it is tried again. */
+  /** The configuration in the store could not be read; reading is retried. */
   #isUnread = false
   #isStopped = false
   #observed: EmbeddingObserver | undefined
@@ -89,9 +89,7 @@ export class ActiveEmbedding implements Service {
     dispatcher.notices.on('store', () => void this.load())
   }
 
-  /**
-   * Undefined: there is none. Callers must not keep it: a change replaces it and closes the old one.
-   */
+  /** Undefined if there is none. Callers must not keep it: a change replaces it and closes the old one. */
   current(): EmbeddingProvider | undefined {
     return this.#provider
   }
@@ -107,13 +105,13 @@ export class ActiveEmbedding implements Service {
     return { enabled: this.#provider !== undefined, provider, model, dimensions, apiUrl }
   }
 
-  /** Once the lanes are there. Settles when the provider is known, as far as it is configured. */
+  /** Called once the lanes are open. Settles when the provider is known, as far as it is configured. */
   async start(): Promise<void> {
     await this.load()
     this.#detection.start()
   }
 
-  /** Where nobody has configured anything, asks for a local Ollama: once, beside everything else. */
+  /** If no provider is configured, probes for a local Ollama: once, in parallel with everything else. */
   async autoDetect(): Promise<void> {
     const { embeddingProvider, embeddingAutodetect, production } = this.config
     if (embeddingProvider !== undefined || !embeddingAutodetect || production) return
@@ -123,15 +121,15 @@ export class ActiveEmbedding implements Service {
   }
 
   /**
-   * Reads the configuration: once the lanes are ready, and whenever the store may have changed it. Settles
-   * when it is in force. Never rejects.
+   * Reads the configuration once the lanes are ready, and whenever the store may have changed it. Settles
+   * when it is in effect. Never rejects.
    */
   load(): Promise<void> {
     this.#loading = this.#loading.then(() => this.#load())
     return this.#loading
   }
 
-  /** What is under way fails. */
+  /** Calls in progress fail. */
   async stop(): Promise<void> {
     this.#isStopped = true
     // Not awaited: a local server may not answer.
@@ -140,7 +138,7 @@ export class ActiveEmbedding implements Service {
     await this.#provider?.close()
   }
 
-  /** A change is in force when it is answered. */
+  /** A change is in effect when it is answered. */
   readonly #change: Io<Uint8Array> = async (command, { commit }) => {
     const answer = await commit(command)
     if (answer?.code === null) await this.load()
@@ -159,7 +157,7 @@ export class ActiveEmbedding implements Service {
       await this.#use(settings ?? this.config.embedding ?? this.#found)
     } catch (error) {
       log.error("embeddings: the default configuration can't be read", { reason: error })
-      // Damage or a lost key does not pass, so it is not tried again. Embedding with a provider that was not
+      // Damage or a lost key is permanent, so reading is not retried. Embedding with a provider that was not
       // chosen would be worse than no embedding.
       if (error instanceof Refused && isFault(error.code)) await this.#use(undefined)
       else {
@@ -217,7 +215,9 @@ export class ActiveEmbedding implements Service {
     return this.#outbound
   }
 
-  /** Of one provider: what is left of the one before must not speak for it. */
+  /**
+   * The observer of one provider. Late events of the previous provider must not count for the current one.
+   */
   #observer(): EmbeddingObserver {
     const isCurrent = (): boolean => this.#observed === observer
     const observer: EmbeddingObserver = {

@@ -1,8 +1,8 @@
 /**
- * Reindexes of vectors: page by page a lane says which documents lack current vectors, the worker embeds them
- * beside those that wait, and the request is answered when all are done, which may take hours. Its client may
- * go meanwhile; the work goes on. A crash ends it: asked for again, it goes on where it was, because current
- * vectors are skipped. Front-end thread only.
+ * Reindexes of vectors. Page by page, a lane returns the documents that lack current vectors, and the worker
+ * embeds them beside those that wait. The request is answered when all are done, which may take hours. The
+ * work continues if its client disconnects. A crash ends it. A new request resumes where it stopped, because
+ * current vectors are skipped. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits/embedding.js'
@@ -21,13 +21,13 @@ import type { Io } from '../../dispatch/io.js'
 interface Page extends NamedDocuments {
   readonly ids: readonly string[]
   readonly skipped: number
-  /** Docid to go on with, 0: that was the end. */
+  /** Docid to continue with; 0: that was the last page. */
   readonly next: number
 }
 
-/** What the lane has found out. */
+/** The result of the lane's handler. */
 interface Wanted {
-  /** Id; 0: there is none of the name. */
+  /** Id of the collection; 0: there is none of the name. */
   readonly collection: number
   readonly documents: number
   readonly force: boolean
@@ -63,7 +63,7 @@ export class EmbeddingReindexes {
     readonly provider: ProviderPlace,
   ) {}
 
-  /** Answers requests from now on. */
+  /** Registers the handler of the operation. */
   offer(): void {
     this.dispatcher.onIo(vectorReindex, this.#reindex, { commits: false })
   }
@@ -83,10 +83,10 @@ export class EmbeddingReindexes {
 
   async #run({ collection, documents, force }: Wanted, provider: EmbeddingProvider): Promise<Tally> {
     const tally = new Tally()
-    // The next page is begun before this one is done, so that the provider has no pause.
+    // The next page is started before this one is done, so that the provider is never idle.
     let before = Promise.resolve(true)
     for (let docid = collection === 0 ? 0 : 1; docid > 0;) {
-      // The provider may have changed: vectors of the one before are not current for it.
+      // The provider may have changed: vectors of the previous one are not current for it.
       const page = await this.#page(collection, docid, force, this.provider.current() ?? provider)
       tally.skipped += page.skipped
       const embedding = this.#embed(page, tally)
@@ -103,7 +103,7 @@ export class EmbeddingReindexes {
     return tally
   }
 
-  /** @returns false where none of them could be embedded: nor could the next ones */
+  /** @returns false if none of them could be embedded, because the next ones could not be embedded either */
   async #embed(page: Page, tally: Tally): Promise<boolean> {
     const outcomes = await this.worker.embed(page)
     outcomes.forEach((outcome, at) => tally.count(outcome, page.ids[at] ?? ''))

@@ -1,7 +1,7 @@
 /**
- * One slice of embedding: some documents are cut by a lane, the texts that lack vectors go to the provider,
- * and the vectors go to the write lane. All vectors that the provider returned are stored, also those of a
- * document of which other texts failed. Front-end thread only.
+ * One slice of embedding. A lane cuts some documents into texts, the texts that lack vectors go to the
+ * provider, and the vectors go to the write lane. All vectors that the provider returned are stored,
+ * including those of a document of which other texts failed. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
@@ -14,18 +14,18 @@ import { decodeMessage, encodeMessage } from '../../wire/messages.js'
 import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
 import { ask, Refused } from '../../dispatch/inner_request.js'
 
-/** `partly`: more of its texts are to come. */
+/** `partly`: more texts of the document follow. */
 export type Outcome =
   | { readonly kind: 'embedded'; readonly chunks: number }
   | { readonly kind: 'skipped' | 'partly' }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface SliceResult {
-  /** Of the first documents, in their order; undefined for one whose turn comes again. */
+  /** Outcomes of the first documents, in order; undefined for one that has to be tried again. */
   readonly outcomes: readonly (Outcome | undefined)[]
-  /** The store is another by now: none of the numbers means anything. */
+  /** The store has been replaced: none of the docids is valid. */
   readonly isOther: boolean
-  /** Why the provider gave no vectors for some. */
+  /** Why the provider returned no vectors for some documents. */
   readonly unavailable: EmbeddingError | undefined
   /** Why the first document could not be read; nothing was tried then. */
   readonly unread: string | undefined
@@ -39,7 +39,7 @@ interface Cuts {
 
 const OTHER: SliceResult = { outcomes: [], isOther: true, unavailable: undefined, unread: undefined }
 
-/** A document on its way, with the vectors of its texts as they come. */
+/** A document in progress, with the vectors of its texts as they arrive. */
 interface Wanting {
   readonly cut: CutDocument
   readonly vectors: (Float32Array | undefined)[]
@@ -59,8 +59,8 @@ export class EmbeddingSlices {
   ) {}
 
   /**
-   * @param signal gives up the provider's part; what it has given is stored all the same.
-   * @throws Refused where the lanes can't be asked now
+   * @param signal aborts the provider's part; vectors that it has returned are stored nevertheless
+   * @throws Refused if the lanes cannot be called now
    */
   async run(provider: EmbeddingProvider, { epoch, documents }: NamedDocuments, signal: AbortSignal): Promise<SliceResult> {
     const { isOther, cuts, unread } = await this.#cut(provider, epoch, documents)
@@ -84,9 +84,9 @@ export class EmbeddingSlices {
   }
 
   /**
-   * The documents will not be embedded.
-   * @param job of a bulk ingest, whose record says so; empty: none
-   * @returns how many of them have waited
+   * Gives up embedding the documents.
+   * @param job id of a bulk ingest, whose record counts them; empty: none
+   * @returns the number of them that have waited
    */
   async giveUp({ epoch, documents }: NamedDocuments, job = ''): Promise<number> {
     const kept = documents.map(({ collection, docid, queued }) => ({ collection, docid, queued: BigInt(queued), change: 'keep' }) as const)
@@ -94,8 +94,8 @@ export class EmbeddingSlices {
   }
 
   /**
-   * Cuts one document at a time where one of them can't be read. A damaged one is not embedded, and the lane
-   * has logged why; one whose body is in a store that does not answer waits.
+   * Cuts one document at a time if one of them cannot be read. A damaged one is not embedded, and the lane
+   * has logged the reason. One whose body is in a store that does not respond waits.
    */
   async #cut(provider: EmbeddingProvider, epoch: string, documents: readonly NamedDocument[]): Promise<Cuts> {
     const { variant, dimensions, batchMax } = provider
@@ -116,8 +116,8 @@ export class EmbeddingSlices {
   }
 
   /**
-   * Asks until the write lane has stored it, because it was paid for.
-   * @returns how many entries it took; undefined where the store is another by now
+   * Retries until the write lane has stored the vectors, because they were paid for.
+   * @returns the number of entries settled; undefined if the store has been replaced
    */
   async #store(epoch: string, documents: readonly CutDocument['document'][], job = ''): Promise<number | undefined> {
     if (documents.length === 0) return 0
@@ -163,7 +163,7 @@ class Round {
   }
 
   /**
-   * A batch that is refused is halved until the refused text is found: the other texts are embedded, each
+   * A batch that is refused is halved until the refused text is found. The other texts are embedded, each
    * once.
    */
   async #embed(all: readonly WantedText[]): Promise<void> {
@@ -191,7 +191,7 @@ class Round {
   }
 }
 
-/** What there is to store of a document; undefined: nothing yet. */
+/** The part of a document that can be stored; undefined: nothing yet. */
 function storable({ cut, vectors, refused }: Wanting): CutDocument['document'] | undefined {
   const { document } = cut
   if (document.change !== 'set') return document

@@ -1,7 +1,7 @@
 /**
- * Vectors of texts that requests bring: asked of the provider and cached in native memory, where lanes find
- * them, for as long as the options say; the oldest go first. A request that lacks some waits for them and
- * runs again. The same text is asked for once at a time. Front-end thread only.
+ * Vectors of texts in requests: requested from the provider and cached in native memory, where lanes find
+ * them, for as long as the options say. The oldest are evicted first. A request that lacks some waits for
+ * them and runs again. A text is requested only once at a time. Front-end thread only.
  */
 import type { Config } from '../../config/config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
@@ -34,7 +34,7 @@ interface CachedText {
 
 export class EmbeddingTexts {
   readonly #underWay = new Map<string, Promise<void>>()
-  /** In the order in which they came. */
+  /** In order of insertion. */
   readonly #cached = new Map<string, CachedText>()
   readonly #end = new AbortController()
   #toldAt = -Infinity
@@ -46,19 +46,19 @@ export class EmbeddingTexts {
     readonly telemetry: Telemetry,
   ) {}
 
-  /** Gives up what is under way. */
+  /** Aborts the calls in progress. */
   stop(): void {
     this.#end.abort()
   }
 
   /**
    * Never rejects.
-   * @returns the refusal where they can't be had; otherwise the vectors are cached, or the note that there
-   * are none for now, where the request does without
+   * @returns the refusal if the vectors are unavailable; otherwise undefined, and the vectors are cached, or
+   * a record that there are none for now, if the request can run without them
    */
   readonly bring = async ({ texts, role, isOptional }: Wanted): Promise<OutgoingAnswer | undefined> => {
     const provider = this.provider.current()
-    // The lane finds that out when the request runs again.
+    // The lane detects this when the request runs again.
     if (provider === undefined) return isOptional ? undefined : refusal('noEmbeddingProvider')
     try {
       await this.#bring(provider, texts, role)
@@ -72,7 +72,7 @@ export class EmbeddingTexts {
     }
   }
 
-  /** One line now and then: every search may bring another text. */
+  /** Logs at most one line per interval: every search may contain another text. */
   #logFailure({ message }: EmbeddingError): void {
     if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
     this.#toldAt = performance.now()
@@ -114,7 +114,7 @@ export class EmbeddingTexts {
     this.#letGo()
   }
 
-  /** What requests under way wait for stays, as far as the cache takes any. */
+  /** Evicts old entries. Vectors that current requests wait for stay, as far as the cache has capacity. */
   #letGo(): void {
     const now = performance.now()
     for (const [name, { id, at }] of this.#cached) {

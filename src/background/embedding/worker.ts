@@ -1,8 +1,8 @@
 /**
- * Embeds the documents that wait for vectors, first come first, and those that a reindex names: some slices
- * side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; a page
- * of it is here, and lost with the process. Where the provider can't be had, everything waits. Front-end
- * thread only.
+ * Embeds the documents that wait for vectors, in order of arrival, and those named by a reindex. Several
+ * slices run in parallel, each with as many texts as the provider accepts in a call. The backlog is in the
+ * store; one page of it is in memory here and is lost with the process. If the provider is unavailable,
+ * everything waits. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import {
@@ -25,30 +25,32 @@ import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
 import { askFor } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
 
-/** Where the provider of the moment is found. */
+/** Returns the active provider. */
 export interface ProviderPlace {
   current(): EmbeddingProvider | undefined
 }
 
 interface Job {
   named: NamedDocument
-  /** How often the provider could not be had for it while it could be for others. */
+  /** Number of times that the provider was unavailable for it while it was available for others. */
   tries: number
-  /** How often it was in a slice for which the provider could not be had. */
+  /** Number of slices with this document for which the provider was unavailable. */
   failures: number
-  /** Successes of all when it was last tried. */
+  /** Total number of successes when it was last tried. */
   successes: number
-  /** Of a reindex: told what became of it; undefined: it waits in the store's queue. */
+  /** For a reindex: receives the outcome. Undefined: the document waits in the store's queue. */
   readonly settle: ((outcome: Outcome) => void) | undefined
 }
 
 export class EmbeddingWorker {
   readonly #end = new AbortController()
   readonly #underWay = new Set<string>()
-  /** How many of these are of the store's queue: the others may keep the slices busy for hours. */
+  /**
+   * Number of documents in `#underWay` from the store's queue: the others may occupy the slices for hours.
+   */
   #ofQueue = 0
   readonly #slices = new Set<Promise<void>>()
-  /** Jobs of one store, by whose epoch they are named. */
+  /** Epoch of the store in which the jobs were named. */
   #epoch = ''
   #queued: Job[] = []
   #asked: Job[] = []
@@ -57,7 +59,7 @@ export class EmbeddingWorker {
   #isTurnOfQueued = false
   #successes = 0
   #settled = 0
-  /** Slices one after the other for which the provider could not be had. */
+  /** Number of consecutive slices for which the provider was unavailable. */
   #failuresInRow = 0
   #waitMs = 0
   #waitUntil = 0
@@ -74,14 +76,14 @@ export class EmbeddingWorker {
     this.#chore = new Chore(tools, { name: 'embedding', failure: 'documents are not embedded yet', round: () => this.#round() })
   }
 
-  /** Once the lanes are there. */
+  /** Called once the lanes are open. */
   start(): void {
     this.#chore.start()
   }
 
   /**
-   * What the provider has given is stored first. The backlog stays for the next start; reindexes are told
-   * that they failed.
+   * Vectors that the provider has returned are stored first. The backlog stays for the next start. Reindexes
+   * are notified that they failed.
    */
   async stop(): Promise<void> {
     this.#end.abort()
@@ -94,18 +96,18 @@ export class EmbeddingWorker {
     return this.#underWay.has(nameOf(named))
   }
 
-  /** There is another provider, or none. */
+  /** Called when the provider was replaced or removed. */
   changed(): void {
     this.#waitUntil = 0
     this.#chore.wake()
   }
 
-  /** Documents that have been settled so far: whether there is any progress. */
+  /** Number of documents settled so far, as a measure of progress. */
   get settled(): number {
     return this.#settled
   }
 
-  /** Embeds documents before those that wait. @returns what became of them, in their order */
+  /** Embeds documents before those that wait. @returns their outcomes, in order */
   async embed({ epoch, documents }: NamedDocuments): Promise<Outcome[]> {
     if (this.#end.signal.aborted) return documents.map(() => ({ kind: 'failed', reason: 'the server shuts down' }))
     this.#takeEpoch(epoch)
@@ -116,7 +118,7 @@ export class EmbeddingWorker {
     return await Promise.all(settled)
   }
 
-  /** Jobs that were named in another store are dropped. */
+  /** Drops the jobs that were named in another store. */
   #takeEpoch(epoch: string): void {
     if (epoch === this.#epoch) return
     this.#epoch = epoch
@@ -134,7 +136,7 @@ export class EmbeddingWorker {
     return EMBEDDING_POLL_MS
   }
 
-  /** @returns whether there was something to begin */
+  /** @returns whether a slice was started */
   async #begin(): Promise<boolean> {
     if (this.#present() === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
     await this.#fill()
@@ -150,28 +152,28 @@ export class EmbeddingWorker {
     return true
   }
 
-  /** A reindex does not wait until there is one. */
+  /** Without a provider, the documents of reindexes fail at once. */
   #present(): EmbeddingProvider | undefined {
     const provider = this.provider.current()
     if (provider === undefined) this.#failAsked('no embedding provider configured')
     return provider
   }
 
-  /** The next page of the store's queue, where all that is here is under way. */
+  /** Reads the next page of the store's queue once all documents of the current page are in progress. */
   async #fill(): Promise<void> {
     if (this.#queued.length > 0 || this.control.embeddingDepth <= this.#ofQueue) return
     const input = { after: this.#after, count: EMBEDDING_QUEUE_PAGE }
     const { epoch, documents } = await askFor<NamedDocuments>(this.dispatcher, queuedEmbeddings, input)
     this.#takeEpoch(epoch)
     for (const named of documents) this.#queued.push({ named, tries: 0, failures: 0, successes: this.#successes, settle: undefined })
-    // After the last page the queue is read from its start again, once nothing of it is under way: documents
-    // whose embedding failed are still in it.
+    // After the last page, the queue is read from its start again once none of its documents is in progress:
+    // documents whose embedding failed are still in it.
     this.#after = documents.at(-1)?.queued ?? (this.#ofQueue === 0 ? 0 : this.#after)
   }
 
   /**
-   * Takes from the queue and from reindexes in turn. A document is in one slice at a time; one that was in
-   * two failed slices gets a slice of its own.
+   * Takes from the queue and from reindexes in turn. A document is in one slice at a time. A document that
+   * was in two failed slices gets a slice of its own.
    */
   #take({ batchMax }: EmbeddingProvider): Job[] {
     const taken: Job[] = []
@@ -197,7 +199,7 @@ export class EmbeddingWorker {
   async #slice(provider: EmbeddingProvider, epoch: string, jobs: readonly Job[]): Promise<void> {
     try {
       const result = await this.slices.run(provider, { epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
-      // Calls fail when their provider is closed, which says nothing about the provider that replaced it.
+      // Calls fail when their provider is closed, which is no failure of the provider that replaced it.
       const isReplaced = provider !== this.provider.current()
       if (result.isOther) this.#lose(jobs, epoch)
       else await this.#settle(epoch, jobs, isReplaced ? { ...result, unavailable: undefined } : result)
@@ -237,7 +239,7 @@ export class EmbeddingWorker {
       this.#done(job, outcome)
     }
     this.#putBack(again)
-    // To the end of the queue: documents that can't be embedded now must not block the others.
+    // Moved to the end of the queue: documents that cannot be embedded now must not block the others.
     for (const job of inVain) (job.settle === undefined ? this.#queued : this.#asked).push(job)
     const reason = unavailable?.message ?? unread
     if (lost.length > 0 && reason !== undefined) await this.#giveUp(epoch, lost, reason)
@@ -258,7 +260,7 @@ export class EmbeddingWorker {
     job.settle?.(outcome)
   }
 
-  /** A reindex does not wait until a provider comes back. */
+  /** A reindex does not wait until a provider becomes available again. */
   #failAsked(reason: string): void {
     for (const job of this.#asked.splice(0)) this.#done(job, { kind: 'failed', reason })
   }
@@ -276,7 +278,7 @@ export class EmbeddingWorker {
     for (const job of jobs) this.#done(job, { kind: 'failed', reason })
   }
 
-  /** In front of what waits, in their order. */
+  /** Puts jobs back in front of the waiting ones, in order. */
   #putBack(jobs: readonly Job[]): void {
     this.#asked = [...jobs.filter(({ settle }) => settle !== undefined), ...this.#asked]
     this.#queued = [...jobs.filter(({ settle }) => settle === undefined), ...this.#queued]
@@ -288,7 +290,7 @@ export class EmbeddingWorker {
     this.#waitUntil = performance.now() + Math.min(Math.max(this.#waitMs, retryAfterMs), EMBEDDING_WAIT_MS_MAX)
   }
 
-  /** One line now and then: where a whole collection is refused, the counters say how much it is. */
+  /** Logs at most one line per interval: if a whole collection is refused, the counters show the extent. */
   #tell({ named }: Job, reason: string): void {
     if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
     this.#toldAt = performance.now()
@@ -296,7 +298,7 @@ export class EmbeddingWorker {
   }
 }
 
-/** It may be the cause of the failures of its slices: it gets a slice of its own. */
+/** Such a document may be the cause of the failures of its slices, so it gets a slice of its own. */
 function isSuspect({ failures }: Job): boolean {
   return failures >= EMBEDDING_FAILURES_ALONE
 }

@@ -1,8 +1,8 @@
 /**
- * Moves bodies to where the configuration of their collection says, one step after another through the bulk
- * lane, between other heavy requests: after a start, when a configuration has changed, and now and then for
- * what was written while it did. A store that does not answer is asked again later; until then bodies are
- * read where they are. Front-end thread only.
+ * Moves bodies to the location that the configuration of their collection says. It runs step by step through
+ * the bulk lane, between other heavy requests: after a start, when a configuration has changed, and
+ * periodically for bodies written during the change. A store that does not respond is retried later; until
+ * then bodies are read from their present location. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { isFault } from '../../errors.js'
@@ -19,7 +19,7 @@ import { log } from '../../telemetry/log.js'
 interface Misplaced {
   readonly collection: number
   readonly docids: readonly number[]
-  /** Collection and docid to go on with; empty: that was the end. */
+  /** Collection and docid to continue with; empty: that was the end. */
   readonly next: readonly number[]
 }
 
@@ -27,7 +27,10 @@ export class BodyMoves implements Service {
   readonly name = 'body-moves'
   readonly #chore: Chore
   #isWanted = false
-  /** What was prepared under the configuration of before has been written by then, or never will be. */
+  /**
+   * Time of the next check. By then, writes prepared under the previous configuration have been stored, or
+   * never will be.
+   */
   #againAt = Infinity
 
   constructor(
@@ -45,26 +48,26 @@ export class BodyMoves implements Service {
     dispatcher.notices.on('store', () => this.#look())
   }
 
-  /** Once the lanes are there. The bulk lane is not woken for a server that has no objects. */
+  /** Called once the lanes are open. The bulk lane is not woken for a server that has no objects. */
   start(): void {
     this.#againAt = performance.now()
     this.#chore.start()
   }
 
-  /** A configuration has changed, or the store itself: bodies may lie elsewhere than it says. */
+  /** A configuration or the store itself has changed: bodies may be stored elsewhere than configured. */
   wake(): void {
     this.#isWanted = true
     this.#againAt = performance.now() + DEADLINE_HEAVY_MS
     this.#chore.wake()
   }
 
-  /** Another store may be served. The bulk lane is not woken where it has no objects. */
+  /** Another store may be served. The bulk lane is not woken if the store has no objects. */
   #look(): void {
     this.#againAt = performance.now()
     this.#chore.wake()
   }
 
-  /** The step that is under way ends first. */
+  /** The current step ends first. */
   async stop(): Promise<void> {
     await this.#chore.stop()
   }
@@ -86,8 +89,8 @@ export class BodyMoves implements Service {
   }
 
   /**
-   * Goes over everything once. What a pass has moved may have been written under an old configuration: then
-   * another one follows. A collection whose bodies can't be moved now keeps none of the others waiting.
+   * Checks everything once. Bodies that a pass has moved may have been written under an old configuration;
+   * then another pass follows. A collection whose bodies cannot be moved now does not delay the others.
    * @throws the first refusal, at the end
    */
   async #pass(signal: AbortSignal): Promise<void> {
@@ -112,8 +115,9 @@ export class BodyMoves implements Service {
   }
 
   /**
-   * One by one where one of them can't be had: that one is named, and left where it is.
-   * @returns how many have moved
+   * If a body is unavailable, the documents are moved one by one. The one that fails is logged and left where
+   * it is.
+   * @returns the number of bodies moved
    */
   async #move(collection: number, docids: readonly number[]): Promise<number> {
     try {

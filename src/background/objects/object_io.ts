@@ -1,8 +1,8 @@
 /**
- * What the front end does about bodies in storage backends: sends objects before their command is committed,
- * fetches those that a request or the index lacks, tries a location that is to be configured. A failure is an
- * answer; nothing is written then. The keys of objects that are being sent are known, so that the sweep
- * leaves them alone. Front-end thread only.
+ * The front end's work for bodies in storage backends. It sends objects before their command is committed,
+ * fetches objects that a request or the index lacks, and tests a location that is to be configured. A failure
+ * becomes an answer, and nothing is written then. The keys of objects being sent are recorded, so that the
+ * sweep does not remove them. Front-end thread only.
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
@@ -24,9 +24,9 @@ export class ObjectIo implements ObjectTransfers {
   }
 
   /**
-   * Sends what the command needs, as long as somebody waits for it, and calls `commit`, whose end is the end
-   * of the objects' way. Never rejects.
-   * @returns the refusal where a store did not take it; nothing is committed then
+   * Sends the objects of a command while the request is still wanted, then calls `commit`. When `commit`
+   * settles, the transfer of the objects is over. Never rejects.
+   * @returns the refusal if a store did not accept an object; nothing is committed then
    */
   async storeFirst(
     { objects, probe }: StoreFirst,
@@ -52,8 +52,9 @@ export class ObjectIo implements ObjectTransfers {
 
   /**
    * Never rejects.
-   * @param isForClient whether the answer goes to who may read the documents, and into no log or record
-   * @returns the refusal where they can't be had; of an object that is lost it says whose it is
+   * @param isForClient whether the answer goes to a client that may read the documents, and into no log or
+   * record
+   * @returns the refusal if they are unavailable; for a lost object it names the document
    */
   async bring(objects: readonly WantedObject[], isForClient: boolean): Promise<OutgoingAnswer | undefined> {
     try {
@@ -71,10 +72,10 @@ export class ObjectIo implements ObjectTransfers {
     }
   }
 
-  /** For the index of a lane: it goes on with what could be had. */
+  /** For the index of a lane, which continues with the objects that are available. */
   readonly bringEach: FetchObjects = (objects) => this.stores.bringEach(objects)
 
-  /** Whether the location takes an object, gives it back and lets go of it. */
+  /** Tests that the location stores, returns and deletes an object. */
   async #probe({ location, key, bytes }: OutgoingObject): Promise<void> {
     const client = this.stores.client(location)
     await client.put(key, bytes)

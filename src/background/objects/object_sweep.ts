@@ -1,7 +1,7 @@
 /**
- * Removes objects of this server that nothing refers to: of documents that were written anew, moved or
- * deleted, and of writes that a crash has cut off between store and commit. As long as the operator wants
- * them kept for older backups (`SVC_S3_RETENTION`), they stay. Objects of other servers at the same location
+ * Removes unreferenced objects of this server: those of documents that were rewritten, moved or deleted, and
+ * those of writes that a crash interrupted between store and commit. They are kept for as long as the
+ * operator wants them for older backups (`SVC_S3_RETENTION`). Objects of other servers at the same location
  * are never touched. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
@@ -14,10 +14,10 @@ import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor } from '../../dispatch/inner_request.js'
 import type { ObjectIo } from './object_io.js'
 
-/** What a lane says of them. */
+/** The answer of a lane about locations. */
 export interface BodyLocations {
   readonly folder: string
-  /** Whether some body has an object. */
+  /** Whether any body has an object. */
   readonly hasObjects: boolean
   readonly locations: readonly { readonly id: number; readonly location: S3Location }[]
 }
@@ -41,7 +41,7 @@ export class ObjectSweep implements Service {
     })
   }
 
-  /** Once the lanes are there. */
+  /** Called once the lanes are open. */
   start(): void {
     this.#chore.start()
   }
@@ -51,8 +51,8 @@ export class ObjectSweep implements Service {
   }
 
   /**
-   * A store that does not answer keeps none of the others from being swept.
-   * @throws Error that names each of them
+   * A store that does not respond does not prevent the others from being swept.
+   * @throws Error that names each of the failed stores
    */
   async #round(signal: AbortSignal): Promise<number> {
     const failures: string[] = []
@@ -77,8 +77,8 @@ export class ObjectSweep implements Service {
       if (signal.aborted) return
       const page = await client.list(folder, next)
       next = page.next
-      // The list is older than the answer to who refers to them: an object that was being sent then has a
-      // reference by now, is left alone, or never gets one.
+      // The list is older than the reference check that follows. An object that was being sent when the list
+      // was made is referenced by now, is skipped, or is never referenced.
       const old = page.objects.map(({ key }) => key).filter((key) => this.#isOld(key, folder) && !this.objects.isUnderWay(key))
       if (old.length === 0) continue
       const ids = old.map((key) => key.slice(folder.length))
@@ -92,8 +92,8 @@ export class ObjectSweep implements Service {
   }
 
   /**
-   * By the time in its name: objects younger than the retention period are kept. The name of a probe that a
-   * crash has left has the same form behind `probe-`; objects with other names are kept, too.
+   * Compares the time in the name: objects younger than the retention period are kept. The name of a probe
+   * left by a crash has the same form behind `probe-`. Objects with other names are kept, too.
    */
   #isOld(key: string, folder: string): boolean {
     const digits = /^(?:probe-)?([0-9a-f]{12})[0-9a-f]{20}$/.exec(key.slice(folder.length))?.[1]

@@ -1,8 +1,8 @@
 /**
- * Removes plaintext objects of collections that are encrypted by now, once nothing refers to them: they are
- * not kept for older backups, as others are (object_sweep.ts). Each is known by the row of its release, which
- * is deleted only when its object has been removed: after a crash between the two, or where a store does not
- * answer, it is done again. Front-end thread only.
+ * Removes plaintext objects of collections that are encrypted now, once they are unreferenced. Unlike other
+ * objects (object_sweep.ts), they are not kept for older backups. Each is identified by the row of its
+ * release. The row is deleted only when its object has been removed. After a crash between the two steps, or
+ * if a store does not respond, the removal is repeated. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { DEADLINE_HEAVY_MS } from '../../limits/deadlines.js'
@@ -15,14 +15,14 @@ import type { Telemetry } from '../../telemetry/registry.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor } from '../../dispatch/inner_request.js'
 
-/** What a lane says of them. */
+/** The answer of a lane about them. */
 interface ClearObjects {
   readonly objects: readonly {
-    /** Of its release. */
+    /** Row of its release. */
     readonly row: string
     readonly key: string
     readonly since: number
-    /** Absent where its credentials can't be opened. */
+    /** Absent if its credentials cannot be decrypted. */
     readonly place?: S3Location
   }[]
   readonly folder: string
@@ -32,7 +32,7 @@ interface ClearObjects {
 export class PlaintextSweep implements Service {
   readonly name = 'plaintext-sweep'
   readonly #chore: Chore
-  /** Unix seconds: requests that knew of an object before have ended with the process. */
+  /** Unix seconds: requests that knew an object before this time ended with the previous process. */
   readonly #begun = Math.floor(Date.now() / 1000)
 
   constructor(
@@ -51,7 +51,7 @@ export class PlaintextSweep implements Service {
       dispatcher.notices.on(topic, () => this.#chore.wake(CLEAR_SWEEP_MS))
   }
 
-  /** Once the lanes are there. */
+  /** Called once the lanes are open. */
   start(): void {
     this.#chore.start()
   }
@@ -62,7 +62,7 @@ export class PlaintextSweep implements Service {
 
   /**
    * @returns whether none is left
-   * @throws what the first failed with that could not be removed, once all locations have been tried
+   * @throws the error of the first object that could not be removed, once all locations have been tried
    */
   async #sweep(signal: AbortSignal): Promise<boolean> {
     let isDone = true
@@ -89,7 +89,10 @@ export class PlaintextSweep implements Service {
     return isDone
   }
 
-  /** One in the folder of another server is that one's. @returns whether it is gone, or none of ours */
+  /**
+   * An object in the folder of another server belongs to that server.
+   * @returns whether it is removed, or does not belong to this server
+   */
   async #remove({ key, since, place }: ClearObjects['objects'][number], folder: string): Promise<boolean> {
     if (!key.startsWith(folder)) return true
     if (place === undefined || !this.#isForgotten(since)) return false
@@ -98,7 +101,7 @@ export class PlaintextSweep implements Service {
     return true
   }
 
-  /** Whether no request can be under way that was told of the object before it was released. */
+  /** Whether no current request can have learned of the object before it was released. */
   #isForgotten(since: number): boolean {
     return since < this.#begun || Date.now() - since * 1000 > DEADLINE_HEAVY_MS
   }

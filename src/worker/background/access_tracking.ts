@@ -1,11 +1,11 @@
 /**
- * Stores the reads that are tracked: counted by the lane that answers them (request/access_count.ts), at the
- * price of four words, and stored by the write lane as work in its queue, in slices. Not in the binlog: a
- * crash loses the reads that were not stored yet (docs/decisions/0081-histories-of-documents.md).
+ * Stores tracked reads. The lane that answers a read counts it (request/access_count.ts), at the cost of four
+ * words. The write lane stores the reads as work in its queue, in slices. They are not in the binlog: a crash
+ * loses the reads that are not stored yet (docs/decisions/0081-histories-of-documents.md).
  *
- * The rings are emptied twice a second into what waits. A pass takes all of that, in the order of the store,
- * and rests after each slice for a multiple of the time that it took. So tracking takes a tenth of the write
- * lane at most; where more documents are read than that can store, their reads are joined while they wait.
+ * The rings are drained twice a second into the waiting reads. A pass takes all waiting reads in store order.
+ * After each slice it pauses for a multiple of the slice's duration, so tracking takes at most a tenth of the
+ * write lane. If more documents are read than a pass can store, their reads are merged while they wait.
  */
 import { Chore } from '../../chore.js'
 import { mayWriteUnasked } from '../../role.js'
@@ -26,11 +26,11 @@ import { DONE, type Enqueue, type LaneWork } from './lane_work.js'
 interface ReadDocument {
   readonly collection: number
   readonly docid: number
-  /** One for a second. */
+  /** One element per second. */
   readonly accesses: Accesses[]
 }
 
-/** The stop stores everything that was counted. */
+/** On stop, everything that was counted is stored. */
 export function accessTracking(work: LaneWork, rings: AccessRings): Service {
   const passes = new TrackingPasses(rings, work.enqueue)
   const chore = new Chore(work.tools, {
@@ -50,16 +50,16 @@ export function accessTracking(work: LaneWork, rings: AccessRings): Service {
   }
 }
 
-/** The rings are emptied also while a slice waits for the queue: they hold less than what may wait here. */
+/** Drains the rings even while a slice waits in the queue: the rings hold less than what may wait here. */
 class TrackingPasses {
   /**
    * Called when a slice was stored that is not the last of its pass.
-   * @param restMs until the next one may be
+   * @param restMs pause until the next slice may run
    */
   onSlice: (restMs: number) => void = () => undefined
   readonly #waiting: WaitingReads
   readonly #enqueue: Enqueue
-  /** Of the pass under way; `#next` is the first that is not stored. */
+  /** Documents of the current pass. `#next` is the index of the first one that is not stored. */
   #documents: readonly ReadDocument[] = []
   #next = 0
   #storing: Promise<void> | undefined
@@ -75,7 +75,7 @@ class TrackingPasses {
     return this.#storing === undefined && this.#next >= this.#documents.length
   }
 
-  /** @returns milliseconds until there is something to take or to store */
+  /** @returns milliseconds until the next drain or the next slice */
   round(): number {
     const now = performance.now()
     if (now >= this.#takeAt) {
@@ -88,7 +88,7 @@ class TrackingPasses {
     return Math.max(0, Math.min(this.#takeAt, sliceAt) - performance.now())
   }
 
-  /** Stores the rest of the pass and what has come since, without rests. */
+  /** Stores the rest of the pass and the reads counted since, without pauses. */
   async finish(): Promise<void> {
     await this.#storing
     while (!this.#isPassDone) await this.#store(false)
@@ -116,7 +116,7 @@ class TrackingPasses {
   }
 }
 
-/** Reads that were taken from the rings and are not being stored yet, by document. */
+/** Reads taken from the rings that are not being stored yet, by document. */
 class WaitingReads {
   readonly #rings: AccessRings
   #collections = new Map<number, Map<number, ReadDocument>>()
@@ -126,7 +126,10 @@ class WaitingReads {
     this.#rings = rings
   }
 
-  /** Where too many wait the rings keep theirs, and what they can't hold is not counted. */
+  /**
+   * Leaves the reads in the rings while too many are waiting. Reads that a full ring cannot hold are not
+   * counted.
+   */
   take(): void {
     if (this.#size >= ACCESS_WAITING_MAX) return
     this.#rings.take((collection, docid, second, flags) => {
@@ -155,8 +158,8 @@ class WaitingReads {
   }
 
   /**
-   * In the order in which they are stored: neighbours share pages, and a page is written once a slice however
-   * many of its records change.
+   * Returns the documents in store order. Neighbours share pages, and a page is written once per slice,
+   * however many of its records change.
    */
   drain(): ReadDocument[] {
     const documents = [...this.#collections.values()].flatMap((of) => [...of.values()])

@@ -1,12 +1,12 @@
 /**
- * Runs the consumers of the binlog (src/consumers) on the write lane: a commit wakes them, each takes a slice
- * at a time, and what a slice changes is work in the commit queue that stores the consumer's position in the
- * same transaction.
+ * Runs the binlog consumers (src/consumers) on the write lane. A commit wakes them. Each consumer processes
+ * one slice at a time. The changes of a slice are work in the commit queue, which stores the consumer's
+ * position in the same transaction.
  *
- * The binlog keeps the entries that a consumer with a stored position has not seen (`floor`). The bound is
- * CONSUMER_LAG_BYTES_MAX beyond the size that the binlog may have anyway: then those furthest behind are
- * lost, because the disk must not fill up for them. A lost consumer is logged and counted, its position is
- * dropped, and it goes on with the last entry.
+ * The binlog keeps the entries that a consumer with a stored position has not seen (`floor`). It may exceed
+ * its normal size limit by CONSUMER_LAG_BYTES_MAX at most. Beyond that, the consumers furthest behind are
+ * lost, so that the disk does not fill up for them. A lost consumer is logged and counted, its position is
+ * dropped, and it continues with the last entry.
  */
 import { Chore } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'
@@ -23,11 +23,11 @@ import { DONE, type LaneWork } from './lane_work.js'
 
 interface Follower {
   readonly consumer: BinlogConsumer
-  /** LSN of the last entry that it has looked at. */
+  /** LSN of the last entry that it has processed. */
   lsn: bigint
-  /** The same as the store has it. */
+  /** Its position in the store. */
   storedLsn: bigint
-  /** When its next slice may begin. */
+  /** Earliest time of its next slice. */
   dueAt: number
 }
 
@@ -45,7 +45,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
       return makers.map((make): Follower => {
         const consumer = make({ notify: lane.notify })
         const stored = consumer.position === 'stored' ? (view.binlog.positionOf(consumer.name) ?? 0n) : lastLsn
-        // What lies below the binlog had been looked at before it was trimmed.
+        // Entries below the start of the binlog had been processed before they were trimmed.
         const lsn = stored > trimmedLsn ? stored : trimmedLsn
         return { consumer, lsn, storedLsn: stored, dueAt: performance.now() + consumer.delayMs }
       })
@@ -97,7 +97,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
     }
   }
 
-  /** Those for which the binlog is kept: what may not run here keeps nothing. */
+  /** Consumers for which the binlog is kept. A consumer that may not run in this role retains nothing. */
   #kept(): readonly Follower[] {
     return this.#followers.filter(({ consumer }) => consumer.position === 'stored' && this.#mayRun(consumer))
   }
@@ -106,17 +106,17 @@ export class BinlogConsumers implements Service, BinlogReaders {
     return !writesUnasked || mayWriteUnasked(this.#parts.tools.role)
   }
 
-  /** One slice of each that is due. @returns milliseconds to the next one */
+  /** Runs one slice of each consumer that is due. @returns milliseconds to the next one */
   async #round(): Promise<number | 'idle'> {
     for (const follower of this.#followers) {
       if (follower.dueAt > performance.now()) continue
-      // A wake-up during the slice sets another time.
+      // A wake-up during the slice overwrites this value.
       follower.dueAt = Number.POSITIVE_INFINITY
       if (!this.#mayRun(follower.consumer)) continue
       try {
         if (await this.#slice(follower)) follower.dueAt = Math.min(follower.dueAt, performance.now() + follower.consumer.pauseMs)
       } catch (error) {
-        // One that fails holds up no other.
+        // A failing consumer does not delay the others.
         log.warn('a consumer of the binlog is behind', { consumer: follower.consumer.name, reason: error })
         follower.dueAt = performance.now() + CONSUMER_RETRY_MS
       }
@@ -125,7 +125,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
     return Number.isFinite(next) ? Math.max(0, next - performance.now()) : 'idle'
   }
 
-  /** @returns whether more entries are there */
+  /** @returns whether there are more entries */
   async #slice(follower: Follower): Promise<boolean> {
     const { lane, enqueue } = this.#parts
     const { consumer, lsn: after } = follower
@@ -136,7 +136,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
       await enqueue(workOf(consumer, slice))
       follower.storedLsn = slice.lsn
     }
-    // One that was lost meanwhile is further already.
+    // A consumer that was lost meanwhile has already advanced further.
     if (slice.lsn > follower.lsn) follower.lsn = slice.lsn
     return slice.isMore
   }

@@ -1,7 +1,7 @@
 /**
- * The background work of the write lane: one line a chore. The write lane starts them when it opens and stops
- * them when it closes; each puts its changes into the commit queue as ordinary work, in slices. Write lane
- * only.
+ * The background work of the write lane, one line per chore. The write lane starts the chores when it opens
+ * and stops them when it closes. Each chore puts its changes into the commit queue as ordinary work, in
+ * slices. Write lane only.
  */
 import type { Service } from '../../services.js'
 import { accessTracking } from './access_tracking.js'
@@ -16,13 +16,13 @@ import { rowUpgrade } from './row_upgrade.js'
 import { storeComparison } from './scrub.js'
 
 export interface LaneChoreParts extends LaneWork {
-  /** Rows of deleted collections that a group may remove. */
+  /** Maximum number of rows of deleted collections that a commit group removes. */
   readonly purgeRowsMax: () => number
-  /** Whether the index is being built as a whole. */
+  /** Whether a full index build is running. */
   readonly isIndexBuilding: () => boolean
-  /** So much of the store is damaged, as far as it was compared with itself. */
+  /** Receives the number of damaged places found by the comparison so far. */
   readonly onFindings: (count: number) => void
-  /** The process must not go on. */
+  /** Called when the process must not continue. */
   readonly onFatal: (reason: string) => void
 }
 

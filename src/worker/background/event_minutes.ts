@@ -1,6 +1,6 @@
 /**
- * Removes the counts of events by minute that have grown too old, collection by collection, in slices:
- * ordinary work in the write lane's queue. Write lane only.
+ * Removes expired per-minute event counts, collection by collection, in slices. This is ordinary work in the
+ * write lane's queue. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { oldestMinute } from '../../domain/temporal/temporal_requests.js'

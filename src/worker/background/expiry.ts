@@ -1,6 +1,6 @@
 /**
- * Deletes expired documents, in slices: ordinary work in the write lane's queue, with rests as long as the
- * slices took. Write lane only.
+ * Deletes expired documents in slices. This is ordinary work in the write lane's queue, with pauses as long
+ * as the slices. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
@@ -26,8 +26,8 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
       const begun = performance.now()
       const due = lane.store.read(isDue)
       if (due) await enqueue(sweep(documentsMax))
-      // As long as it took: of the write lane, and of what the index does behind it, requests get the larger
-      // half.
+      // The pause is as long as the slice. Requests thus get the larger share of the write lane and of the
+      // index work that follows it.
       const restMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
       return Math.min(restMs, SWEEP_INTERVAL_MS)
     },
@@ -35,8 +35,8 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
 }
 
 /**
- * Deletes what is due. Each delete holds for (docid, expiry) only: a document that was written again since
- * has another.
+ * Deletes the documents that are due. Each delete applies to (docid, expiry) only: a document that was
+ * written again has another expiry.
  */
 function sweep(documentsMax: number): Work {
   return {
@@ -65,8 +65,8 @@ function sweep(documentsMax: number): Work {
 }
 
 /**
- * A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the
- * damage.
+ * A damaged head cannot be deleted, because its identity is not readable. Its expiry record is removed, and a
+ * get continues to report the damage.
  */
 function readHead(transaction: WriteTransaction, collection: number, docid: number): Head | undefined {
   try {

@@ -1,11 +1,11 @@
 /**
- * Indexes documents whose bodies could not be had when the index was built, once their object stores answer:
- * at once after a start, and then now and again, as long as the mark in the store says that there may be
- * some. The mark is on disk before the index says that it is complete, so that no end of the process forgets
- * them.
+ * Indexes documents whose bodies were unavailable when the index was built, once their object stores respond.
+ * It runs at once after a start and then periodically, as long as the mark in the store says that documents
+ * may be missing. The mark is on disk before the index reports that it is complete, so a process exit does
+ * not lose it.
  *
- * A page at a time: nothing is written between the reading of a page and its publishing, so nothing that was
- * deleted comes back. Write lane only.
+ * Works page by page. Nothing is written between reading a page and publishing it, so deleted documents do
+ * not reappear. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import type { RebuildShare } from '../../consumers/rebuild.js'
@@ -16,7 +16,7 @@ import { rebuild } from './object_fetching.js'
 
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 
-/** @param isBuilding whether the index is being built as a whole: that comes first */
+/** @param isBuilding whether a full index build is running, which takes precedence */
 export function indexCompletion({ lane, tools, enqueue }: LaneWork, isBuilding: () => boolean): Chore {
   const retryMs = lane.config.limits.UNINDEXED_RETRY_MS
   return new Chore(tools, {
@@ -28,7 +28,7 @@ export function indexCompletion({ lane, tools, enqueue }: LaneWork, isBuilding: 
       const collections = lane.store.read((view) => view.collections().flatMap(({ id }) => (view.objects.isUsedBy(id) ? [id] : [])))
       const isWhole = await rebuild(lane, ALONE, { collections, missingOnly: true }, signal)
       if (isWhole !== true) return retryMs
-      // An index that was built as a whole meanwhile has said anew what it lacks.
+      // A full build that ran meanwhile has recorded again what it lacks.
       if (!isBuilding()) await enqueue(indexMarkWork(false))
       return UNINDEXED_POLL_MS
     },

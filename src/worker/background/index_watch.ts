@@ -1,7 +1,7 @@
 /**
- * Watches whether the index reaches the disk. The engine asks a disk that refuses it again, and health says
- * so meanwhile. An index env that can't be written any more until another process opens it would grow in
- * memory for ever: this process ends, and the next start replays. Write lane only.
+ * Watches whether the index reaches the disk. If the disk refuses a write, the engine retries, and health
+ * reports it. If the index env cannot be written until another process opens it, the index would grow in
+ * memory without limit. In that case this process exits, and the next start replays. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { INDEX_WATCH_MS } from '../../limits/indexing.js'

@@ -1,9 +1,9 @@
-/** What every chore of the write lane is given. Write lane only. */
+/** The context that every chore of the write lane receives. Write lane only. */
 import type { ChoreTools } from '../../chore.js'
 import type { Work } from '../commit/commit_work.js'
 import type { CommitAnswer, LaneContext } from '../request/handler.js'
 
-/** Puts work into the commit queue; resolves when it is on disk or was refused. */
+/** Puts work into the commit queue. Resolves when it is on disk or was refused. */
 export type Enqueue = (work: Work) => Promise<unknown>
 
 export interface LaneWork {
@@ -12,5 +12,5 @@ export interface LaneWork {
   readonly enqueue: Enqueue
 }
 
-/** The answer of work that nobody has asked for. */
+/** The answer of background work, which has no client. */
 export const DONE: CommitAnswer = { body: '' }

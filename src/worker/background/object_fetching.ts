@@ -1,7 +1,7 @@
 /**
- * Objects for the building of an index. A lane has the front end fetch them and goes on with its other work;
- * the process that prepares a restore fetches them itself. An object store that does not answer is not asked
- * again in the same pass: what it has is indexed by a later one (index_completion.ts). What is lost is named
+ * Fetches objects for an index build. A lane has the front end fetch them and continues with its other work.
+ * The process that prepares a restore fetches them itself. An object store that does not respond is not asked
+ * again in the same pass; a later pass indexes its documents (index_completion.ts). Lost objects are reported
  * once, as damage.
  */
 import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare } from '../../consumers/rebuild.js'
@@ -15,13 +15,13 @@ import { wanted } from '../request/storage.js'
 type FetchingContext = Pick<LaneContext, 'store' | 'settings' | 'fetchObjects'>
 
 /**
- * One pass over documents: what it has fetched is cached for a while, what it has learnt of the stores it
- * keeps.
+ * One pass over documents. Fetched objects are cached for a while. The state of the object stores is kept for
+ * the whole pass.
  */
 export class ObjectFetching {
   readonly #context: FetchingContext
   readonly #lost = new Map<string, string>()
-  /** Locations that have failed. */
+  /** Locations that have failed in this pass. */
   readonly #away = new Set<number>()
 
   constructor(context: FetchingContext) {
@@ -34,9 +34,9 @@ export class ObjectFetching {
 
   /**
    * Never rejects.
-   * @param objects in stores
-   * @param end nothing is waited for any more
-   * @returns whether something of it is cached now, or known to be lost: whether to read again
+   * @param objects in object stores
+   * @param end ends the wait
+   * @returns whether at least one object is now cached or known to be lost, so that reading again is useful
    */
   async obtain(objects: readonly BodyObject[], end?: AbortSignal): Promise<boolean> {
     const { store, settings, fetchObjects } = this.#context
@@ -67,14 +67,14 @@ export class ObjectFetching {
     return failures < asked.length
   }
 
-  /** Named once a pass. */
+  /** Logs each location once per pass. */
   #fail(location: number, reason: string): void {
     if (!this.#away.has(location)) log.warn('not indexed yet', { reason })
     this.#away.add(location)
   }
 }
 
-/** Undefined where the end came first. */
+/** @returns undefined if `end` was aborted first */
 async function unlessEnded(fetched: Promise<readonly FetchFailure[]>, end?: AbortSignal): Promise<readonly FetchFailure[] | undefined> {
   if (end === undefined) return await fetched
   if (end.aborted) return undefined
@@ -89,8 +89,8 @@ async function unlessEnded(fetched: Promise<readonly FetchFailure[]>, end?: Abor
 }
 
 /**
- * @returns undefined where the end came first, else whether every document is in the index whose body can be
- * had at all
+ * @returns undefined if `end` was aborted first; otherwise whether the index has every document whose body is
+ * available at all
  */
 export async function rebuild(
   context: LaneContext,
@@ -104,7 +104,7 @@ export async function rebuild(
     if (step.done === true) return step.value
     const { damaged, lacking } = step.value
     for (const damage of damaged) log.error('not indexed', { reason: damage })
-    // One page at a time: what has arrived meanwhile goes first.
+    // One page per turn of the event loop: work that has arrived meanwhile runs first.
     await new Promise<void>((resolve) => setImmediate(resolve))
     const isFetched = lacking.length > 0 && !end.aborted && (await fetching.obtain(lacking, end))
     if (end.aborted) return undefined

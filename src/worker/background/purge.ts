@@ -1,6 +1,6 @@
 /**
- * Removes the rows of deleted collections, in slices: ordinary work in the write lane's queue. Write lane
- * only.
+ * Removes the rows of deleted collections in slices. This is ordinary work in the write lane's queue. Write
+ * lane only.
  */
 import { Chore } from '../../chore.js'
 import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
 
-/** @param rowsMax that a group may remove */
+/** @param rowsMax maximum number of rows that a commit group removes */
 export function purge({ lane, tools, enqueue }: LaneWork, rowsMax: () => number): Chore {
   return new Chore(tools, {
     name: 'purge',

@@ -1,7 +1,7 @@
 /**
- * The rotation of keys: as long as a job is unfinished, one step of it after another as ordinary work in the
- * write lane's queue, with rests between them that leave most of a core to the requests. A job that a killed
- * server has left goes on with the next start. Write lane only.
+ * Runs the key rotation. While a job is unfinished, its steps run one after another as ordinary work in the
+ * write lane's queue. The pauses between the steps leave most of a core to the requests. A job left by a
+ * killed server continues after the next start. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { stepRotation, unfinishedRotation } from '../../domain/rotation.js'

@@ -1,6 +1,6 @@
 /**
- * Behind the requests, the rows of a store of format 1 get their checksums (store/row_upgrade.ts): ordinary
- * work in the write lane's queue, slice by slice, with rests as long as the slices. Write lane only.
+ * Adds checksums to the rows of a format 1 store in the background (store/row_upgrade.ts). This is ordinary
+ * work in the write lane's queue, slice by slice, with pauses as long as the slices. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { UPGRADE_BYTES_MAX, UPGRADE_ROWS_MAX } from '../../limits/upkeep.js'

@@ -1,7 +1,7 @@
 /**
- * Behind the requests, the store is compared with itself (store/comparison), once a day: slices in views of
- * the write lane's thread, with rests ten times as long. What is found raises a warning of health, until a
- * comparison finds nothing. Write lane only.
+ * Compares the store with itself (store/comparison) in the background, once a day. The slices run in views of
+ * the write lane's thread, with pauses ten times as long. Findings raise a health warning until a comparison
+ * finds nothing. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import {
@@ -21,13 +21,13 @@ import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext } from '../request/handler.js'
 import type { LaneWork } from './lane_work.js'
 
-/** @param onFindings gets the number of findings after every slice */
+/** @param onFindings receives the number of findings after every slice */
 export function storeComparison({ lane: { store, config }, tools }: LaneWork, onFindings: (count: number) => void): Chore {
   const intervalMs = config.limits.SCRUB_INTERVAL_MS
   const restMs = Math.max(SCRUB_PAUSE_MS_MIN, intervalMs)
   let comparison: StoreComparison | undefined
   let begunAt = 0
-  /** Of the comparison before. */
+  /** Number of findings of the previous comparison. */
   let known = 0
   const compare = (): number => {
     const begun = performance.now()
@@ -37,7 +37,7 @@ export function storeComparison({ lane: { store, config }, tools }: LaneWork, on
     }
     const isMore = store.compare(comparison)
     const { findings } = comparison
-    // What was found before stays said until it is known to be gone.
+    // Earlier findings stay reported until they are known to be gone.
     onFindings(isMore ? Math.max(known, findings.total) : findings.total)
     if (isMore) return Math.max(SCRUB_PAUSE_MS_MIN, (performance.now() - begun) * SCRUB_PAUSE_TIMES)
     logFindings(findings, known)
@@ -68,13 +68,13 @@ function newComparison({ durability }: LaneContext['config']): StoreComparison {
     bytesMax: SCRUB_BYTES,
     documentRowsMax: SCRUB_DOCUMENT_ROWS_MAX,
     documentBytesMax: SCRUB_DOCUMENT_BYTES_MAX,
-    // With `async` a group is seen after it was applied, and a tally can't tell which of the two a slice
-    // shows.
+    // With `async` durability, a group becomes visible after it was applied. A tally cannot determine whether
+    // a slice shows the state before or after it.
     isTallyKept: durability === 'sync',
   })
 }
 
-/** One line each kind. */
+/** Logs one line per kind. */
 function logFindings(findings: Findings, known: number): void {
   if (findings.total === 0 && known > 0) log.info('the store was compared with itself: nothing is damaged any more')
   for (const kind of FINDING_KINDS) {

@@ -1,9 +1,12 @@
-/** Lines of the log for commands that change much at once, written when they are on disk. Write lane only. */
+/**
+ * Log lines for commands that change many records at once, written when the changes are on disk. Write lane
+ * only.
+ */
 import type { Command } from '../../domain/commands.js'
 import { log } from '../../telemetry/log.js'
 import type { CommitAnswer } from '../request/handler.js'
 
-/** @param answer what the client is told */
+/** @param answer the answer that the client receives */
 export function logCommand(command: Command, { code, body }: CommitAnswer): void {
   if (command.kind !== 'deleteCollection' && command.kind !== 'rotate') return
   if (code !== undefined) return

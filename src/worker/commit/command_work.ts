@@ -1,6 +1,6 @@
 /**
- * The work of each command but a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts) and
- * vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
+ * The work of each command except a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts)
+ * and vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
  */
 import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/writes/changes.js'
@@ -46,7 +46,7 @@ import type { CommitTools, GroupEffects, Work } from './commit_work.js'
 import { truncate } from './truncate_work.js'
 import { vectorsWork } from './vectors_work.js'
 
-/** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
+/** The work of every command except a chunk of a bulk ingest (ingest_work.ts). */
 export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
   return guarded(workOfKind(tools, command))
 }
@@ -129,7 +129,7 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
   }
 }
 
-/** Each placement stands for itself: what was refused is tried again by whoever moves bodies. */
+/** Placements are independent of each other. The body mover retries the refused ones. */
 function place(
   tools: CommitTools,
   transaction: WriteTransaction,
@@ -172,16 +172,16 @@ function changeDocument(
 }
 
 /**
- * Whether the body that the document would share was here when it was prepared, and lies elsewhere only by
- * now: a revision keeps its body here, so it needs one of its own.
+ * Whether the body that the document would share was in the env when the document was prepared and has been
+ * moved to another location since. A revision keeps its body in the env, so it then needs a body of its own.
  */
 function hasLeft({ view }: WriteTransaction, { collection, docid }: Head, { body }: PreparedDocument): boolean {
   return body.kind === 'shared' && view.objects.isElsewhere({ collection, docid, bodyLsn: body.lsn })
 }
 
 /**
- * The content is the same as before, as a rule: then its object is. Else it lies in the env until it is
- * moved.
+ * The content is usually unchanged; then the object that was prepared before is used. Otherwise the body is
+ * stored in the env until it is moved.
  */
 function sameObject(document: PreparedDocument, before: PreparedDocument): PreparedDocument {
   return before.object !== undefined && document.escaped.equals(before.escaped) ? { ...document, object: before.object } : document
@@ -199,8 +199,8 @@ function prepareAgain(
       : prepareRestore(tools, transaction.view, head, command.wanted)
   } catch (error) {
     if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
-    // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the
-    // process.
+    // The analyzer failed on the text. Nothing has been applied yet, so the command is refused and the
+    // process continues.
     log.error('preparation on the write lane', { fault: error })
     throw serviceError('internal')
   }

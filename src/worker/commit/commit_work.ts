@@ -1,7 +1,7 @@
 /**
- * What the write lane does for one command: one or more slices, each run inside a write transaction, and an
- * answer once the last one is on disk. Every slice decides and applies document by document: a document is
- * written whole or not at all, and a refusal of one leaves the others alone.
+ * The work of the write lane for one command: one or more slices, each run inside a write transaction, and an
+ * answer once the last slice is on disk. Every slice decides and applies document by document. A document is
+ * written whole or not at all, and the refusal of one does not affect the others.
  */
 import assert from 'node:assert/strict'
 import type { ChangeTools } from '../../domain/writes/changes.js'
@@ -25,7 +25,7 @@ import { log } from '../../telemetry/log.js'
 import type { CommitAnswer } from '../request/handler.js'
 import { hintOfText } from '../request/hints.js'
 
-/** Collects what a group has to publish to the index, and what its entries ask for. */
+/** Collects what a commit group publishes to the index and the effects of its entries. */
 export interface GroupEffects extends EntryEffects {
   readonly indexOps: Uint8Array[]
   readonly vectorOps: VectorChange[]
@@ -37,28 +37,29 @@ export interface CommitTools extends ChangeTools {
 }
 
 /**
- * While the disk is full: `refused` would grow the store, and is answered 503; `runs` gives space back;
- * `waits` is nobody's request, keeps until there is space, and begins a slice that was refused anew.
+ * Behaviour while the disk is full. `refused`: the work would grow the store and is answered 503. `runs`: the
+ * work frees space. `waits`: the work belongs to no request; it is kept until there is space, and a slice
+ * that was refused starts from the beginning.
  */
 export type OnFullDisk = 'refused' | 'runs' | 'waits'
 
 export interface Work {
   readonly onFullDisk: OnFullDisk
-  /** Where its entries come from. Default: a request. */
+  /** Origin of its entries. Default: a request. */
   readonly origin?: EntryOrigin
-  /** Documents that the next slice will write. */
+  /** Number of documents that the next slice writes. */
   readonly weight: number
-  /** Slices that it takes about. Default: one. */
+  /** Approximate number of slices. Default: one. */
   readonly slices?: number
-  /** Runs the next slice inside the transaction. @returns true when more slices are left */
+  /** Runs the next slice inside the transaction. @returns true if more slices are left */
   run(transaction: WriteTransaction, effects: GroupEffects): boolean
-  /** The slice that has run was not stored: of work that waits and remembers how far it is. */
+  /** Called when the slice that has run was not stored. For work that waits and keeps its progress. */
   undo?(): void
   /** The answer, after the last slice. */
   answer(): CommitAnswer
 }
 
-/** A `single` that gives space back. */
+/** A `single` that frees space. */
 export function freeing(run: (transaction: WriteTransaction, effects: GroupEffects) => CommitAnswer): Work {
   return { ...single(run), onFullDisk: 'runs' }
 }
@@ -80,7 +81,7 @@ export function single(run: (transaction: WriteTransaction, effects: GroupEffect
   }
 }
 
-/** Whatever a slice throws between two entries is the command's answer. */
+/** Turns an error that a slice throws between two entries into the command's answer. */
 export function guarded(work: Work): Work {
   let answer: CommitAnswer | undefined
   return {
@@ -126,9 +127,10 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 /**
- * What `decide` throws is a refusal: nothing of the decision has been applied. A damaged record says which it
- * was; what nobody thought of is a fault of ours, which must not cost the other clients the service. What
- * `apply` throws, and what LMDB itself reports, must end the process inside the transaction.
+ * An error from `decide` is a refusal: nothing of the decision has been applied. A damaged record is named in
+ * the message. An unexpected error is a bug of the server and must not interrupt the service for other
+ * clients. An error from `apply`, or one reported by LMDB itself, must end the process inside the
+ * transaction.
  */
 export function refusalText(transaction: WriteTransaction, error: unknown): string {
   if (transaction.isApplying || isReportOfStore(error)) throw error
@@ -137,12 +139,15 @@ export function refusalText(transaction: WriteTransaction, error: unknown): stri
   return CATALOGUE.internal.text
 }
 
-/** LMDB's errors and those of the operating system have numbers. */
+/** Errors of LMDB and of the operating system have numeric codes. */
 function isReportOfStore(error: unknown): boolean {
   return typeof (error as { readonly code?: unknown } | null)?.code === 'number'
 }
 
-/** All or nothing: what can't be applied is refused before the first step is. @throws CorruptRecord */
+/**
+ * All or nothing: steps that cannot be applied are refused before the first one is applied. @throws
+ * CorruptRecord
+ */
 export function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: readonly Step[]): void {
   requireApplicable(steps)
   for (const { entry } of steps) transaction.requireIntact(entry)
@@ -154,9 +159,7 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
   }
 }
 
-/**
- * A document that was prepared under other settings than the collection has now is held to its schema again.
- */
+/** Validates the document again if the collection's settings have changed since it was prepared. */
 export function decideChecked(
   tools: CommitTools,
   transaction: WriteTransaction,
@@ -171,10 +174,12 @@ export function decideChecked(
 }
 
 /**
- * The place of an object is known, unless the store has been replaced since the write was prepared. It was
- * made for this collection, not for one of the same name that was deleted meanwhile and took its keys with
- * it; and it lies there as the collection's records do now: a rotation that has passed would not see it
- * again.
+ * Checks that an object still fits the store and the collection.
+ * - Its location must be known. It is unknown if the store has been replaced since the write was prepared.
+ * - It must have been made for this collection, not for one of the same name that was deleted meanwhile along
+ *   with its keys.
+ * - It must be stored in the same form as the collection's records are now, because a rotation that has
+ *   already passed does not visit it again.
  * @throws ServiceError 503
  */
 export function requirePlace(
@@ -190,8 +195,8 @@ export function requirePlace(
 }
 
 /**
- * What lies in process memory is there before its entry is applied. @throws ServiceError 503 where there is
- * no room
+ * Stores the object of an in-memory body before its entry is applied. @throws ServiceError 503 if memory is
+ * full
  */
 export function hold({ held }: CommitTools, { kept }: WriteTransaction, object: PreparedObject | null | undefined): void {
   if (!(object?.held instanceof Uint8Array)) return

@@ -1,7 +1,7 @@
 /** The mark in the store that documents may be missing from the index. Write lane only. */
 import type { Work } from './commit_work.js'
 
-/** Says in the store whether documents may be missing from the index. */
+/** Records in the store whether documents may be missing from the index. */
 export function indexMarkWork(isIncomplete: boolean): Work {
   return {
     onFullDisk: 'waits',

@@ -1,7 +1,7 @@
 /**
- * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the
- * transaction of each slice the job's counters. So a job's record says exactly what is stored, whenever the
- * process ends.
+ * The work of the write lane for a chunk of a bulk ingest. The documents are written in slices, as in any
+ * batch. The job's counters are updated in the transaction of each slice, so a job's record states exactly
+ * what is stored, whenever the process ends.
  */
 import { decideAbandoned, decideProgress, findRunnable, showIngest, shownError } from '../../domain/bulk_ingest.js'
 import type { IngestError, IngestProgress } from '../../domain/bulk_ingest.js'
@@ -19,8 +19,8 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
   let committed = 0
   let answer: CommitAnswer = jsonAnswer({})
   return guarded({
-    // The counters of what is stored already are in the job's record: from then on it can't be asked for
-    // again as a whole.
+    // After the first slice, the job's record counts documents that are stored already. The chunk can then no
+    // longer be submitted again as a whole.
     get onFullDisk() {
       return next === 0 ? 'refused' : 'waits'
     },
@@ -41,7 +41,7 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
         const collection = transaction.view.collection(command.collection)
         isSealed = collection !== undefined && transaction.isSealed(collection.id)
       } catch (error) {
-        // Cancelled meanwhile, or a damaged record: nothing of the slice has been applied.
+        // The job was cancelled meanwhile, or its record is damaged. Nothing of the slice has been applied.
         answer = refusal(transaction, error)
         return false
       }
@@ -84,7 +84,7 @@ function storeSlice(
   return { added, updated, failed, errors: errors.map((error) => shownError(error, isSealed)) }
 }
 
-/** Fails the jobs whose documents an earlier process has taken with it. */
+/** Fails the jobs whose documents were lost with an earlier process. */
 export function abandonedIngestsWork(): Work {
   return {
     onFullDisk: 'runs',

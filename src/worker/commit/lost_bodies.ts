@@ -1,6 +1,6 @@
 /**
- * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any
- * other delete, before anybody reads. Write lane.
+ * Documents whose bodies were in the memory of an earlier process. A start deletes them before any read, with
+ * entries like those of any other delete. Write lane.
  */
 import { decideDelete } from '../../domain/decision.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
@@ -13,7 +13,7 @@ import type { CommitAnswer, LaneContext } from '../request/handler.js'
 
 const DONE: CommitAnswer = { body: '' }
 
-/** Undefined where nothing is lost. */
+/** @returns undefined if nothing is lost */
 export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
   const [first] = store.read((view) => view.objects.bodiesAt(MEMORY_LOCATION, 1).bodies)
   if (first === undefined || held.has(first.id)) return undefined
@@ -22,7 +22,7 @@ export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
     origin: 'upkeep',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction, effects) {
-      // What was deleted has left the table: the first rows are the next.
+      // Deleted bodies have left the table, so the next page is again at its beginning.
       const { bodies, next } = transaction.view.objects.bodiesAt(MEMORY_LOCATION, COMMIT_SLICE_DOCUMENTS_MAX)
       for (const { key } of bodies) {
         const { collection, docid, bodyLsn } = parseBodyKey(key)

@@ -1,9 +1,9 @@
 /**
- * Says before each group whether there is space for it, and watches for space to come back. Full: what is
- * free on the file system is under the floor and the env has no pages either that hold nothing (what was
- * deleted leaves such pages, the file does not shrink); or a commit was refused for want of space whatever
- * the file system says (a quota, somebody who writes faster). Write lane only.
- * docs/decisions/0150-a-full-disk-refuses-writes.md.
+ * Decides before each commit group whether there is space for it, and watches for space to become available
+ * again. The disk counts as full in two cases. First: the free space of the file system is below the floor,
+ * and the env does not have enough unused pages either (deletes leave such pages; the file does not shrink).
+ * Second: a commit was refused for lack of space, whatever the file system reports (a quota, another process
+ * that writes faster). Write lane only. docs/decisions/0150-a-full-disk-refuses-writes.md.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits/disk.js'
@@ -11,20 +11,20 @@ import type { DiskSpace } from '../../store/disk_space.js'
 
 export interface SpaceGuardParts {
   readonly space: Pick<DiskSpace, 'floorBytes' | 'freeBytes' | 'missingBytes' | 'hold' | 'letGo'>
-  /** Bytes of the env that hold nothing. */
+  /** Bytes of unused pages in the env. */
   readonly unusedBytes: () => number
   /**
-   * The disk takes the index, or little of it is in memory alone. Otherwise unused pages of the truth env
-   * don't count: what is written would stay in memory.
+   * Whether the disk accepts the index, or little of it is in memory only. Otherwise unused pages of the
+   * truth env do not count: the index of new writes would stay in memory.
    */
   readonly isIndexStored: () => boolean
-  /** The first call says how it begins. */
+  /** The first call reports the initial state. */
   readonly onChange: (isFull: boolean, freeBytes: number) => void
-  /** Now and then while it is full. */
+  /** Called periodically while the disk is full. */
   readonly onStillFull: () => void
 }
 
-/** Beyond the floor, before writing is resumed: so that it is not refused again at once. */
+/** Factor on the floor before writes resume, so that they are not refused again at once. */
 const RESUME_FACTOR = 1.25
 
 export class SpaceGuard {
@@ -32,13 +32,13 @@ export class SpaceGuard {
   readonly #watching: Chore
   #isFull: boolean | undefined
   /**
-   * A commit was refused while there seemed to be space: only space that can be taken proves that there is
+   * A commit was refused although there seemed to be space. Only a successful allocation proves that there is
    * some.
    */
   #isDoubted: boolean
   /**
-   * Unused bytes of the env in spite of which a commit was refused: readers may have held them, or no run of
-   * pages was long enough. They are tried again from `#retryAt` on.
+   * Unused bytes of the env in spite of which a commit was refused: readers may have held the pages, or no
+   * run of pages was long enough. They are tried again from `#retryAt` on.
    */
   #unusedTooFew = 0
   #retryAt = Number.NEGATIVE_INFINITY
@@ -47,7 +47,7 @@ export class SpaceGuard {
   #unused = { bytes: 0, at: Number.NEGATIVE_INFINITY }
   #holding: Promise<void> | undefined
 
-  /** @param isDoubted the process before this one ended because a commit met a full disk */
+  /** @param isDoubted whether the previous process ended because a commit met a full disk */
   constructor(parts: SpaceGuardParts, isDoubted: boolean, tools: ChoreTools) {
     this.#parts = parts
     this.#isDoubted = isDoubted
@@ -70,34 +70,37 @@ export class SpaceGuard {
     return this.#isFull === true
   }
 
-  /** Whether a group may be written that adds about so many bytes. */
+  /** Whether a group that adds about the given number of bytes may be written. */
   admits(bytes: number): boolean {
     if (this.isFull) return false
     if (this.#hasRoom(bytes, 1)) {
       this.#unused.bytes -= bytes
       return true
     }
-    // Else the group is too large, and others are not.
+    // Otherwise only this group is too large; smaller ones may still fit.
     if (!this.#hasRoom(0, 1)) this.#set(true)
     return false
   }
 
-  /** Before what frees space is written while the disk is full. */
+  /** Called before space-freeing work is written while the disk is full. */
   makeRoom(): void {
     if (this.#parts.space.freeBytes() < this.#parts.space.floorBytes / RESERVE_FILE_SHARE) this.#parts.space.letGo()
   }
 
-  /** Rows that a group may remove unasked while the disk is full; undefined while it is not. */
+  /**
+   * Maximum number of rows that a group removes in the background while the disk is full; undefined
+   * otherwise.
+   */
   get rowsMax(): number | undefined {
     return this.isFull ? this.#rowsMax : undefined
   }
 
-  /** A commit was refused for want of space. */
+  /** Called when a commit was refused for lack of space. */
   onRefused(): void {
     const { space, unusedBytes } = this.#parts
     const now = performance.now()
     space.letGo()
-    // What frees space was refused: fewer copied pages may be there.
+    // Even space-freeing work was refused: smaller groups copy fewer pages.
     if (this.isFull) this.#rowsMax = Math.max(1, Math.floor(this.#rowsMax / 4))
     else this.#retryMs = now - this.#retryAt > 2 * DISK_RETRY_MS_MAX ? DISK_RETRY_MS_FIRST : Math.min(2 * this.#retryMs, DISK_RETRY_MS_MAX)
     this.#retryAt = now + this.#retryMs
@@ -142,7 +145,7 @@ export class SpaceGuard {
     if (isHeld) this.#onHeld()
   }
 
-  /** The file was written, or is there as a whole: there is space. */
+  /** The reserve file was written, or is complete already: there is space. */
   #onHeld(): void {
     this.#isDoubted = false
     this.#unusedTooFew = 0

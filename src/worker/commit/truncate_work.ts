@@ -1,7 +1,8 @@
 /**
- * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in
- * documents looked at and in revisions removed, so that single writes go between. Documents written while it
- * runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
+ * Truncates a collection's history as work of the write lane. The slices run in docid order. Each is bounded
+ * in documents examined and in revisions removed, so that single writes run between them. A document written
+ * during the truncation is truncated in the state it has when its slice runs. A damaged document is left
+ * unchanged and reported.
  */
 import { requireApplicable } from '../../domain/writes/entry_check.js'
 import { decideTrim } from '../../domain/revision_trim.js'
@@ -19,7 +20,7 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
   let nextDocid = 1
   let deleted = 0
 
-  /** @returns revisions removed; the cursor moves on unless the document has more */
+  /** @returns number of revisions removed; the cursor advances unless the document has more */
   const trimOne = (transaction: WriteTransaction, id: number, docid: number): number => {
     try {
       const head = transaction.view.headEvenExpired(id, docid)
@@ -31,7 +32,7 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
       transaction.apply(decision.step.entry, decision.step.body)
       return decision.trimmed
     } catch (error) {
-      // Raised by `decide`, before anything was applied; everything else must end the process inside the
+      // Raised by `decide` before anything was applied. Every other error must end the process inside the
       // transaction.
       if (!(error instanceof CorruptRecord)) throw error
       if (errors.length < BATCH_ERRORS_MAX) errors.push(error.message)
@@ -46,7 +47,7 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
     run(transaction) {
       const found = transaction.view.collection(name)
       collection ??= found?.id
-      // Another collection of the same name by now has its own history.
+      // Another collection of the same name has its own history.
       if (found === undefined || found.id !== collection) return false
       const docids = transaction.view.docidsFrom(found.id, nextDocid, TRUNCATE_SLICE_DOCUMENTS_MAX)
       let removed = 0

@@ -1,7 +1,7 @@
 /**
- * What the write lane does with what was embedded: document by document in slices, as with any batch.
- * Documents that were embedded for a store that has been replaced meanwhile are not written: their numbers
- * mean others here.
+ * The work of the write lane for computed vectors: document by document in slices, as in any batch. Documents
+ * that were embedded for a store that has been replaced meanwhile are not written, because their docids
+ * denote other documents in this store.
  */
 import type { VectorsCommand } from '../../domain/commands.js'
 import { decideDropped } from '../../domain/bulk_ingest.js'
@@ -11,7 +11,7 @@ import { noteDamage } from '../../store/noted_damage.js'
 import { carryOut, jsonAnswer, slicesOf } from './commit_work.js'
 import type { CommitTools, Work } from './commit_work.js'
 
-/** Answers how many entries it took, and whether the store is another. */
+/** Answers the number of entries settled, and whether the store has been replaced. */
 export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: VectorsCommand): Work {
   let next = 0
   let settled = 0

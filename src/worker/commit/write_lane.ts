@@ -1,10 +1,10 @@
 /**
- * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one
- * transaction, published to the index, and answered once it is on disk.
+ * The write lane: the only thread that commits. Commands are queued. A group of them is decided and applied
+ * in one transaction, published to the index, and answered once it is on disk.
  *
- * A group takes everything that queued while the previous one was being written. A batch gives up its turn
- * after every slice. Answers leave in LSN order. While the disk is full what grows the store is refused or
- * waits, and what frees space goes on in small groups.
+ * A group takes everything that was queued while the previous group was being written. A batch yields after
+ * every slice. Answers are sent in LSN order. While the disk is full, work that grows the store is refused or
+ * waits, and work that frees space continues in small groups.
  */
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
@@ -29,15 +29,15 @@ import { lostBodiesWork } from './lost_bodies.js'
 import { indexMarkWork } from './index_mark_work.js'
 import type { SpaceGuard } from './space_guard.js'
 
-/** One command under way. */
+/** One command in progress. */
 interface Pending {
   readonly work: Work
-  /** Of the command; 0 for what the lane does unasked. */
+  /** Size of the command; 0 for background work. */
   readonly bytes: number
-  /** Name of the principal that asked for it; empty: it has none. */
+  /** Name of the requesting principal; empty if there is none. */
   readonly actor: string
   readonly finish: (answer: CommitAnswer) => void
-  /** Its documents that want vectors. */
+  /** Its documents that are queued for vectors. */
   readonly queued: NamedDocument[]
 }
 
@@ -47,7 +47,7 @@ interface GroupResult {
   readonly indexOps: readonly Uint8Array[]
   readonly vectorOps: readonly VectorChange[]
   readonly sealings: GroupEffects['sealings']
-  /** Ids of objects in memory that nothing refers to any more. */
+  /** Ids of in-memory objects that are no longer referenced. */
   readonly released: readonly Buffer[]
   readonly lastLsn: bigint
   readonly isQueueChanged: boolean
@@ -57,39 +57,39 @@ export interface WriteLaneOptions {
   readonly writer: Writer
   readonly space: SpaceGuard
   /**
-   * The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands.
+   * The index refused a batch: it no longer equals the store and must be rebuilt. The write itself is valid.
    */
   readonly onIndexFailure: (error: unknown) => void
-  /** The same of the vector engine. */
+  /** The vector engine refused a batch. */
   readonly onVectorFailure: (error: unknown) => void
   /**
-   * What the lane does unasked: begins with the lane and ends before it.
+   * Background work of the lane: starts with the lane and ends before it.
    * @param enqueue puts work into the commit queue and resolves when it is on disk
    */
   readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
-  /** Consumers of the binlog: it keeps what they have not seen. */
+  /** Consumers of the binlog. The binlog keeps the entries that they have not seen. */
   readonly readers: () => BinlogReaders | undefined
-  /** What a group has committed can be found from now on. */
+  /** Called when the changes of a group are searchable. */
   readonly onPublished: () => void
-  /** So many documents wait for vectors. */
+  /** Receives the number of documents that wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
 }
 
-/** What follows the binlog (src/worker/background/binlog_consumers.ts). */
+/** Readers that follow the binlog (src/worker/background/binlog_consumers.ts). */
 export interface BinlogReaders {
-  /** LSN of the newest entry that all have seen; undefined: there are none. */
+  /** LSN of the newest entry that all of them have seen; undefined if there are none. */
   readonly floor: bigint | undefined
-  /** What they may keep beyond the size that the binlog may have anyway. */
+  /** Bytes that may be kept for them beyond the configured size of the binlog. */
   readonly lagBytesMax: number
-  /** Those that have not seen this entry begin anew. */
+  /** Readers that have not seen this entry restart with the last entry. */
   loseBelow(transaction: WriteTransaction, lsn: bigint): void
-  /** Entries were committed. */
+  /** Called when entries were committed. */
   wake(): void
 }
 
-/** Told by the guard of the space. */
+/** Notified by the space guard. */
 export interface SpaceListener {
-  /** There is space again. */
+  /** Space is available again. */
   onSpace(): void
   onStillFull(): void
 }
@@ -105,16 +105,16 @@ class CommitQueue implements WriteLane, SpaceListener {
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
-  /** Documents that wait for vectors. */
+  /** Number of documents that wait for vectors. */
   #depth = 0
-  /** What keeps until there is space. */
+  /** Work kept until there is space. */
   #waiting: Pending[] = []
-  /** The group under way. */
+  /** The group in progress. */
   #group: readonly Pending[] = []
   #transaction: WriteTransaction | undefined
   #isClosing = false
   #isTrimming = false
-  /** Defined exactly while the queue is being worked off. */
+  /** Defined exactly while the queue is being processed. */
   #running: Promise<void> | undefined
 
   constructor(lane: LaneContext, options: WriteLaneOptions) {
@@ -155,7 +155,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     while (this.#running !== undefined) await this.#running
     const { space } = this.#options
     await space.stop()
-    // For the index, and for the note of the orderly end.
+    // For the index, and for the record of the clean shutdown.
     if (space.isFull) space.makeRoom()
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()
@@ -167,8 +167,8 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * The pages of old entries of the binlog take new documents. Those stay that a start would need for the
-   * index.
+   * Trims old entries of the binlog, whose pages then store new documents. Entries that a start would need
+   * for the index are kept.
    */
   onStillFull(): void {
     const { trimmedLsn, binlogBytes } = this.#lane.store.read((view) => view.storeCounters())
@@ -193,18 +193,17 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of
-   * its own: were there an `await` in between, a command that comes meanwhile would be left until the next
-   * one.
+   * Finishes in the same turn in which it finds the queue empty, so that later commands start a run of their
+   * own. With an `await` in between, a command that arrives meanwhile would stay queued until the next one.
    */
   async #run(): Promise<void> {
-    // It may find that nothing can be written, and must not have ended before whoever started it has noted
-    // that it runs.
+    // The run may find that nothing can be written. It must not finish before the caller has assigned
+    // `#running`.
     await Promise.resolve()
     while (this.#queue.length > 0) {
       this.#makeSpace()
       if (this.#queue.length > 0) await this.#writeGroup()
-      // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
+      // Answers are sent, and commands that have arrived are queued, before the next slice of a batch.
       if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
     }
     this.#running = undefined
@@ -214,7 +213,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     try {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       this.#publish(result)
-      // Afterwards: where nothing waits any more, a search finds everything.
+      // Counted after publishing: once the queue is empty, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
       this.#settle(result)
     } catch (error) {
@@ -223,11 +222,11 @@ class CommitQueue implements WriteLane, SpaceListener {
     }
   }
 
-  /** Before a group: what grows the store stays only where there is space for it. */
+  /** Runs before a group: work that grows the store stays queued only if there is space for it. */
   #makeSpace(): void {
     const { space } = this.#options
-    // A command has body and analysed text; the store gets the body, its rows and the pages that are copied
-    // for them.
+    // A command contains the body and the analysed text. The store receives the body, its rows and the pages
+    // copied for them.
     const bytes = this.#queue.reduce((sum, { bytes: of, work }) => sum + of / (work.slices ?? 1), 0)
     if (space.admits(bytes)) return
     const queue = this.#queue
@@ -241,21 +240,24 @@ class CommitQueue implements WriteLane, SpaceListener {
     if (this.#queue.length > 0) space.makeRoom()
   }
 
-  /** An orderly end stores what the lane has counted, in what is reserved. A request does not outlive it. */
+  /**
+   * A clean shutdown stores the background work that waits, in the reserved space. A waiting request is
+   * refused: it does not outlive the process.
+   */
   #fateOf({ work, bytes }: Pending): OnFullDisk {
     if (!this.#isClosing || work.onFullDisk !== 'waits') return work.onFullDisk
     return bytes > 0 ? 'refused' : 'runs'
   }
 
   /**
-   * The group was refused for want of space, and nothing of it is there. Its stamps are given again, so
-   * nothing may be remembered by them.
+   * The group was refused for lack of space, and nothing of it is stored. Its LSNs are assigned again, so
+   * nothing may stay cached under them.
    */
   #undo(): void {
     const group = this.#group
     for (const id of this.#transaction?.kept ?? []) this.#lane.held.remove(id)
     this.#lane.settings.forget()
-    // What has more slices has been queued again.
+    // Work with more slices has been queued again.
     this.#queue = this.#queue.filter((pending) => !group.includes(pending))
     for (const pending of group) {
       pending.queued.length = 0
@@ -281,7 +283,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     }
   }
 
-  /** Inside the transaction: one slice of each waiting command, in order, until the group is full. */
+  /** Runs inside the transaction: one slice of each waiting command, in order, until the group is full. */
   #fill(transaction: WriteTransaction): GroupResult {
     const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false }
     const finished: Pending[] = []
@@ -307,7 +309,10 @@ class CommitQueue implements WriteLane, SpaceListener {
     return { finished, ...effects, isQueueChanged, released: transaction.released, lastLsn: transaction.nextLsn - 1n }
   }
 
-  /** Down to the size that is configured, but for what consumers have not seen; that is bounded, too. */
+  /**
+   * Trims down to the configured size, except for entries that consumers have not seen. That exception is
+   * bounded, too.
+   */
   #trim(transaction: WriteTransaction, entriesMax: number): void {
     const { binlogBytesMax } = this.#lane.config
     const readers = this.#options.readers()
@@ -318,14 +323,14 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored
-   * that knows of an entry which a power cut could take back.
+   * Answers the clients. The engine is notified once the group is on disk: no stored segment or live bit may
+   * depend on an entry that a power failure could lose.
    */
   #settle({ finished, released, lastLsn }: GroupResult): void {
     const { writer } = this.#options
     if (writer.isDurable) this.#lane.engine.flushedTo(lastLsn)
     else void writer.flushed().then(() => this.#lane.engine.flushedTo(lastLsn))
-    // A reader whose snapshot is older finds that they are gone, and begins anew.
+    // A reader with an older snapshot finds that they are gone and retries.
     for (const id of released) this.#lane.held.remove(id)
     const isFull = this.#depth > this.#lane.config.embeddingQueueSize
     for (const { work, finish, queued } of finished) finish(isFull && queued.length > 0 ? { ...work.answer(), queued } : work.answer())
@@ -337,15 +342,16 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * After the commit and before the acknowledgement, so that a search that starts after a write was answered
-   * sees it.
+   * Runs after the commit and before the acknowledgement, so that a search that starts after a write was
+   * answered sees it.
    */
   #publish({ indexOps, vectorOps, sealings, lastLsn }: GroupResult): void {
     for (const { collection, isSealed } of sealings) {
       this.#lane.engine.setSealed(collection, isSealed)
       this.#lane.vectorEngine.setSealed(collection, isSealed)
     }
-    // Without ops, too: the index's checkpoint follows the binlog, and the binlog may be trimmed behind it.
+    // Also without ops: the index's checkpoint follows the binlog, and the binlog may be trimmed up to the
+    // checkpoint.
     if (lastLsn === this.#publishedLsn) return
     this.#publishedLsn = lastLsn
     try {

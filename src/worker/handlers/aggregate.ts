@@ -1,6 +1,6 @@
 /**
- * `/v1/aggregate`: the engine counts what it holds, without the documents that have expired and are still to
- * be swept. Runs on read lanes.
+ * `/v1/aggregate`: the engine counts its documents, excluding those that have expired and are not swept yet.
+ * Runs on read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { Aggregation } from '../../domain/listing/aggregation.js'

@@ -1,6 +1,6 @@
 /**
- * Backups of the whole store and their restoration. The long lane: copying and checking take their time, and
- * nobody else's.
+ * Backups of the whole store and their restoration. They run on the long lane, because copying and checking
+ * take long and must not delay other requests.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -57,7 +57,9 @@ async function restore({ config }: LaneContext, { from }: InputOf<typeof restore
   }
 }
 
-/** On the bulk lane: a backup or a restore that takes its time must not keep an operator from making room. */
+/**
+ * Runs on the bulk lane, so that a long backup or restore does not prevent an operator from freeing space.
+ */
 function list({ config }: LaneContext): Answer {
   return answerOf('backups', () => listBackups(backupDirectory(config.path, config.backupDirectory)))
 }
@@ -81,7 +83,7 @@ function answerOf(what: string, run: () => unknown): Answer {
   }
 }
 
-/** For who runs the service: the code of a failed call names no path. */
+/** The reason for the operator. The code of a failed system call contains no path. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return code ?? message

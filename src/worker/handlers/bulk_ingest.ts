@@ -1,6 +1,7 @@
 /**
- * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end
- * keeps and sends back one by one (src/background/bulk_ingests.ts); each is then prepared as an add-batch is.
+ * Bulk ingest jobs on the lanes. A submitted request is checked and cut into chunks. The front end keeps the
+ * chunks and sends them back one by one (src/background/bulk_ingests.ts). Each chunk is then prepared like an
+ * add-batch.
  */
 import { randomBytes } from 'node:crypto'
 import type { IngestChunk, SubmittedIngest } from '../../wire/ingest_messages.js'
@@ -33,7 +34,7 @@ function submit(lane: LaneContext, { collection, documents, callbackUrl = '', ke
   return { id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) }
 }
 
-/** What can be known before the job has run; the rest is found by the request itself. */
+/** Checks that need no request. The callback request itself finds the rest. */
 function checkCallback({ config }: LaneContext, callbackUrl: string): void {
   try {
     checkUrl(callbackUrl, { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
@@ -43,15 +44,15 @@ function checkCallback({ config }: LaneContext, callbackUrl: string): void {
   }
 }
 
-/** Nanoseconds, so that ids grow with time, and 24 random bits. */
+/** Nanoseconds, so that ids increase with time, and 24 random bits. */
 function newId(): string {
   const microseconds = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000))
   return `bulk_${microseconds * 1000n}_${randomBytes(3).toString('hex')}`
 }
 
 /**
- * Each document is written out again: its text in the request may have been cut anywhere by a foreign writer
- * of JSON, and chunks are parsed for themselves.
+ * Serializes each document again: other JSON writers may format the request in any way, and each chunk is
+ * parsed separately.
  */
 function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   const chunks: IngestChunk[] = []
@@ -72,7 +73,7 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   return chunks
 }
 
-/** As `cut` writes it. */
+/** The format that `cut` writes. */
 interface Chunk {
   readonly keepTimes: boolean
   readonly documents: readonly unknown[]

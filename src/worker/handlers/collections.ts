@@ -1,6 +1,4 @@
-/**
- * What concerns a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing.
- */
+/** Operations on a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing. */
 import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { listDocuments } from '../../domain/listing/listing.js'
@@ -55,7 +53,7 @@ function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<Listin
   }
 }
 
-/** What was not looked for by its words shows its beginning. */
+/** Passages of a listing, which has no query words, show the beginning of each document. */
 function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalProfile, stop: RequestContext): Passages | undefined {
   const retrieval = readRetrieval(input, profile)
   return retrieval.mode === 'parent' ? undefined : new Passages(lane, retrieval, input.includeContent === true, stop)
@@ -85,8 +83,8 @@ function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollec
 }
 
 /**
- * Analyses every document anew, each in its stored language, and publishes it in place of its old entry; what
- * is written meanwhile is newer and stays.
+ * Analyses every document again, each in its stored language, and replaces its index entry. Documents written
+ * meanwhile are newer and are kept.
  */
 function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, request: RequestContext): Answer {
   const collection = lane.store.read((view) => view.collection(input.collection))
@@ -108,8 +106,8 @@ function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, req
 }
 
 /**
- * A reindex on its way back with the objects that it lacked. One at a time: where two of one collection meet,
- * either goes on for both.
+ * A reindex that is suspended until its missing objects are fetched. Only one at a time: if two reindexes of
+ * one collection meet, either continues for both.
  */
 let interrupted:
   | {
@@ -124,7 +122,7 @@ let interrupted:
 function resumed(lane: LaneContext, collection: number): { readonly pages: ReturnType<typeof rebuildPages>; readonly reindexed: number } {
   const before = interrupted
   interrupted = undefined
-  // A restore replaces the lane's context, and its store.
+  // A restore replaces the lane's context and its store.
   if (before?.lane === lane && before.collection === collection && performance.now() - before.at < S3_MS_MAX * 2) return before
   return { pages: rebuildPages(lane, WHOLE, { collections: [collection], replaceEqual: true }), reindexed: 0 }
 }

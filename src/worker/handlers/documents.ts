@@ -1,6 +1,6 @@
 /**
- * Documents: add, get, update, delete and what belongs to one document. Reads answer from stored bytes;
- * writes are prepared here and decided on the write lane.
+ * Documents: add, get, update, delete and operations on one document. Reads answer from stored bytes. Writes
+ * are prepared here and decided on the write lane.
  */
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument, StatedTimes } from '../../domain/commands.js'
@@ -64,7 +64,10 @@ function checkBatch(documents: readonly unknown[]): void {
     throw badRequest(`invalid documents: ${documents.length}, at most ${BATCH_DOCUMENTS_MAX} are allowed`)
 }
 
-/** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
+/**
+ * Prepares one document of a batch, independently of the others: any error in it is an error of this document
+ * only.
+ */
 export function prepareItem(lane: LaneContext, rules: WriteRules, item: unknown, keepsTimes: boolean): PreparedDocument {
   const { key, lang, contentMd, meta, ttl, saveRevision, expiresAt, addedAt, updatedAt } = fieldsOf(item)
   if (isMissing(key) || isMissing(lang) || contentMd === undefined || contentMd === null) throw serviceError('missingFields')

@@ -1,6 +1,6 @@
 /**
- * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them
- * want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
+ * Embedding on the lanes: the requests of the front end's worker (which documents wait, which of their texts
+ * need vectors), the vectors that it stores, and the progress. Only the front end sends texts to providers.
  */
 import { decodeMessage, encodeMessage } from '../../wire/messages.js'
 import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_messages.js'
@@ -31,7 +31,7 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-/** For the front end, which does the rest: which collection it is, 0 where it is not there. */
+/** Returns the collection's id to the front end, which does the rest; 0 if there is no such collection. */
 function reindex(
   lane: LaneContext,
   { collection, force = false }: InputOf<typeof reindexRow>,
@@ -54,7 +54,9 @@ function queued(lane: LaneContext, { after, count }: InputOf<typeof queuedRow>):
   return json({ epoch: epochOf(lane), documents })
 }
 
-/** A page: as many as are embedded in a while, or as many as can be looked at in some milliseconds. */
+/**
+ * Returns a page: as many documents as are embedded in a while, or as can be examined in some milliseconds.
+ */
 function unembedded(lane: LaneContext, { collection, docid, force, variant, dimensions }: InputOf<typeof unembeddedRow>): Answer {
   const documents: NamedDocument[] = []
   const ids: string[] = []
@@ -103,7 +105,8 @@ function stats(lane: LaneContext, _input: unknown, { access }: RequestContext): 
     Object.fromEntries(shown(view).map((collection) => [collection.name, countsOf(view, collection, present)])),
     view.vectors.queueDepth,
   ])
-  // What is stored may not be searchable yet: the write lane counts it once the vector engine was told of it.
+  // Stored vectors may not be searchable yet: the write lane counts them once it has passed them to the
+  // vector engine.
   const waiting = Math.max(depth, lane.embeddingDepth())
   const dropped = threadTelemetry().read().counters.embeddings_dropped
   return json({
@@ -130,10 +133,7 @@ function stale(lane: LaneContext, { variant: present }: InputOf<typeof staleRow>
   return json({ stale: rows })
 }
 
-/**
- * @param present stands for the variant of the provider that there is; what there is no provider for is not
- * stale
- */
+/** @param present CRC of the variant of the active provider. Without a provider, nothing is stale. */
 function countsOf(view: View, { id }: Collection, present: number | undefined): object {
   const variants = view.vectors.variants(id)
   const sum = (of: (count: (typeof variants)[number]) => number): number => variants.reduce((total, count) => total + of(count), 0)
@@ -145,7 +145,7 @@ function countsOf(view: View, { id }: Collection, present: number | undefined): 
   }
 }
 
-/** As options say durations: `5s`, `250ms`. */
+/** Formats a duration as options do: `5s`, `250ms`. */
 function shownDuration(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
 }

@@ -1,7 +1,7 @@
 /**
- * Stored embedding configurations: lists and single ones from the store, changes as commands that the front
- * end has committed (src/background/embedding/provider.ts), and the active one with its key for the front
- * end.
+ * Stored embedding configurations. Lists and single ones are read from the store. Changes become commands
+ * that the front end has committed (src/background/embedding/provider.ts). The active configuration is
+ * returned with its key, for the front end only.
  */
 import { encodeCommand } from '../../domain/commands.js'
 import {
@@ -57,7 +57,7 @@ function update(_lane: LaneContext, input: InputOf<typeof updateRow> & { readonl
   return command({ kind: 'updateEmbedding', id: input.id, draft: draftOf(input), clearsKey })
 }
 
-/** The known fields, and no other. */
+/** Copies the known fields only. */
 function draftOf({ name, provider, model, dimensions, apiUrl, apiKey, isDefault }: InputOf<typeof updateRow>): EmbeddingDraft {
   return {
     ...(name === undefined ? {} : { name }),

@@ -1,6 +1,6 @@
 /**
- * Encryption at rest as operators see it: how much of each collection lies under which key, and the
- * rotations. Counting looks at the key id of every state, so it runs on the bulk lane.
+ * Encryption at rest for operators: how much of each collection is stored under which key, and the rotations.
+ * Counting reads the key id of every state, so it runs on the bulk lane.
  */
 import { randomBytes } from 'node:crypto'
 import { configOf } from '../../domain/settings/collection_settings.js'
@@ -41,8 +41,8 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
 }
 
 /**
- * States of documents, the present ones and the revisions; one whose body lies in an object store under
- * another key than it does counts for that.
+ * Counts states of documents: the present ones and the revisions. A state whose body is in an object store
+ * under another key than the state itself counts for the key of the body.
  */
 function countOf(
   view: View,

@@ -1,6 +1,6 @@
 /**
- * Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with a file for each document. Runs
- * on the bulk lane; nothing but these streams lives between two parts.
+ * Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with one file per document. Runs on
+ * the bulk lane. Only these streams persist between two parts.
  */
 import { tmpdir } from 'node:os'
 import { EntryNames } from '../../domain/export/entry_names.js'
@@ -49,7 +49,8 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
   const writer = new ZipWriter(directory)
   const writeFile: DocumentForm = (view, head, out) => {
     const { key, lang } = textOfHead(head)
-    // Before the name, which is given once: the content may have to be fetched, and the document comes again.
+    // Read before the name is assigned, which happens once: the content may have to be fetched, and then the
+    // document is processed again.
     const content = Buffer.from(unescapeContent(view.escapedContent(head)))
     writer.add(out, names.of(key, lang, head.docid), content, head.updatedAt)
   }
@@ -74,8 +75,8 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
 }
 
 /**
- * What the directory of the archive lies in may be full, or can't be written: the answer, or the log of one
- * that has begun, says which.
+ * Reports why the temporary file of the archive's directory failed: the file system may be full or read-only.
+ * The report is in the answer, or in the log if the answer has begun.
  */
 function named<Result>(run: () => Result): Result {
   try {
@@ -88,7 +89,7 @@ function named<Result>(run: () => Result): Result {
   }
 }
 
-/** A name to save it under. */
+/** The file name under which the client saves the answer. */
 function savedAs(collection: string, extension: string): AnswerStream['facts'] {
   return [['fileName', `${collection.replace(/[^A-Za-z0-9._-]/gu, '-')}.${extension}`]]
 }

@@ -41,7 +41,7 @@ function answerSearches(lane: LaneContext, input: InputOf<typeof multiSearch>, r
   return { body: searchMany(lane, input, (search) => prepare(lane, search), request) }
 }
 
-/** Whether the answer is cached is for the front end to decide, which says `hit` when it gives it again. */
+/** The front end decides whether the answer is cached, and reports `hit` when it returns it again. */
 function cacheFacts(seconds: number): NonNullable<Answer['facts']> {
   return [
     ['cache', 'miss'],

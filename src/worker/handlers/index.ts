@@ -1,5 +1,5 @@
 /**
- * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a
+ * The handler of each operation: every row of the table that runs on a lane has exactly one, checked when a
  * lane starts.
  */
 import { laneOperations } from '../../operations/index.js'
@@ -45,7 +45,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...vectorSearchHandlers,
 ])
 
-/** @throws Error when table and handlers do not match: a mistake of ours, found by the first start. */
+/** @throws Error if table and handlers do not match: a programming error, found by the first start */
 function joined(entries: readonly BoundHandler[]): ReadonlyMap<AnyOperation, Handler> {
   const map = new Map(entries)
   if (map.size !== entries.length) throw new Error('two handlers are bound to one row')

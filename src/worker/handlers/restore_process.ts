@@ -1,4 +1,4 @@
-/** Runs src/restore_check.ts over a copied store and waits for its end. The long lane. */
+/** Runs src/restore_check.ts over a copied store and waits for it to exit. The long lane. */
 import { fork } from 'node:child_process'
 import type { Config } from '../../config/config.js'
 import { programPath } from '../../installation.js'
@@ -6,17 +6,17 @@ import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits/backup.js'
 
 const PROGRAM = programPath('restore_check')
 
-/** What the parent says. */
+/** The message of the parent. */
 export interface RestoreCheck {
   readonly config: Config
-  /** Path of the generation, whose truth.mdb is there. */
+  /** Path of the generation, which already contains truth.mdb. */
   readonly path: string
 }
 
-/** @throws Error that says why the store can't be served */
+/** @throws Error that states why the store cannot be served */
 export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
   const child = fork(PROGRAM, [], {
-    // The configuration holds keys as bytes.
+    // The configuration contains keys as bytes.
     serialization: 'advanced',
     execArgv: [`--max-old-space-size=${RESTORE_HEAP_MB_MAX}`],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

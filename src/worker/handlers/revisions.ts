@@ -1,7 +1,4 @@
-/**
- * Revisions: every state that a document has had and that was kept, newest first; the newest is the present
- * one.
- */
+/** Revisions: the states of a document that were kept, newest first. The newest is the present one. */
 import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
@@ -23,7 +20,7 @@ import type { StoreFirst } from '../../wire/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
-/** Of a revision in the answer, beside its metadata and content. */
+/** Bytes of a revision in the answer, beside its metadata and content. */
 const REVISION_FRAME_BYTES = 128
 
 function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: RequestContext): Answer {
@@ -71,11 +68,11 @@ function diff(lane: LaneContext, input: InputOf<typeof diffRow>, request: Reques
     const to = input.to === undefined ? head : stateOfRevision(view, head, input.to)
     const from = input.from === undefined ? stateBefore(view, to) : stateOfRevision(view, head, input.from)
     const meta = metadataDiff(textOfHead(from).metaValues, textOfHead(to).metaValues)
-    // A copy of the first: a content is valid until the next is read.
+    // A copy, because content is valid only until the next content is read.
     const a = Buffer.from(view.escapedContent(from))
     const b = view.escapedContent(to)
     const out = lane.out.begin()
-    // In front of what may be very large: JSON of small parts, without its last brace.
+    // Small JSON parts come first, without the closing brace, because the diff may be very large.
     out.utf8(`${JSON.stringify({ collection, key, lang, from: nameOf(from), to: nameOf(to) }).slice(0, -1)},"diff":"`)
     const counts = writeUnifiedDiff(out, `revision ${from.revision}`, a, `revision ${to.revision}`, b, poll)
     out.utf8(`",${JSON.stringify({ ...counts, meta }).slice(1)}`)

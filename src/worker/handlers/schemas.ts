@@ -1,6 +1,6 @@
 /**
- * Schemas of collections: set, shown, listed, and asked without a write. Rules in src/domain/schemas; held to
- * by every write (src/domain/writes/write_rules.ts).
+ * Schemas of collections: set, get, list, and validation without a write. The rules are in
+ * src/domain/schemas. Every write is checked against them (src/domain/writes/write_rules.ts).
  */
 import { schemaTextOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'

@@ -1,6 +1,6 @@
 /**
- * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store;
- * changes are checked here as far as they stand for themselves and decided on the write lane.
+ * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store.
+ * Changes are validated here, as far as that is possible without the store, and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
 import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
@@ -54,7 +54,7 @@ function command(collection: string | undefined, change: SettingsChange): Uint8A
   return encodeCommand({ kind: 'settings', collection: collection === undefined || collection === '' ? null : collection, change })
 }
 
-/** What `read` finds in a collection, or undefined where the collection is not there. */
+/** Runs `read` on a collection. Returns undefined if there is no such collection. */
 function inCollection<T>(lane: LaneContext, name: string, read: (view: View, collection: number) => T): T | undefined {
   return lane.store.read((view) => {
     const collection = view.collection(name)

@@ -1,7 +1,7 @@
 /**
- * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for
- * by the front end, which sends and fetches (src/background/objects/body_moves.ts). And what the sweep of
- * object stores has to know. Bulk lane, but for what is asked for in passing.
+ * Bodies stored elsewhere than the configuration of their collection says: which they are, and their move.
+ * Requested by the front end, which sends and fetches the objects (src/background/objects/body_moves.ts).
+ * Also the data for the sweep of object stores. Bulk lane, except for short requests.
  */
 import { encodeCommand } from '../../domain/commands.js'
 import type { Placement } from '../../domain/commands.js'
@@ -27,7 +27,10 @@ import { prepare, read, type BoundHandler, type LaneContext } from '../request/h
 import { ObjectMaking } from '../request/storage.js'
 import { log } from '../../telemetry/log.js'
 
-/** Of one collection, or of the first behind it that has any; `next` is where to go on, empty at the end. */
+/**
+ * Misplaced bodies of the given collection, or of the next one that has any. `next` is where to continue;
+ * empty at the end.
+ */
 function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misplacedRow>): Answer {
   return lane.store.read((view) => {
     const later = view.collections().map(({ id }) => id)
@@ -43,8 +46,8 @@ function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misp
 }
 
 /**
- * Where the collection's configuration or one of its documents can't be read, that is said, and the
- * collection is left as it is: others are not to wait for it.
+ * If the collection's configuration or one of its documents cannot be read, this is logged and the collection
+ * is skipped, so that it does not block the others.
  */
 function misplacedOrNamed(lane: LaneContext, view: View, collection: number, docidFirst: number): ReturnType<typeof misplacedOf> {
   try {
@@ -79,8 +82,8 @@ function misplacedOf(
 }
 
 /**
- * Elsewhere than its collection says; or sealed otherwise than the collection is; or in the folder of a
- * server of which this one has a copy of the data.
+ * Whether the body is stored elsewhere than its collection says, is encrypted differently from the
+ * collection, or is in the folder of another server whose data this server has copied.
  */
 function isMisplaced({ instance }: LaneContext, view: View, head: Head, storage: Storage | undefined): boolean {
   const object = view.objects.of(head)
@@ -113,7 +116,7 @@ interface FoundBody {
   readonly docid: number
   readonly bodyLsn: bigint
   readonly isHere: boolean
-  /** In clear. */
+  /** The body record, plaintext. */
   readonly record: Buffer
 }
 
@@ -133,8 +136,8 @@ function locations({ store, settings, instance }: LaneContext): Answer {
 }
 
 /**
- * At any place: the numbers of places are those of this store, which may have taken the place of another
- * since they were asked for.
+ * Checks every location: location ids belong to this store, which may have replaced another one since the ids
+ * were listed.
  */
 function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typeof unwantedRow>): Answer {
   const found = store.read((view) => {
@@ -146,7 +149,7 @@ function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typ
   return { body: JSON.stringify({ unwanted: found }) }
 }
 
-/** Of an object, or of the try of a place that a crash has cut off. */
+/** The id of an object, or of a location probe that a crash has interrupted. */
 function idOf(name: string): Buffer {
   return Buffer.from(name.replace(/^probe-/, ''), 'hex')
 }
@@ -157,7 +160,7 @@ function forget({ store, config }: LaneContext, { swept }: InputOf<typeof forget
   return encodeCommand({ kind: 'forgetReleases', before: now - config.objectRetentionSeconds, swept: rows })
 }
 
-/** A page of them; `next` is where to go on, empty at the end. */
+/** Returns a page of them; `next` is where to continue, empty at the end. */
 function clear({ store, settings, instance }: LaneContext, { from }: InputOf<typeof clearRow>): Answer {
   const { found, next, places } = store.read((view) => ({
     ...view.objects.clearReleases(from === '' ? undefined : Buffer.from(from, 'hex'), RELEASES_LOOKED_AT_MAX),

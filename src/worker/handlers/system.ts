@@ -1,6 +1,6 @@
 /**
- * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge:
- * nothing here scans documents.
+ * Operator queries on the running server: counts, sizes, metrics. Everything is a counter or a gauge; nothing
+ * here scans documents.
  */
 import type { CollectionConfig } from '../../domain/settings/collection_config.js'
 import { configOf } from '../../domain/settings/collection_settings.js'
@@ -53,13 +53,13 @@ function stats(lane: LaneContext): Answer {
     totalRevisions: sum('revisions'),
     totalMetaIndices: sum('metaTriples'),
     uptime: formatUptime(process.uptime()),
-    // The index is updated in the write itself: nothing queues, fails or falls back.
+    // The index is updated as part of the write: nothing is queued, fails or falls back.
     indexQueue: { processed: Number(lane.engine.stats().lastLsn), failed: 0, fallbacks: 0, queueLen: 0 },
   }
   return { body: JSON.stringify(body) }
 }
 
-/** Like `2h15m30s`, leading zero parts left out. */
+/** Formats like `2h15m30s`, without leading zero parts. */
 function formatUptime(seconds: number): string {
   const whole = Math.floor(seconds)
   const hours = Math.floor(whole / 3600)

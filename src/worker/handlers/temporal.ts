@@ -1,5 +1,5 @@
 /**
- * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored:
+ * Histories of documents, leaderboards and histograms of events. Read lanes. The stored data:
  * src/store/histories/history_tables.ts.
  */
 import { findDocument } from '../../domain/writes/changes.js'

@@ -1,6 +1,6 @@
 /**
- * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and
- * src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
+ * Handlers of the vector search operations. The rules are in src/domain/vectors and src/domain/hybrid. They
+ * run on read lanes, except duplicates and projections, which run on the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits/vectors.js'
@@ -58,8 +58,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
 }
 
 /**
- * Documents that were written before there was a provider have no vectors: the answer says so, and what to
- * do.
+ * Documents written before there was a provider have no vectors. The answer reports this and how to fix it.
  */
 function noteOfEmbedding({ store }: LaneContext, id: number, name: string): object {
   const { documents, embedded } = store.read((view) => ({
@@ -80,7 +79,7 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
   return mmr === true ? lambda : undefined
 }
 
-/** By words alone without a provider, while it is unavailable, and where alpha asks for it. */
+/** Searches by words only if there is no provider, while it is unavailable, and if alpha requests it. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
   const config = collection?.settings.config
@@ -132,7 +131,7 @@ function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow
   return json(answer)
 }
 
-/** Of the dimensions that a collection's vectors have, those of most documents. */
+/** The dimensions used by most documents of a collection. */
 function mostUsed(variants: readonly { readonly dimensions: number; readonly documents: number }[]): number {
   return variants.reduce((most, variant) => (variant.documents > most.documents ? variant : most), { dimensions: 0, documents: 0 })
     .dimensions

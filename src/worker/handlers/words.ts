@@ -1,6 +1,6 @@
 /**
- * Handlers of autocomplete and spell correction; the rules are in src/domain/fulltext/autocomplete.ts and
- * src/domain/spell. Read on read lanes; dictionaries are changed as settings are.
+ * Handlers of autocomplete and spell correction. The rules are in src/domain/fulltext/autocomplete.ts and
+ * src/domain/spell. Reads run on read lanes; dictionaries are changed like settings.
  */
 import { spellWordsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'

@@ -1,6 +1,7 @@
 /**
- * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and
- * its queue. Read lanes also share the rebuild of the index, between the requests that they already serve.
+ * Opens and closes a lane: store, engine and analyzer of this thread, and on the write lane the writer and
+ * its queue. Read lanes also share the rebuild of the index, which runs between the requests that they
+ * already serve.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -49,24 +50,25 @@ import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
 import { log } from '../../telemetry/log.js'
 import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
 
-/** What a lane asks of the front end, and tells it. */
+/** The lane's calls to the front end. */
 type FrontEnd = Pick<LaneContext, 'fetchObjects' | 'notify'>
 
 /**
- * @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards.
- * @param front the way to the front end
+ * @param onFatal called once with the reason why the process must not continue; nothing may be acknowledged
+ * afterwards
+ * @param front the channel to the front end
  */
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void, front: FrontEnd): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
-  // A rebuild reads the store between the requests: it must not go on when that is closed.
+  // A rebuild reads the store between requests and must stop before the store is closed.
   const end = new AbortController()
-  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and
-  // it decides what becomes of the index.
+  // The lanes start in parallel, but the write lane opens the store first: on a first start it creates the
+  // store, and it decides whether the index is used or rebuilt.
   if (start.kind === 'write') prepareTruth(currentGeneration(start.config.path), start.isReadOnly)
   else await control.storeAnnounced()
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
-  // Point reads analyse nothing.
+  // Point reads need no analyzer.
   const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'), front)
   if (start.kind === 'write') {
     beginSealing(context, keyring)
@@ -85,13 +87,13 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
 }
 
 /**
- * Before LMDB maps it: damaged pages would end the process without a word.
- * @throws Error that says what is damaged and what to do
+ * Runs before LMDB maps the file: damaged pages would end the process without an error message.
+ * @throws Error that states what is damaged and what to do
  */
 function prepareTruth(generation: string, isReadOnly: boolean): void {
   makeRoomForLmdbLines()
   const path = join(generation, TRUTH_FILE)
-  // A file that LMDB can't open ends the process within lmdb-js (3.5.6).
+  // A file that LMDB cannot open ends the process inside lmdb-js (3.5.6).
   for (const name of [path, `${path}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))
   const signal = process.env[PAGES_DOUBTED_VARIABLE]
   if (signal !== undefined) log.warn('every page of the store is looked at first: a damaged one may have ended the server', { signal })
@@ -110,7 +112,7 @@ function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, 
   return new TruthStore(generation, cacheBytesMax, keyring, heldBodies(config.limits), isReadOnly)
 }
 
-/** The write lane, which opens it first, writes it anew where a rotation asked for that. */
+/** The write lane opens the store first. It rewrites the store if a rotation requested that. */
 async function openScrubbed(start: LaneStart, generation: string, keyring: Keyring): Promise<TruthStore> {
   const store = openStore(start, generation, keyring)
   if (start.kind !== 'write' || start.isReadOnly || !store.read((view) => view.isScrubWanted())) return store
@@ -123,7 +125,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
   return { bqRerankFactor: vectorBqRerankFactor, workers: vectorParallelWorkers, parallelMinSize: vectorParallelMinSize }
 }
 
-/** Everything that a lane remembers belongs to one store, and begins anew with it. */
+/** All caches of a lane belong to one store and are created again with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, front: FrontEnd): LaneContext {
   const surfaces = new SurfaceWords()
   const held = heldBodies(start.config.limits)
@@ -182,8 +184,8 @@ function laneOf(
 }
 
 /**
- * Opens a generation that a restore has prepared, beside the one that is served.
- * @throws Error where it can't be served
+ * Opens a generation prepared by a restore, beside the one that is served.
+ * @throws Error if it cannot be served
  */
 export async function openNextGeneration(start: LaneStart, generation: string): Promise<NextGeneration> {
   const path = generationPath(start.config.path, generation)
@@ -191,8 +193,9 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   const keyring = keyringOf(start.config, engine)
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
-    // The next index takes keys and sealed collections from the present one. What is sealed in one of the
-    // stores is then sealed in the indexes of both, which does no harm.
+    // The next index takes its keys and sealed collections from the present one. A collection that is sealed
+    // in one of the stores is then sealed in both indexes. This is safe, because both indexes have the same
+    // keys.
     const sealed = beginSealing({ store, engine }, keyring)
     store.noteAdoption()
     const history = await store.beginEpoch()
@@ -206,8 +209,8 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
 }
 
 /**
- * What its files have not, as those of sealed collections, is given between the groups of the lane, so that
- * nothing is missing when it is adopted.
+ * Vectors missing from its files, such as those of sealed collections, are loaded between the groups of the
+ * lane, so that the engine is complete when it is adopted.
  */
 async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
   const vectorEngine = openVectorEngine()
@@ -216,7 +219,7 @@ async function openNextVectors(store: TruthStore, directory: string, history: Ui
   for (const given of giveLacking(source, lackingOf(source))) if (given > 0) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-/** The next generation is not to be served after all. */
+/** Drops the next generation, which is not to be served after all. */
 export async function dropNextGeneration(start: LaneStart, { store }: NextGeneration): Promise<void> {
   if (start.kind === 'write') {
     openEngine().dropNext()
@@ -226,9 +229,9 @@ export async function dropNextGeneration(start: LaneStart, { store }: NextGenera
 }
 
 /**
- * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked,
- * which is finished first.
- * @throws Error after which the process must not go on
+ * Switches the lane to the next generation. No lane runs requests meanwhile. The background work of the write
+ * lane is finished first.
+ * @throws Error after which the process must not continue
  */
 export async function adoptNextGeneration(
   start: LaneStart,
@@ -242,10 +245,10 @@ export async function adoptNextGeneration(
   if (start.kind === 'write') {
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
-    // What process memory has belongs to the store that was replaced.
+    // The in-memory bodies belong to the store that was replaced.
     context.held.clear()
     context.engine.flushedTo(lastLsn)
-    // An index of nothing says that it is being built: nothing is missing.
+    // An empty index reports that it is being built. Nothing is missing from it.
     if (lastLsn === 0n) context.engine.endRebuild()
     control.indexStale = false
     control.writesLost = false
@@ -253,7 +256,7 @@ export async function adoptNextGeneration(
   const end = new AbortController()
   if (start.kind === 'write') {
     context.vectorEngine.adoptNext()
-    // It was given everything when it was opened, and nobody has written since.
+    // All vectors were loaded when it was opened, and nothing was written since.
     control.vectorsLoading = false
   }
   const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end }, onFatal)
@@ -312,7 +315,7 @@ function guardSpace(
 ): SpaceGuard {
   const space = new DiskSpace(config.path, config.diskReserveBytes)
   const isDoubted = process.env[DISK_FULL_VARIABLE] !== undefined
-  // It says so of the start, not of a generation that is adopted later.
+  // The variable describes this start of the process, not a generation that is adopted later.
   delete process.env[DISK_FULL_VARIABLE]
   const onChange = (isFull: boolean, freeBytes: number): void => {
     const wasFull = control.diskFull
@@ -337,7 +340,7 @@ function guardSpace(
   return new SpaceGuard(parts, isDoubted, tools)
 }
 
-/** In this order: the index on disk is complete, then the store says that it ended well. */
+/** Order: first the index on disk is complete, then the store records the clean shutdown. */
 async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeLane: WriteLane): Promise<void> {
   await writeLane.close()
   if (isReadOnly) return

@@ -1,7 +1,7 @@
 /**
- * A lane's thread: opens its context, says so on its own port, and runs the batches that Piscina gives it:
- * reads one request after the other, synchronously; writes as one group. An error of the lane ends the
- * server, because a lane that can't be trusted must not acknowledge anything.
+ * A lane's thread. It opens its context, reports this on its own port, and runs the batches that Piscina
+ * assigns: reads one after another, synchronously; writes as one group. An error of the lane ends the server,
+ * because a lane in an unknown state must not acknowledge anything.
  */
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import type { LaneHello } from '../../wire/lane_messages.js'
@@ -25,10 +25,10 @@ import type { LaneOrder } from '../../wire/lane_messages.js'
 import type { LaneStart } from '../../wire/lane_start.js'
 import type { NextGeneration, OpenLane } from './open_lane.js'
 
-/** What Piscina runs: a batch, or the word that the lane is to close. */
+/** The task that Piscina runs: a batch, or the order to close the lane. */
 export type RunBatch = (task: Envelope | 'close') => Promise<void>
 
-/** To be called once, when the thread starts. */
+/** Must be called once, when the thread starts. */
 export async function startLane(readers: FormReaders): Promise<RunBatch> {
   const lane = new Lane(workerData as LaneStart, readers)
   await lane.open()
@@ -45,7 +45,7 @@ class Lane {
   readonly #runner: RequestRunner
   #opened: OpenLane | undefined
   #next: NextGeneration | undefined
-  /** One after the other: each waits for the one before. */
+  /** Orders run one after another: each waits for the previous one. */
   #orders = Promise.resolve()
   #memorySampledAt = 0
 
@@ -92,7 +92,8 @@ class Lane {
     const { context, writeLane } = this.#opened
     if (this.#start.kind === 'long') await this.#runTasks(context, requests)
     else if (writeLane !== undefined) await this.#runWrites(context, writeLane, requests)
-    // A batch holds one class only: point reads share a snapshot, others take theirs when they need it.
+    // A batch contains requests of one class only. Point reads share a snapshot; others open theirs when they
+    // need it.
     else if (requests.every((request) => operationOf(request).cost === 'point'))
       context.store.sharing(() => this.#runReads(context, requests))
     else this.#runReads(context, requests)
@@ -130,7 +131,7 @@ class Lane {
   }
 
   /**
-   * One group. A direct write is prepared here first; what is refused is answered without holding up the
+   * Runs one group. A direct write is prepared here first. A refused one is answered without delaying the
    * others.
    */
   async #runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
@@ -154,13 +155,14 @@ class Lane {
     try {
       await writeLane.commit(commands)
     } catch (error) {
-      // What of the group is on disk is unknown: nobody may be answered anything by this process any more.
+      // It is unknown which part of the group is on disk. This process must not answer any request
+      // afterwards.
       this.#port.send({ kind: 'fatal', reason: `commit failed: ${reasonOf(error)}` })
       throw error
     }
   }
 
-  /** Opens, adopts or drops another generation, between two batches, and says so. */
+  /** Opens, adopts or drops another generation between two batches, and reports the result. */
   async #obey({ number, kind, generation }: LaneOrder): Promise<void> {
     let error: string | null = null
     try {
@@ -187,7 +189,7 @@ class Lane {
     const dropped = this.#next
     this.#next = undefined
     if (dropped !== undefined) await dropNextGeneration(this.#start, dropped)
-    // Its index may have been opened before its opening failed.
+    // Its index may have been opened before the opening of the generation failed.
     else if (this.#start.kind === 'write') openEngine().dropNext()
   }
 
@@ -200,7 +202,7 @@ class Lane {
     log.error(`lane ${this.#start.kind}`, { fault: error })
   }
 
-  /** At most once a second: asking costs more than a point read. */
+  /** At most once a second: sampling costs more than a point read. */
   #sampleMemory(context: LaneContext, now: number): void {
     if (now - this.#memorySampledAt < 1000) return
     this.#memorySampledAt = now

@@ -1,7 +1,6 @@
 /**
- * The index of a lane at its start and when it has to be built anew: replay of the binlog above the
- * checkpoint, the shares of the read lanes, and the rebuild beside the requests. The write lane and the read
- * lanes.
+ * The index of a lane at its start and when it has to be rebuilt: replay of the binlog above the checkpoint,
+ * the shares of the read lanes, and the rebuild beside the requests. The write lane and the read lanes.
  */
 import { join } from 'node:path'
 import { reachesBack, replay } from '../../consumers/replay.js'
@@ -17,10 +16,10 @@ import type { LaneContext } from '../request/handler.js'
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 
 /**
- * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog
- * has above its checkpoint. What can't be used is rebuilt: by the read lanes together before the server is
- * ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503
- * until it is done.
+ * The write lane's part of the start, before any other lane. Opens the index env and replays the binlog above
+ * its checkpoint. An unusable index is rebuilt by the read lanes together before the server is ready. If only
+ * segments were set aside, this lane rebuilds them while the server is up, and searches answer 503 until it
+ * is done.
  */
 export async function openIndex(
   context: LaneContext,
@@ -47,7 +46,7 @@ export async function openIndex(
     wasWhole: !view.objects.isIndexIncomplete(),
     isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
   }))
-  // Before anything says that the index is complete. What of it is missing is looked for until it is there:
+  // Before anything reports that the index is complete. Missing documents are retried until they are indexed:
   // index_completion.ts.
   if (isUsed && isBehind && wasWhole && !context.isReadOnly) await store.markIndex(true)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
@@ -61,14 +60,14 @@ export async function openIndex(
     return
   }
   control.indexStale = true
-  // Later: the lane opens first.
+  // Deferred: the lane opens first.
   setImmediate(() => void finishRebuild(context, { control, onFatal, end, note: () => Promise.resolve() }, { missingOnly: true }))
 }
 
 /**
- * What is lacking is fetched once, by the front end, as much as the cache takes. The lane is not open yet:
- * nothing else waits for it.
- * @returns whether nothing is left that may be had later
+ * Fetches missing bodies once, through the front end, as many as the cache holds. The lane is not open yet,
+ * so nothing else waits for it.
+ * @returns whether nothing is left that may become available later
  */
 async function replayFetching(context: LaneContext, checkpoint: bigint, end: AbortSignal): Promise<boolean> {
   const fetching = new ObjectFetching(context)
@@ -79,9 +78,9 @@ async function replayFetching(context: LaneContext, checkpoint: bigint, end: Abo
 }
 
 /**
- * The start: every read lane takes its share of the pages.
- * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents
- * would be missing, so the start has failed
+ * Runs at the start: every read lane takes its share of the pages.
+ * @throws Error in a lane that replaces one which died before all shares were done. The documents of the dead
+ * lane would be missing, so the start has failed.
  */
 export async function buildShare(context: LaneContext, control: ControlBlock, end: AbortSignal): Promise<void> {
   const shares = context.config.readLanes
@@ -98,19 +97,19 @@ export interface Rebuilding {
   readonly control: ControlBlock
   readonly onFatal: (reason: string) => void
   readonly end: AbortSignal
-  /** Says in the store that documents may be missing, where nobody has yet. */
+  /** Records in the store that documents may be missing, unless that is recorded already. */
   readonly note: () => Promise<void>
 }
 
 /**
- * The index no longer equals the store: searches answer 503 until it has been built anew from the store, on
- * the write lane, between groups.
+ * Handles an index that no longer equals the store. Searches answer 503 until the index has been rebuilt from
+ * the store, on the write lane, between groups.
  */
 export async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, cause: unknown): Promise<void> {
   const { control, onFatal } = rebuilding
   if (control.indexStale) {
-    // What is refused now would be missing from the index that is being built: a start from the store is the
-    // only way back.
+    // The refused batch would be missing from the index that is being built. Only a new start from the store
+    // can recover.
     onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
     return
   }
@@ -121,7 +120,7 @@ export async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuil
 
 async function finishRebuild(context: LaneContext, { control, onFatal, end, note }: Rebuilding, options: RebuildOptions): Promise<void> {
   try {
-    // The rest of a damaged index is in rebuild mode since it was opened.
+    // A partially damaged index is in rebuild mode since it was opened.
     if (options.missingOnly !== true) context.engine.beginRebuild()
     const isWhole = await rebuild(context, ALONE, options, end)
     if (isWhole === undefined) return

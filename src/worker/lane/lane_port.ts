@@ -1,10 +1,10 @@
 /**
- * A lane's way back to the front end: finished answers, several in one message, their bytes in a block that
- * both threads share. Lane threads only.
+ * A lane's channel back to the front end. It sends finished answers, several per message, with their bytes in
+ * a block that both threads share. Lane threads only.
  *
- * Sending costs the loop a wake-up, so answers of a batch are held back, but never for long: they leave when
- * ANSWERS_COALESCED_MAX have gathered, when the oldest has waited ANSWER_HOLD_US_MAX, before anything slow
- * starts, and when the batch ends.
+ * Sending costs the event loop a wake-up, so the answers of a batch are held back for a short time. They are
+ * sent when ANSWERS_COALESCED_MAX have gathered, when the oldest has waited ANSWER_HOLD_US_MAX, before
+ * anything slow starts, and when the batch ends.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
@@ -22,7 +22,7 @@ export class LanePort {
   /** Fetches that the front end has not answered yet, by number. */
   readonly #fetches = new Map<number, (failures: readonly FetchFailure[]) => void>()
   #lastFetch = 0
-  /** Orders that came before anybody obeyed them. */
+  /** Orders that arrived before a handler was set. */
   readonly #orders: LaneOrder[] = []
   #obey = (order: LaneOrder): void => void this.#orders.push(order)
 
@@ -35,19 +35,19 @@ export class LanePort {
       if (message.kind === 'fetched') this.#settleFetch(message)
       else this.#obey(message)
     })
-    // The port must not keep a lane alive whose work is done.
+    // The port must not keep a finished lane alive.
     port.unref()
   }
 
-  /** What the front end asks of the lane beside batches. */
+  /** Sets the handler of the front end's orders, which arrive beside the batches. */
   onOrder(obey: (order: LaneOrder) => void): void {
     this.#obey = obey
     for (const order of this.#orders.splice(0)) obey(order)
   }
 
   /**
-   * The front end fetches the objects into native memory, because no lane asks the network. The lane goes on
-   * with its batches meanwhile.
+   * The front end fetches the objects into native memory, because no lane uses the network. The lane
+   * continues with its batches meanwhile.
    */
   readonly fetchObjects: FetchObjects = (objects) => {
     const number = ++this.#lastFetch
@@ -56,7 +56,7 @@ export class LanePort {
     return new Promise((resolve) => this.#fetches.set(number, resolve))
   }
 
-  /** Tells the front end that something has changed. */
+  /** Notifies the front end of a change. */
   readonly notify = (topics: readonly string[]): void => this.send({ kind: 'noticed', topics })
 
   #settleFetch({ number, failures }: ObjectsFetched): void {
@@ -65,7 +65,7 @@ export class LanePort {
     if (this.#fetches.size === 0) this.port.unref()
   }
 
-  /** Copies the answer's body, unless it is a command to be forwarded: that is taken. */
+  /** Copies the answer's body, unless it is a command to be forwarded: then ownership of the body passes. */
   answer(answer: LaneAnswer): void {
     if (this.#encoder.count === 0) this.#oldestAt = performance.now()
     this.#encoder.add(answer)
@@ -73,15 +73,15 @@ export class LanePort {
   }
 
   /**
-   * For answers that come in a burst, as those of a flushed group do: they leave together at the end of the
-   * present job. At most a batch of commands is held.
+   * For answers that come in a burst, such as those of a flushed group: they are sent together at the end of
+   * the current task. At most a batch of commands is held.
    */
   answerSoon(answer: LaneAnswer): void {
     this.#encoder.add(answer)
     if (this.#encoder.count === 1) queueMicrotask(() => this.flush())
   }
 
-  /** To be called between two requests. */
+  /** Must be called between two requests. */
   flushIfDue(): void {
     if (this.#encoder.count > 0 && (performance.now() - this.#oldestAt) * 1000 >= ANSWER_HOLD_US_MAX) this.flush()
   }

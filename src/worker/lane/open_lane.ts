@@ -2,7 +2,9 @@
 import type { TruthStore } from '../../store/truth_store.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
 
-/** An open lane: what `openLane` of context.ts gives to lane.ts. It can run what needs no index. */
+/**
+ * An open lane, as `openLane` of context.ts returns it to lane.ts. It can run requests that need no index.
+ */
 export interface OpenLane {
   readonly context: LaneContext
   /** Name of the generation that it serves. */
@@ -11,7 +13,7 @@ export interface OpenLane {
   readonly writeLane?: WriteLane
   /** Settles when this lane's share of the index is built. The lane is ready then. */
   readonly indexed: Promise<void>
-  /** Ends what the lane does unasked; the stores stay open. */
+  /** Ends the background work of the lane. The stores stay open. */
   settle(): Promise<void>
   /** Settles when everything acknowledged is on disk and the stores are closed. */
   close(): Promise<void>

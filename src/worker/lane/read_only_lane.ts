@@ -1,6 +1,6 @@
 /**
- * The write lane of a store that can't be written (`--mode read` on a file system that is mounted so):
- * nothing is committed, nothing is done unasked, and nothing is left to finish. Write lane only.
+ * The write lane of a store that cannot be written (`--mode read` on a read-only file system): it commits
+ * nothing, does no background work, and has nothing to finish. Write lane only.
  */
 import { serviceError } from '../../errors.js'
 import type { WriteLane } from '../request/handler.js'

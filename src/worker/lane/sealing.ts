@@ -1,6 +1,6 @@
 /**
- * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys
- * of stored segments, and which collections need them. Lane threads, at their start.
+ * Sets up sealing for a lane: its keyring, over the cipher of the engine. Gives the engine the keys of stored
+ * segments and the collections that need them. Lane threads, at their start.
  */
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.js'
@@ -21,15 +21,15 @@ export function keyringOf(config: Config, engine: SearchEngine): Keyring {
 interface SealedStores {
   readonly store: TruthStore
   readonly engine: SearchEngine
-  /** Absent where another engine than the present one is opened for the store. */
+  /** Absent if an engine other than the present one is opened for the store. */
   readonly vectorEngine?: VectorEngine
-  /** Absent where it can be written. */
+  /** Absent if the store can be written. */
   readonly isReadOnly?: boolean
 }
 
 /**
- * The write lane, before the index is opened.
- * @returns ids of the collections that are sealed
+ * Called by the write lane, before the index is opened.
+ * @returns ids of the sealed collections
  * @throws SealingRefused
  */
 export function beginSealing({ store, engine, vectorEngine, isReadOnly }: SealedStores, keyring: Keyring): readonly number[] {

@@ -1,8 +1,8 @@
 /**
- * The vector engine at the write lane's start, and before another store takes the place of the present one:
- * it opens what it has stored, is told what truth has, and is given what it lacks, page by page between the
- * groups of the lane. After a start searches for vectors answer 503 until then. Write lane, and the process
- * that prepares a restored store.
+ * The vector engine at the write lane's start, and before another store replaces the present one. The engine
+ * opens its stored vectors, compares them with the truth store, and receives the missing ones page by page
+ * between the groups of the lane. After a start, vector searches answer 503 until then. Write lane, and the
+ * process that prepares a restored store.
  */
 import { join } from 'node:path'
 import type { ControlBlock } from '../../wire/control_block.js'
@@ -14,18 +14,19 @@ import type { TruthStore } from '../../store/truth_store.js'
 import type { LaneContext } from '../request/handler.js'
 import { log } from '../../telemetry/log.js'
 
-/** In a generation. */
+/** Folder inside a generation. */
 export const VECTORS_FOLDER = 'vectors'
 
-/** An engine, and the store that it is to have the vectors of. */
+/** An engine, and the store whose vectors it is to contain. */
 export interface VectorSource {
   readonly store: TruthStore
   readonly vectors: VectorLoading
 }
 
 /**
- * Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory
- * can't be used nothing is refused: all vectors are in truth, and the engine asks for it again.
+ * The engine removes files that cannot be used; their vectors are then missing and loaded again. If the
+ * directory cannot be used, nothing is refused: all vectors are in the truth store, and the engine retries
+ * the directory.
  */
 export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
   log.info('vector kernels', { reason: vectorEngine.isa })
@@ -41,8 +42,9 @@ export function tell(damage: readonly string[]): void {
 }
 
 /**
- * Compares at once, so that nothing is found that truth has not, and loads what is lacking between other
- * work. @param onFatal where the engine can't be given it
+ * Compares at once, so that no vector is found that the truth store does not have. Loads missing vectors
+ * between other work.
+ * @param onFatal called if the engine cannot be loaded
  */
 export function beginLoading(
   { store, vectorEngine }: Pick<LaneContext, 'store' | 'vectorEngine'>,
@@ -65,7 +67,7 @@ export function beginLoading(
   run().catch((error: unknown) => onFatal(`vectors can't be loaded: ${describe(error)}`))
 }
 
-/** @returns pairs of collection and docid; what truth has not is gone */
+/** @returns pairs of collection and docid; vectors that the truth store does not have are removed */
 export function lackingOf({ store, vectors }: VectorSource): Uint32Array {
   const stamps = store.read((view) => {
     const rows: VectorStamp[] = []
@@ -77,8 +79,8 @@ export function lackingOf({ store, vectors }: VectorSource): Uint32Array {
 }
 
 /**
- * Gives a page each time that it is asked to go on, and yields its bytes. What has changed since it was found
- * lacking is given as it is now: of two the engine keeps the one with the higher LSN.
+ * Applies one page per call and yields its size in bytes. A vector that has changed since the comparison is
+ * applied in its present state: the engine keeps the version with the higher LSN.
  */
 export function* giveLacking({ store, vectors }: VectorSource, lacking: Uint32Array): Generator<number> {
   for (let from = 0; from < lacking.length; from += 2 * VECTOR_LOAD_DOCUMENTS) {

@@ -1,5 +1,5 @@
 /**
- * Counts reads of documents that are tracked: background/access_tracking.ts stores them. Read lanes and the
+ * Counts reads of tracked documents; background/access_tracking.ts stores the counts. Read lanes and the
  * point lane.
  */
 import { trackingOf } from '../../domain/temporal/temporal_requests.js'
@@ -9,7 +9,7 @@ import { ACCESS } from '../../telemetry/access_rings.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext } from './handler.js'
 
-/** On the lane that answers a read of this document. */
+/** Called on the lane that answers a read of this document. */
 export function countAccess({ accesses, settings }: LaneContext, view: View, head: Head): void {
   if (accesses === undefined) return
   const { tracked, hot } = trackingOf(settings.of(view, head.collection).config)

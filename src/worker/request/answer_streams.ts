@@ -1,8 +1,8 @@
 /**
- * The answers that this lane gives in parts, by number: each waits here between two parts, holding no view.
- * The front end asks for the next part when the client has taken the last one, and says when nobody wants the
- * rest. One per lane; numbers are not used again, so that a part asked of a lane that has taken the place of
- * a dead one is refused.
+ * The streamed answers of this lane, by number. Between two parts a stream waits here and holds no view. The
+ * front end requests the next part when the client has taken the last one, and reports when nobody wants the
+ * rest. One instance per lane. Numbers are not reused, so a part requested from a lane that replaced a dead
+ * one is refused.
  */
 import type { Authorized } from '../../access/authorize.js'
 import { serviceError } from '../../errors.js'
@@ -19,10 +19,10 @@ interface OpenStream {
 
 export class AnswerStreams {
   readonly #open = new Map<number, OpenStream>()
-  // Lanes begin somewhere in 31 bits, so that no two of them give the same numbers.
+  // Numbers start at a random value below 2^30, so that lanes do not assign the same numbers.
   #last = Math.floor(Math.random() * 2 ** 30)
 
-  /** @throws ServiceError 503 where as many are open as there may be */
+  /** @throws ServiceError 503 if the maximum number of streams is open */
   begin(stream: AnswerStream, access: Authorized): number {
     if (this.#open.size >= ANSWER_STREAMS_MAX) {
       stream.close()
@@ -33,14 +33,14 @@ export class AnswerStreams {
     return this.#last
   }
 
-  /** What the request that began the answer was allowed. @throws ServiceError where it has ended */
+  /** The authorization of the request that began the answer. @throws ServiceError if the stream has ended */
   accessOf(number: number): Authorized {
     const found = this.#open.get(number)
     if (found === undefined) throw serviceError('internal')
     return found.access
   }
 
-  /** The next part; with the last one, and with a throw, the stream has ended. */
+  /** Returns the next part. The stream ends with the last part, and with an error. */
   next(number: number, request: RequestContext): { readonly answer: Answer; readonly isLast: boolean } {
     const found = this.#open.get(number)
     if (found === undefined) throw serviceError('internal')
@@ -52,20 +52,21 @@ export class AnswerStreams {
       const { contentType } = stream
       return { answer: { body: bytes, contentType, isPart: true, ...(isBegun ? {} : { facts: stream.facts }) }, isLast }
     } catch (error) {
-      // A part is asked for again once what it lacks is there; a first one begins anew.
+      // A later part is requested again once the missing objects are cached. A first part restarts from the
+      // beginning.
       if (!isBegun || !(error instanceof BodiesWanted)) this.end(number)
       throw error
     }
   }
 
-  /** Forgets the rest; nothing where it has ended before. */
+  /** Discards the rest; does nothing if the stream has ended already. */
   end(number: number): void {
     const found = this.#open.get(number)
     this.#open.delete(number)
     found?.stream.close()
   }
 
-  /** At the end of the lane, and where the store is replaced: what was begun can't go on. */
+  /** Called at the end of the lane, and when the store is replaced: streams in progress cannot continue. */
   endAll(): void {
     for (const number of [...this.#open.keys()]) this.end(number)
   }

@@ -1,14 +1,14 @@
 /**
- * An empty list where a map is expected means an empty map: PHP writes both as `[]`. Settled here for the
- * inputs of all operations, at every depth that their schemas describe, before anything looks at them. A
- * value that may as well be a list stays one. Lane threads.
+ * Treats an empty list as an empty map where a map is expected: PHP writes both as `[]`. Applied here to the
+ * inputs of all operations, at every depth that their schemas describe, before validation. A value that may
+ * also be a list stays a list. Lane threads.
  */
 import type { Schema } from '../../operations/json_schema.js'
 
-/** Settles what lies in a value, in place. */
+/** Converts the empty lists inside a value, in place. */
 type Settle = (value: unknown) => void
 
-/** Undefined where nothing of the schema's values can be a map. */
+/** @returns undefined if no value of the schema can be a map */
 export function emptyMapsOf(schema: Schema): Settle | undefined {
   const { properties = {}, additionalProperties, items, anyOf = [] } = schema
   const below = anyOf.map(emptyMapsOf).filter((settle) => settle !== undefined)
@@ -42,7 +42,7 @@ function memberOf(schema: Schema): SettleMember | undefined {
   if (!isMap && below === undefined) return undefined
   return (object, name) => {
     const value = object[name]
-    // By definition, not by assignment: `__proto__` is a name like others.
+    // Uses defineProperty instead of assignment, because `__proto__` is an ordinary name here.
     if (isMap && Array.isArray(value) && value.length === 0)
       Object.defineProperty(object, name, { value: {}, writable: true, enumerable: true, configurable: true })
     else below?.(value)

@@ -1,6 +1,6 @@
 /**
- * The lane's half of a surface: reads inputs in its form, and finishes bodies. src/lane.ts hands one for each
- * form to the lane. Lane threads only.
+ * The lane's half of a surface: reads inputs in the surface's form, and compresses bodies. src/lane.ts passes
+ * one per form to the lane. Lane threads only.
  */
 import type { StopWord } from '../../engine/types.js'
 import type { AnyOperation } from '../../operations/operation.js'
@@ -9,8 +9,10 @@ import type { LaneRequest } from '../../wire/request_codec.js'
 import type { Input } from './input.js'
 
 export interface FormReader {
-  /** Not validated yet. @throws ServiceError 400, or 503 where nobody waits any more */
+  /**
+   * The input is not validated yet. @throws ServiceError 400, or 503 if nobody waits for the answer any more
+   */
   read(operation: AnyOperation, request: LaneRequest, stop: StopWord | undefined): Input
-  /** The compressed body; null: it is sent as it is. */
+  /** The compressed body; null if it is sent as it is. */
   compress(answer: Answer, body: Uint8Array): Uint8Array | null
 }

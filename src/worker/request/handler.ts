@@ -1,7 +1,6 @@
 /**
- * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it
- * gives back. A handler is synchronous: no lane awaits the network, and no read view is held across an
- * `await`.
+ * The boundary between the transport-free part of a lane and its handlers: what a handler receives and
+ * returns. A handler is synchronous: no lane awaits the network, and no read view is held across an `await`.
  */
 import type { Config } from '../../config/config.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
@@ -26,7 +25,7 @@ import type { BodyObject } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { AccessRings } from '../../telemetry/access_rings.js'
 
-/** What a lane owns for as long as it lives. One per thread. */
+/** The resources of a lane for its lifetime. One per thread. */
 export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
@@ -36,85 +35,90 @@ export interface LaneContext {
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   readonly related: RelatedTerms
-  /** Objects of storage backends that are in memory; of all lanes. */
+  /** In-memory objects of storage backends; shared by all lanes. */
   readonly held: HeldBodies
-  /** Which server it is, in a store that it shares with others: found out when it is first asked for. */
+  /** Identity of this server in an object store that it shares with others. Determined on first use. */
   readonly instance: () => Buffer
   readonly termVectors: TermVectors
-  /** Vectors of texts that requests brought lately. */
+  /** Vectors of texts of recent requests. */
   readonly vectorCache: VectorCache
   readonly vectorEngine: VectorEngine
-  /** The vector engine has everything that the store has; while it has not, nothing of it may be answered. */
+  /** Whether the vector engine has all vectors of the store. Until then nothing of it may be answered. */
   readonly areVectorsReady: () => boolean
-  /** Documents that wait for vectors, as the write lane counted them after it had told the vector engine. */
+  /**
+   * Number of documents that wait for vectors, as counted by the write lane after it had notified the vector
+   * engine.
+   */
   readonly embeddingDepth: () => number
   readonly chunker: Chunker
-  /** Has the front end fetch objects that an index lacks; no request waits for them. */
+  /** Has the front end fetch objects that an index lacks. No request waits for them. */
   readonly fetchObjects: FetchObjects
   /** Notifies the front end of changes (dispatch/notices.ts). */
   readonly notify: (topics: readonly string[]) => void
-  /** Which provider makes vectors, if any. */
+  /** The provider that makes vectors, if any. */
   readonly embedding: EmbeddingBlock
-  /** Reads on their way to the write lane; undefined where nothing is tracked. */
+  /** Reads to be stored by the write lane; undefined if nothing is tracked. */
   readonly accesses: AccessRings | undefined
-  /** The data directory can't be written. */
+  /** Whether the data directory cannot be written. */
   readonly isReadOnly: boolean
-  /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
+  /**
+   * The buffer in which answers are built. Each answer starts it again, and it is copied before the next
+   * request runs.
+   */
   readonly out: ByteWriter
 }
 
-/** What a handler may know of the request beside its input. */
+/** What a handler may know about the request beside its input. */
 export interface RequestContext {
   readonly operation: AnyOperation
-  /** Who asks, and what of the store the caller may be shown. */
+  /** The principal, and which parts of the store may be shown to it. */
   readonly access: Authorized
   /**
-   * True once the client has gone or the deadline has passed: long work polls it and throws
+   * True once the client has disconnected or the deadline has passed. Long work polls it and throws
    * `serviceError('deadline')`.
    */
   shouldStop(): boolean
-  /** The same for native code; absent where nothing can stop the request. */
+  /** The same for native code; absent if nothing can stop the request. */
   readonly stopWord?: StopWord
 }
 
 /**
- * An answer that is made in parts, as fast as its client takes them: nothing of it is held between two parts
- * but what the stream itself keeps, and no view of the store. One part is at most some milliseconds of work.
- * Bulk lane only.
+ * An answer that is made in parts, as fast as its client takes them. Between two parts only the stream's own
+ * state is kept, and no view of the store. One part is at most some milliseconds of work. Bulk lane only.
  */
 export interface AnswerStream {
-  /** Of the first part. */
+  /** Content type and facts of the first part. */
   readonly contentType: string
   readonly facts: readonly (readonly [Fact, string])[]
-  /** The bytes are copied before anything else runs; none where nothing was found in the time of a part. */
+  /**
+   * The bytes are copied before anything else runs. They are empty if nothing was found in the time of a
+   * part.
+   */
   next(request: RequestContext): { readonly bytes: Uint8Array; readonly isLast: boolean }
-  /** After the last part, or before where the client has gone. Once. */
+  /** Called once: after the last part, or earlier if the client has disconnected. */
   close(): void
 }
 
 /**
- * What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it
- * could not be done.
+ * The result of preparing a restore. The front end makes every lane serve the generation and then answers, or
+ * answers that this failed.
  */
 export interface PreparedSwitch {
   readonly generation: string
   readonly body: string
 }
 
-/**
- * A function of a lane that runs an operation. What is wrong with the request is thrown before anything is
- * sent.
- */
+/** A lane function that runs an operation. Errors of the request are thrown before anything is sent. */
 type Run<Input, Result> = (lane: LaneContext, input: Input, request: RequestContext) => Result
 
 /**
  * How an operation is run.
  * - `read`: on a read lane or the bulk lane; its answer goes to the client.
- * - `prepare`: the same, but what it returns are the bytes of a command (src/domain/commands.ts) that the
- *   front end carries to the write lane, which answers; or what the front end has to do before the command
- *   may be committed.
- * - `io`: what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and
- *   then answers: src/dispatch/io.ts.
+ * - `prepare`: the same, but it returns the bytes of a command (src/domain/commands.ts), which the front end
+ *   carries to the write lane, and the write lane answers; or it returns what the front end has to do before
+ *   the command may be committed.
+ * - `io`: it returns a message for the front end, which does what no lane may do (wait, keep state, use the
+ *   network) and then answers: src/dispatch/io.ts.
  * - `stream`: bulk lane; the answer is made in parts.
  * - `task`, `switch`: on the long lane, which may wait for files and processes; one at a time.
  */
@@ -127,7 +131,7 @@ export type Handler<Input = unknown> =
   | { readonly kind: 'switch'; readonly run: Run<Input, Promise<PreparedSwitch>> }
 
 /**
- * A row and what runs it. The input that a lane has validated against the row is the input of the row's type.
+ * A row and its handler. An input that the lane has validated against the row has the input type of the row.
  */
 export type BoundHandler = readonly [row: AnyOperation, handler: Handler]
 
@@ -139,7 +143,7 @@ export function read<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, 
   return bind(row, { kind: 'read', run })
 }
 
-/** Bytes that it returns are owned by the caller afterwards. */
+/** The caller owns the returned bytes. */
 export function prepare<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Uint8Array | StoreFirst>): BoundHandler {
   return bind(row, { kind: 'prepare', run })
 }
@@ -160,11 +164,11 @@ export function switching<Row extends AnyOperation>(row: Row, run: Run<InputOf<R
   return bind(row, { kind: 'switch', run })
 }
 
-/** What the write lane says of a command. */
+/** The write lane's answer to a command. */
 export interface CommitAnswer extends Answer {
   /** Not an answer: the command has to run again once these objects are cached. */
   readonly wanted?: readonly BodyObject[]
-  /** Documents that want vectors: the answer is for when the queue has capacity for them. */
+  /** Documents that need vectors: the answer is sent when the queue has capacity for them. */
   readonly queued?: readonly NamedDocument[]
 }
 
@@ -180,9 +184,12 @@ export interface WriteLane {
       readonly reply: (answer: CommitAnswer) => void
     }[],
   ): Promise<void>
-  /** Ends what an earlier process has left behind. To be called before anybody reads. */
+  /** Settles the unfinished work of an earlier process. Must be called before the first read. */
   settleJobs(): Promise<void>
-  /** Documents may be missing from the index that is being built. Resolves when that is on disk. */
+  /**
+   * Records that documents may be missing from the index that is being built. Resolves when the record is on
+   * disk.
+   */
   noteUnindexed(): Promise<void>
   /** Resolves when everything acknowledged is on disk and nothing is in flight. */
   close(): Promise<void>

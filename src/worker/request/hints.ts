@@ -1,30 +1,31 @@
 /**
- * The `hint` of a refusal: which field it is about, what is expected there, and what came instead. For people
- * who write a client; the `error` text beside it is the contract's. Made from the row's schema and the input,
- * for `missing fields` and `invalid <field>` alike, whoever refused. It quotes little of what came, and
- * nothing of fields that may hold a secret. Lane threads.
+ * The `hint` of a refusal: which field is affected, what is expected there, and what was sent. It is for
+ * authors of clients; the `error` text beside it is fixed by the contract. The hint is made from the row's
+ * schema and the input, for `missing fields` and `invalid <field>` alike, whatever code refused. It quotes
+ * little of the input, and nothing of fields that may contain a secret. Lane threads.
  */
 import { ServiceError } from '../../errors.js'
 import { HINT_CHARACTERS_MAX, HINT_EXAMPLE_CHARACTERS_MAX, HINT_EXCERPT_CHARACTERS_MAX } from '../../limits/input.js'
 import type { Schema } from '../../operations/json_schema.js'
 import { NULLS, type Input } from './input.js'
 
-/**
- * Fields whose values are not shown: credentials, addresses that may hold some, what is put into templates.
- */
+/** Fields whose values are not shown: credentials, addresses that may contain some, template values. */
 const SECRET = /secret|passw|passphrase|token|credential|auth|api_?key|access_?key|url$|endpoint|^env$/i
 
-/** `invalid <field>` and what is said of it; the place of a search of several in front of it. */
+/** `invalid <field>` and the explanation, optionally preceded by the position of one of several searches. */
 const INVALID = /^(?:searches\[(\d+)\]: )?invalid ([\w.-]+)(?:: (.*))?$/s
 
-/** The same refusal with its hint. What is no refusal of an input, or has a hint already, stays as it is. */
+/**
+ * Returns the same refusal with its hint. An error that refuses no input, or has a hint already, is returned
+ * unchanged.
+ */
 export function withHint(error: unknown, schema: Schema, input: Input | undefined): unknown {
   if (!(error instanceof ServiceError) || !error.isInvalidInput || error.hint !== undefined) return error
   const hint = error.code === 'missingFields' ? hintOfMissing(schema, input) : hintOfInvalid(error.message, schema, input)
   return hint === undefined ? error : new ServiceError(error.code, error.message, bounded(hint))
 }
 
-/** Where the input is not at hand: what the text itself says of a field. */
+/** For use without the input: derives the hint from the error text. */
 export function hintOfText(text: string): string | undefined {
   const [, , field, why] = INVALID.exec(text) ?? []
   return field === undefined || why === undefined ? undefined : bounded(`\`${field}\`: ${why}`)
@@ -38,7 +39,7 @@ export function hintAt(schema: Schema, input: Input, path: readonly string[], wh
 function hintOfMissing(schema: Schema, input: Input | undefined): string | undefined {
   const emptyOf = (names: readonly string[]): readonly string[] => names.filter((name) => isEmpty(input?.[name]))
   const required = emptyOf(schema.required ?? [])
-  // One that need not come, but not be empty either.
+  // Fields that are optional but must not be empty.
   const lacking = required.length > 0 || input === undefined ? required : emptyOf(Object.keys(input))
   return lacking.length === 0
     ? undefined
@@ -49,7 +50,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '') || (Array.isArray(value) && value.length === 0)
 }
 
-/** Null counts as absent, and is told apart here alone. */
+/** Null counts as absent; only hints distinguish the two. */
 function shownValue(input: Input | undefined, name: string): unknown {
   return input?.[NULLS]?.includes(name) === true ? null : input?.[name]
 }
@@ -63,7 +64,7 @@ function hintOfInvalid(text: string, schema: Schema, input: Input | undefined): 
   return about(path, at, valueAt(input, path), why)
 }
 
-/** A name of a map may hold a dot: then the field is as much as the schema knows of it. */
+/** A name in a map may contain a dot. The field is then the longest prefix that the schema knows. */
 function pathOf(field: string, schema: Schema): string[] {
   const names = field.split('.')
   const known = names.findIndex((_, at) => schemaAt(schema, names.slice(0, at + 1)) === undefined)
@@ -127,7 +128,7 @@ function formOf({ type, anyOf = [], enum: values, minLength = 0, minimum, items,
   }
 }
 
-/** As long as it is short. */
+/** Only if it is short. */
 function exampleOf({ examples = [] }: Schema): string {
   const example = examples.length === 0 ? '' : JSON.stringify(examples[0])
   return example === '' || example.length > HINT_EXAMPLE_CHARACTERS_MAX ? '' : `, such as ${example}`
@@ -143,7 +144,7 @@ function cameAs(value: unknown, isSecret: boolean): string {
   return isSecret ? `a ${typeof value} came` : `${JSON.stringify(value)} came`
 }
 
-/** Escaped, so that it is well-formed whatever came. */
+/** Escaped, so that the hint is well-formed for any input. */
 function excerptOf(text: string): string {
   if (text.length <= HINT_EXCERPT_CHARACTERS_MAX) return JSON.stringify(text)
   return `${JSON.stringify(text.slice(0, HINT_EXCERPT_CHARACTERS_MAX))}… (${Buffer.byteLength(text)} bytes)`
@@ -153,7 +154,7 @@ function cut(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`
 }
 
-/** Names come from clients as well. */
+/** Names come from clients as well, so the hint is truncated. */
 function bounded(hint: string): string {
   return (hint.length <= HINT_CHARACTERS_MAX ? hint : `${hint.slice(0, HINT_CHARACTERS_MAX - 1)}…`).toWellFormed()
 }

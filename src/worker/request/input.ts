@@ -1,6 +1,6 @@
 /**
- * The input of an operation before it is validated, and the bounds of untrusted bytes: UTF-8, JSON and depth
- * are checked here, the shape in validation.ts. Lane threads only.
+ * The input of an operation before validation, and the bounds of untrusted bytes. UTF-8, JSON and depth are
+ * checked here, the shape in validation.ts. Lane threads only.
  */
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../../errors.js'
@@ -12,8 +12,8 @@ import type { AnyOperation } from '../../operations/operation.js'
 import { knownMembers } from './known_members.js'
 
 /**
- * Under this key an input holds the names of the fields that the body gives as null, where there are any: for
- * the operations to which "no value" is not "not said".
+ * Key under which an input lists the fields that the body sets to null, if any. For operations that
+ * distinguish null from absent.
  */
 export const NULLS = Symbol('fields given as null')
 
@@ -23,7 +23,7 @@ const BOUNDS = { depth: JSON_DEPTH_MAX, containers: JSON_CONTAINERS_MAX, values:
 
 const scanners = new Map<AnyOperation, JsonScanner>()
 
-/** Scans large bodies of an operation before they are parsed. */
+/** Returns the scanner for large bodies of an operation, which runs before they are parsed. */
 export function scannerOf(operation: AnyOperation): JsonScanner {
   const known = scanners.get(operation)
   if (known !== undefined) return known
@@ -37,8 +37,8 @@ export function bodyScanner(schema: Schema): JsonScanner {
 }
 
 /**
- * @param body is changed: where it is large, members that the operation does not know become spaces
- * @throws ServiceError 400, or 503 where nobody waits any more
+ * @param body modified if it is large: members that the operation does not know become spaces
+ * @throws ServiceError 400, or 503 if nobody waits for the answer any more
  */
 export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWord): Input {
   if (body.length === 0) return {}
@@ -56,7 +56,7 @@ export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWor
   return settleNulls(parsed as Input)
 }
 
-/** Null counts as absent; the names of the fields that were null are kept. Changes the input. */
+/** Null counts as absent; the names of the null fields are kept. Modifies the input. */
 export function settleNulls(input: Input): Input {
   const nulls = Object.keys(input).filter((name) => input[name] === null)
   settle(input, 1)
@@ -86,7 +86,10 @@ function hintOfBody(came: string): string {
   return `The body is expected to be a JSON object; ${came}.`
 }
 
-/** The parser's own message quotes what came, which may be a secret: its position is enough. */
+/**
+ * Returns the position of the error only: the parser's own message quotes the input, which may contain a
+ * secret.
+ */
 function placeOf({ message }: Error): string {
   const [, position] = /at position (\d+)/.exec(message) ?? []
   return position === undefined ? 'it is not JSON' : `it is not JSON at character ${Number(position) + 1}`
@@ -97,9 +100,9 @@ function tooDeep(): Error {
 }
 
 /**
- * Settles in place what holds for every body: null counts as absent, and nesting is bounded. The name
- * `__proto__` is one like others: JSON.parse makes it an ordinary field, and nothing copies fields by
- * assignment, which would make it a prototype.
+ * Applies the rules of every body in place: null counts as absent, and nesting is bounded. The name
+ * `__proto__` is an ordinary one: JSON.parse makes it an ordinary field, and nothing copies fields by
+ * assignment, which would set the prototype.
  */
 export function settle(value: Input | unknown[], depth: number): void {
   if (depth > JSON_DEPTH_MAX) throw tooDeep()

@@ -1,5 +1,5 @@
 /**
- * Which members of a body an operation can use: those that its row's schema names. Nothing of the others is
+ * The members of a body that an operation can use: those that its row's schema names. Other members are not
  * built (docs/decisions/0167-bodies-are-looked-through-before-they-are-parsed.md). Pure.
  */
 import { ANY, type KnownMembers } from '../../engine/json_scan.js'
@@ -8,7 +8,7 @@ import type { Schema } from '../../operations/json_schema.js'
 export function knownMembers(schema: Schema): KnownMembers {
   const { type, properties, additionalProperties, patternProperties, items } = schema
   if (type === 'array') return items === undefined ? ANY : { kind: 'list', items: knownMembers(items) }
-  // Without names, or with names by a pattern, any member may be meant.
+  // Without names, or with names by pattern, any member may be used.
   if (type === 'object' && patternProperties === undefined && (properties !== undefined || additionalProperties !== undefined)) {
     const members = Object.entries(properties ?? {}).map(([name, field]) => [name, knownMembers(field)] as const)
     return { kind: 'object', members, rest: additionalProperties === undefined ? null : knownMembers(additionalProperties) }
@@ -17,8 +17,8 @@ export function knownMembers(schema: Schema): KnownMembers {
 }
 
 /**
- * An item that stands for itself (operations/schema.ts): its schema, or anything that the operation finds
- * wrong.
+ * An item that is validated on its own (operations/schema.ts): returns its schema. Anything else is left for
+ * the operation to refuse.
  */
 function ownItemOf({ title, anyOf }: Schema): KnownMembers | undefined {
   const [item, anything, ...more] = anyOf ?? []

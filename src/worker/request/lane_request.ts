@@ -1,6 +1,6 @@
 /**
- * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that
- * goes wrong becomes an answer here; nothing of a request's making can end its batch. Lane threads only.
+ * One request in a lane, from bytes to answer: input, validation, authorization, handler. Every error becomes
+ * an answer here; no request can end its batch. Lane threads only.
  */
 import { authorize, collectionsOf, type Authorized } from '../../access/authorize.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'
@@ -23,13 +23,13 @@ import { validate } from './validation.js'
 
 export type FormReaders = Readonly<Record<Form, FormReader>>
 
-/** What a request asks for, validated, and the outcome of the question whether it may. */
+/** The validated input of a request and the outcome of its authorization. */
 export interface ReadRequest {
   readonly input: Input
   readonly access: Authorized
 }
 
-/** @throws ServiceError 400, 403, or 503 where nobody waits any more */
+/** @throws ServiceError 400, 403, or 503 if nobody waits for the answer any more */
 export function readInput(
   readers: FormReaders,
   operation: AnyOperation,
@@ -47,7 +47,7 @@ export function readInput(
   return { input, access }
 }
 
-/** Runs it; what it refuses of the input says what was expected. */
+/** Runs `run` and adds a hint about the expected input to its refusals. */
 export function hinted<Result>(operation: AnyOperation, input: Input, run: () => Result): Result {
   try {
     return run()
@@ -67,9 +67,9 @@ export function requestContext(operation: AnyOperation, access: Authorized, requ
 const NO_TEXTS: readonly string[] = []
 
 export interface AnswerFrameOptions {
-  /** Not 0: the answer is a part, and more can be asked for under this number. */
+  /** Not 0: the answer is a part, and more parts can be requested under this number. */
   readonly stream?: number
-  /** On which the permission was asked, of an answer that may be cached. */
+  /** The collections that were authorized, for an answer that may be cached. */
   readonly collections?: readonly string[]
 }
 
@@ -103,7 +103,7 @@ export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAns
   return frameOf(request, 'forward', command)
 }
 
-/** What the front end does before the request goes on. */
+/** A message: the front end does what it asks before the request continues. */
 export function messageFrame(request: LaneRequest, message: RequestMessage): LaneAnswer {
   return frameOf(request, 'message', encodeMessage(message))
 }
@@ -118,11 +118,11 @@ export function droppedFrame(request: LaneRequest): LaneAnswer {
   return frameOf(request, 'dropped', new Uint8Array(0))
 }
 
-/** @param report receives what is not an operating error: a fault of ours. */
+/** @param report receives errors that are no operating errors: bugs of the server */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
   if (error instanceof ServiceError) return errorBody(error.code, error.message, error.hint)
   report(error)
-  // Operators must learn which record is damaged; the name is a position, no content.
+  // Operators must learn which record is damaged. The name is a position and contains no content.
   if (error instanceof CorruptRecord) return errorBody('damaged', error.message)
   return errorBody('internal', serviceError('internal').message)
 }

@@ -1,6 +1,6 @@
 /**
- * The form of surfaces in threads of their own and of the server's own requests: the input is one MessagePack
- * map. Lane threads only.
+ * The form used by surfaces with their own threads and by the server's own requests: the input is one
+ * MessagePack map. Lane threads only.
  */
 import { serviceError } from '../../errors.js'
 import { unpackInput } from '../../wire/msgpack_input.js'

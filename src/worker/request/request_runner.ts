@@ -1,6 +1,6 @@
 /**
- * Runs requests of a lane, one after the other: input, authorisation, handler, frame. An error of a request
- * is that request's answer. Lane threads only.
+ * Runs the requests of a lane, one after another: input, authorization, handler, frame. An error of a request
+ * becomes that request's answer. Lane threads only.
  */
 import assert from 'node:assert/strict'
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
@@ -32,7 +32,7 @@ export interface RunnerParts {
   readonly control: ControlBlock
   readonly readers: FormReaders
   readonly handlers: ReadonlyMap<AnyOperation, Handler>
-  /** Receives faults of ours. */
+  /** Receives bugs of the server. */
   readonly report: (error: unknown) => void
 }
 
@@ -44,7 +44,7 @@ export class RequestRunner {
     this.#parts = parts
   }
 
-  /** Never throws: what goes wrong is the answer. */
+  /** Never throws: an error becomes the answer. */
   run(context: LaneContext, request: LaneRequest): LaneAnswer {
     const { control, readers } = this.#parts
     const operation = operationOf(request)
@@ -52,7 +52,8 @@ export class RequestRunner {
       if (request.stream !== 0) return this.#nextPart(operation, request)
       const { input, access } = readInput(readers, operation, request, context, stopWordOf(request, control))
       const about = requestContext(operation, access, request, control)
-      // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
+      // An index that does not equal the store returns wrong answers, so searches are refused until it is
+      // rebuilt.
       if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
       if (operation.searchesVectors === true && control.vectorsLoading) throw serviceError('vectorsLoading')
       return hinted(operation, input, () => this.#runHandler(context, request, about, input))
@@ -64,7 +65,7 @@ export class RequestRunner {
     }
   }
 
-  /** What may wait for files and processes. Never throws. */
+  /** Runs operations that may wait for files and processes. Never throws. */
   async runTask(context: LaneContext, request: LaneRequest): Promise<LaneAnswer> {
     const { control, readers } = this.#parts
     const operation = operationOf(request)
@@ -83,8 +84,8 @@ export class RequestRunner {
   }
 
   /**
-   * What the write lane says of a command. One that lacks objects comes back as what it is by then: a
-   * command.
+   * Handles the write lane's answer to a command. A command that lacks objects comes back in its prepared
+   * form.
    */
   committed(context: LaneContext, request: LaneRequest, command: Uint8Array, answer: CommitAnswer): LaneAnswer {
     if (answer.queued !== undefined) {
@@ -111,7 +112,7 @@ export class RequestRunner {
         const mayBeCached = !isInternal(operation) && (operation.isRepeatable === true || operation.keptSeconds !== undefined)
         const answer = handler.run(context, input, about)
         const frame = answerFrame(this.#parts.readers, request, answer, mayBeCached ? { collections: access.collections } : {})
-        // A large answer is not copied a second time.
+        // Avoids a second copy of a large answer.
         return context.out.giveAway(frame.body) ? { ...frame, isOwned: true } : frame
       }
       case 'task':
@@ -130,7 +131,7 @@ export class RequestRunner {
     return answerFrame(this.#parts.readers, request, answer, { stream: isLast ? 0 : stream })
   }
 
-  /** Never throws: where what is wanted can't be asked for, that is the request's answer. */
+  /** Never throws: if the wanted objects cannot be requested, the refusal is the answer. */
   #bringObjects(context: LaneContext, request: LaneRequest, message: Parameters<typeof fetchMessage>[1]): LaneAnswer {
     try {
       return messageFrame(request, fetchMessage(context, message))

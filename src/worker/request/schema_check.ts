@@ -1,18 +1,18 @@
 /**
- * Does a value obey a schema? A schema becomes a tree of small functions, once; a check allocates nothing
- * while the value is right, and ends at the first thing that is wrong: a body of a million wrong items must
- * not make a million errors. No code is generated, so a lane is ready for its first request at once. Knows
- * the keywords that inputs use and refuses a schema with others, so that none is overlooked.
- * test/property/schema_check.test.ts holds it to a full implementation of JSON Schema. Lane threads.
+ * Checks values against a schema. A schema is compiled once into a tree of small functions. A check allocates
+ * nothing while the value is valid, and stops at the first mismatch: a body of a million invalid items must
+ * not produce a million errors. No code is generated, so a lane is ready for its first request at once.
+ * Supports the keywords that inputs use and refuses a schema with others, so that none is overlooked.
+ * test/property/schema_check.test.ts compares it with a full implementation of JSON Schema. Lane threads.
  */
 import type { Keywords, Schema } from '../../operations/json_schema.js'
 
 export interface Mismatch {
-  /** A required field is missing at `path`; otherwise the value there is of a wrong kind. */
+  /** True if a required field is missing at `path`; otherwise the value there has the wrong type. */
   readonly isMissing: boolean
-  /** Field names and list positions, from the outermost. */
+  /** Field names and list positions, outermost first. */
   readonly path: readonly string[]
-  /** Which field is missing. */
+  /** Name of the missing field. */
   readonly missing?: string
 }
 
@@ -39,14 +39,14 @@ const KNOWN: ReadonlySet<string> = new Set<keyof Keywords>([
 const WRONG: Mismatch = { isMissing: false, path: [] }
 const isRight: Check = () => null
 
-/** @throws Error for a schema that uses what is not known here: a mistake of ours */
+/** @throws Error for a schema with unsupported keywords: a programming error */
 export function checkOf(schema: Schema): Check {
   const unknown = Object.keys(schema).filter((keyword) => !KNOWN.has(keyword))
   if (unknown.length > 0) throw new Error(`schema keywords that nothing checks: ${unknown.join(', ')}`)
   return all([kindCheck(schema), alternativesCheck(schema)])
 }
 
-/** In order; what is always right is left out. */
+/** Runs the checks in order; checks that always succeed are omitted. */
 function all(checks: readonly Check[]): Check {
   const [first = isRight, second, ...more] = checks.filter((check) => check !== isRight)
   if (second === undefined) return first
@@ -77,15 +77,14 @@ function kindCheck(schema: Schema): Check {
       return listCheck(checkOf(schema.items ?? {}))
     case 'string': {
       const { minLength = 0 } = schema
-      // In code units, where JSON Schema counts characters: the same as long as nobody asks for more than
-      // one.
+      // Counts code units, whereas JSON Schema counts characters: the two agree for a minimum of at most one.
       if (minLength > 1) throw new Error('a text of more than one character can not be asked for')
       return (value) => (typeof value === 'string' && value.length >= minLength ? null : WRONG)
     }
     case 'number':
     case 'integer': {
       const { minimum = Number.NEGATIVE_INFINITY, type } = schema
-      // A number too large for a double is an infinity: large, and as whole as any.
+      // A number too large for a double becomes Infinity, which counts as an integer.
       const isWhole = (value: number): boolean =>
         type === 'number' || Number.isInteger(value) || Math.abs(value) === Number.POSITIVE_INFINITY
       return (value) => (typeof value === 'number' && isWhole(value) && value >= minimum ? null : WRONG)
@@ -146,7 +145,7 @@ function fieldCheck(name: string, check: Check): ObjectCheck {
   }
 }
 
-/** Of all fields whose name is meant. */
+/** Checks all fields whose name matches. */
 function fieldsCheck(isMeant: (name: string) => boolean, check: Check): ObjectCheck {
   return (object) => {
     for (const name of Object.keys(object)) {

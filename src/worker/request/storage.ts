@@ -1,8 +1,8 @@
 /**
- * Writes to collections whose bodies lie in a storage backend, on the lane that prepares them: each new body
- * becomes an object, which goes with the command to process memory, or before the command to an object store.
- * And requests that need objects which are not at hand: what the front end has to fetch first.
- * src/background/objects/object_io.ts is the other side.
+ * Writes to collections whose bodies are stored in a storage backend, on the lane that prepares them. Each
+ * new body becomes an object. It goes to process memory together with the command, or to an object store
+ * before the command. Also builds the message for requests that need objects which are not cached: the front
+ * end fetches them first. The other side is src/background/objects/object_io.ts.
  */
 import type { FetchFirst, StoreFirst } from '../../wire/messages.js'
 import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
@@ -33,7 +33,10 @@ import type { LaneContext } from './handler.js'
 
 export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | RestoreCommand
 
-/** The command for the write lane, or what has to be done before it may be committed. Not inside a read. */
+/**
+ * Returns the command for the write lane, or what has to be done before it may be committed. Must not be
+ * called inside a read.
+ */
 export function commandOf(lane: LaneContext, command: DocumentCommand): Uint8Array | StoreFirst {
   const storage = lane.store.read((view) => storageOf(lane.settings, view, command.collection))
   if (storage === undefined) return encodeCommand(command)
@@ -49,7 +52,7 @@ export function commandOf(lane: LaneContext, command: DocumentCommand): Uint8Arr
   return making.first(encodeCommand(complete))
 }
 
-/** The body record that wants an object. Undefined where the body stays the one that the document has. */
+/** The body record that needs an object. Undefined if the document keeps its present body. */
 function newBodyOf(lane: LaneContext, { kind }: DocumentCommand, { body, escaped }: PreparedDocument): Buffer | undefined {
   if (body.kind === 'new') return body.record
   return kind === 'restore' ? encodeBody(escaped, compressionOf(lane.config)) : undefined
@@ -57,7 +60,7 @@ function newBodyOf(lane: LaneContext, { kind }: DocumentCommand, { body, escaped
 
 const NOTHING = Buffer.alloc(0)
 
-/** Objects of one command. */
+/** Makes the objects of one command. */
 export class ObjectMaking {
   readonly #outgoing: OutgoingObject[] = []
 
@@ -66,7 +69,7 @@ export class ObjectMaking {
     readonly storage: Storage,
   ) {}
 
-  /** @param body the body record, in clear */
+  /** @param body the body record, plaintext */
   make(body: Buffer): PreparedObject {
     const { location, collection } = this.storage
     const { store, settings } = this.lane
@@ -95,7 +98,7 @@ export class ObjectMaking {
   }
 }
 
-/** The command, once the place has taken an object, given it back and let go of it. */
+/** The command, to be committed once the location has stored, returned and deleted a test object. */
 export function probedFirst({ instance }: LaneContext, location: S3Location, command: Uint8Array): StoreFirst {
   const key = `${folderOf(instance())}probe-${newObjectId().toString('hex')}`
   return { kind: 'store', objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }
@@ -104,8 +107,8 @@ export function probedFirst({ instance }: LaneContext, location: S3Location, com
 const PROBE = 'A server that is told to keep documents here looks whether it can.\n'
 
 /**
- * What the front end is told of a request that wants objects. The body is copied. @throws CorruptRecord where
- * the credentials of a place can't be opened
+ * Builds the message to the front end for a request that needs objects. The body is copied.
+ * @throws CorruptRecord if the credentials of a location cannot be decrypted
  */
 export function fetchMessage(
   { store, settings }: LaneContext,
@@ -121,7 +124,10 @@ export function fetchMessage(
   return { kind: 'fetch', objects: lacking, body, isCommand }
 }
 
-/** Undefined where it has none any more, or its head is damaged, which is named elsewhere. */
+/**
+ * Undefined if the object has no owner any more, or if the owner's head is damaged, which is reported
+ * elsewhere.
+ */
 function ownerOf(view: View, object: BodyObject): ObjectOwner | undefined {
   const body = view.objects.ownerOf(object)
   if (body === undefined) return undefined

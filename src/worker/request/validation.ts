@@ -1,8 +1,8 @@
 /**
- * Does an input have the shape that its row declares? The checks of all operations are made when a lane
- * starts. Settled once here for all operations (architecture.md, section 6): a missing required field, or an
- * empty text where the row asks for at least one character, answers 400 `missing fields`; everything else 400
- * `invalid <field>`. Unknown fields are ignored.
+ * Checks that an input has the shape that its row declares. The checks of all operations are built when a
+ * lane starts. The rules are the same for all operations (architecture.md, section 6). A missing required
+ * field, or an empty string where the row requires at least one character, answers 400 `missing fields`.
+ * Everything else answers 400 `invalid <field>`. Unknown fields are ignored.
  */
 import assert from 'node:assert/strict'
 import { serviceError, ServiceError } from '../../errors.js'
@@ -23,7 +23,7 @@ function fieldsOf(operation: AnyOperation): Readonly<Record<string, Schema>> {
   return operation.input.properties ?? {}
 }
 
-/** Settles empty maps that came as empty lists. @throws ServiceError 400 */
+/** Converts empty lists to empty maps where maps are expected. @throws ServiceError 400 */
 export function validate(operation: AnyOperation, input: Input): void {
   emptyMaps.get(operation)?.(input)
   const fields = fieldsOf(operation)
@@ -38,7 +38,7 @@ export function validate(operation: AnyOperation, input: Input): void {
 }
 
 function refusalOf({ isMissing, path, missing }: Mismatch, operation: AnyOperation, input: Input): ServiceError {
-  // A field that is missing further down, e.g. in one of a list.
+  // A required field is missing at a deeper level, e.g. in an item of a list.
   if (isMissing)
     return serviceError('missingFields', hintAt(operation.input, input, [...path, ...(missing === undefined ? [] : [missing])]))
   const place = path.join('.')

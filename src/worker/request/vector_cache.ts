@@ -1,7 +1,7 @@
 /**
- * The cached vectors of texts, as lanes find them in native memory (src/wire/text_vectors_codec.ts). The
- * front end puts them there. A vector that serves one request only is removed once it was used; one that
- * stays is marked as read, so that the counter of cache hits leaves out the request that had the vector made.
+ * The lanes' access to cached vectors of texts in native memory (src/wire/text_vectors.ts), where the front
+ * end stores them. A vector for one request only is removed once it was used. A vector that stays is marked
+ * as read, so that the counter of cache hits excludes the request that had the vector computed.
  */
 import type { VectorCache } from '../../domain/embedding/text_vectors.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
