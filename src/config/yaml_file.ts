@@ -5,7 +5,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Scalar } from 'yaml'
+import type { Document, Scalar } from 'yaml'
 import { CONFIG_FILE_BYTES_MAX, YAML_ALIASES_MAX } from '../limits/process.js'
 import { ConfigError } from './sources.js'
 
@@ -18,7 +18,8 @@ type Yaml = typeof import('yaml')
 export function readYaml(path: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const yaml = createRequire(import.meta.url)('yaml') as Yaml
-  collectScalars(yaml, parseYaml(yaml, path, readBounded(path)), '', values)
+  const document = parseYaml(yaml, path, readBounded(path))
+  collectScalars({ yaml, document, values }, document.contents, '', [])
   return values
 }
 
@@ -32,7 +33,7 @@ function readBounded(path: string): string {
   }
 }
 
-function parseYaml({ parseDocument }: Yaml, path: string, text: string): unknown {
+function parseYaml({ parseDocument }: Yaml, path: string, text: string): Document {
   const document = parseDocument(text, { schema: 'core', stringKeys: true, prettyErrors: true })
   const problem = document.errors[0]
   if (problem !== undefined) throw new ConfigError(`${path}: ${problem.message.split('\n')[0] ?? 'not YAML'}`)
@@ -43,21 +44,36 @@ function parseYaml({ parseDocument }: Yaml, path: string, text: string): unknown
   } catch (cause) {
     throw new ConfigError(`${path}: ${(cause as Error).message}`)
   }
-  return document.contents
+  return document
 }
 
-function collectScalars(yaml: Yaml, node: unknown, path: string, values: Map<string, string>): void {
-  if (yaml.isScalar(node)) {
-    if (node.value !== null) values.set(path, textOf(node))
-  } else if (yaml.isSeq(node)) {
-    const items = node.items.flatMap((item) => (yaml.isScalar(item) && item.value !== null ? [textOf(item)] : []))
-    if (items.length > 0) values.set(path, items.join(','))
-  } else if (yaml.isMap(node)) {
-    for (const pair of node.items) {
+interface Collection {
+  readonly yaml: Yaml
+  readonly document: Document
+  readonly values: Map<string, string>
+}
+
+function collectScalars(collection: Collection, node: unknown, path: string, ancestors: readonly unknown[]): void {
+  const { yaml, values } = collection
+  const target = targetOf(collection, node)
+  if (ancestors.includes(target)) throw new ConfigError(`${path} in the configuration file contains itself`)
+  if (yaml.isScalar(target)) {
+    if (target.value !== null) values.set(path, textOf(target))
+  } else if (yaml.isSeq(target)) {
+    const items = target.items.map((item) => targetOf(collection, item)).filter((item) => yaml.isScalar(item))
+    const texts = items.flatMap((item) => (item.value === null ? [] : [textOf(item)]))
+    if (texts.length > 0) values.set(path, texts.join(','))
+  } else if (yaml.isMap(target)) {
+    for (const pair of target.items) {
       const key = yaml.isScalar(pair.key) ? String(pair.key.value) : ''
-      collectScalars(yaml, pair.value, path === '' ? key : `${path}.${key}`, values)
+      collectScalars(collection, pair.value, path === '' ? key : `${path}.${key}`, [...ancestors, target])
     }
   }
+}
+
+/** Resolves an alias. */
+function targetOf({ yaml, document }: Collection, node: unknown): unknown {
+  return yaml.isAlias(node) ? node.resolve(document) : node
 }
 
 /**

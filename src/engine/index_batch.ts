@@ -69,7 +69,6 @@ export function stampUpsert(op: Uint8Array, stamp: IndexStamp): void {
   const bytes = viewOf(op)
   assert(bytes.length >= UPSERT_HEADER_BYTES && bytes[AT_KIND] === KIND_UPSERT, 'stampUpsert: not an upsert')
   bytes.writeUInt32LE(stamp.collection, AT_COLLECTION)
-  bytes.writeUInt32LE(stamp.collection, AT_COLLECTION)
   bytes.writeUInt32LE(stamp.docid, AT_DOCID)
   bytes.writeBigUInt64LE(stamp.lsn, AT_LSN)
   bytes.writeBigInt64LE(BigInt(stamp.addedAt), AT_ADDED)

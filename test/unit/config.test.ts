@@ -61,6 +61,13 @@ describe('where a configuration value comes from', () => {
     assert.equal(config.ftsSynonyms, true)
   })
 
+  it('configuration: an alias in the file stands for what its anchor has; one within its own anchor is refused', () => {
+    const file = yamlFile('shared: &mode read\nall: &all { path: by-alias, mode: *mode }\ndatabase: *all\nhttp: { addr: ":1" }\n')
+    const { path, mode } = loadConfig(['-c', file], {})
+    assert.deepEqual([path, mode], ['by-alias', 'read'])
+    refused(['-c', yamlFile('database: &a { path: x, b: *a }')], {}, /database\.b in the configuration file contains itself/)
+  })
+
   it('configuration: the file named by --config wins over SVC_CONFIG', () => {
     const named = yamlFile('path: named-by-flag')
     assert.equal(loadConfig(['--config', named], { SVC_CONFIG: join(directory, 'absent.yaml') }).path, 'named-by-flag')
