@@ -48,7 +48,10 @@ export interface DocumentInput {
   readonly expiresAt?: number
   readonly times?: StatedTimes
   readonly saveRevision: boolean
-  /** Full-text search does not find the document's text. Its metadata pairs are indexed. Default: it is found. */
+  /**
+   * The document's text is not indexed for full-text search; its metadata pairs are. Default: both are
+   * indexed.
+   */
   readonly skipsFullText?: boolean
   /** The content is that of an earlier state, which is already stored. */
   readonly sharedBody?: SharedBody
