@@ -1,6 +1,6 @@
 /**
- * A map with a bound, which evicts entries that were not used for long. It has two generations: a used entry
- * moves to the young one; a full young generation becomes the old one, and what was left in the old one is
+ * A bounded map that evicts entries not used recently. It has two generations. A used entry moves to the
+ * young one. A full young generation becomes the old one, and the entries left in the previous old one are
  * evicted. One per lane and purpose; not shared between threads.
  */
 export class BoundedCache<Value> {
@@ -8,7 +8,7 @@ export class BoundedCache<Value> {
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
-  /** @param most entries held */
+  /** @param most maximum number of entries */
   constructor(most: number) {
     this.#halfMax = Math.max(1, Math.floor(most / 2))
   }

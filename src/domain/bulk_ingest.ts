@@ -1,6 +1,6 @@
 /**
- * Bulk ingest jobs: their record, and `decide` for what becomes of it. pending -> processing -> completed or
- * failed; pending -> cancelled; what a restart finds unfinished is failed, because the documents of a job are
+ * Bulk ingest jobs: their record, and `decide` for their state changes. pending -> processing -> completed or
+ * failed; pending -> cancelled. A restart marks unfinished jobs as failed, because the documents of a job are
  * kept in memory only. The counters of a job change in the transactions that store its documents, so they are
  * exact after any end of the process.
  */
@@ -25,7 +25,7 @@ export interface IngestRecord extends JobFields {
   readonly updated: number
   readonly failed: number
   readonly errors?: readonly string[]
-  /** Documents that were stored without vectors, because too many waited for theirs. */
+  /** Documents that were stored without vectors, because too many documents were waiting for theirs. */
   readonly embeddingDropped?: number
   readonly callbackUrl?: string
   readonly submittedAt: number
@@ -33,7 +33,7 @@ export interface IngestRecord extends JobFields {
   readonly completedAt?: number
 }
 
-/** What a slice of a job has brought. */
+/** The outcome of one part of a job. */
 export interface IngestProgress {
   readonly added: number
   readonly updated: number
@@ -55,9 +55,9 @@ export interface CancelIngestCommand {
   readonly id: string
 }
 
-/** What went wrong with a document. */
+/** The error of one document. */
 export interface IngestError {
-  /** Its place in the request, or its key. */
+  /** Its position in the request, or its key. */
   readonly place: string
   readonly text: string
 }
@@ -68,7 +68,7 @@ export function isUnfinishedIngest(status: string): boolean {
   return status === 'pending' || status === 'processing'
 }
 
-/** As it is answered. */
+/** As shown in answers. */
 export function showIngest({ id, fields }: Job): object {
   const { collection, status, ...rest } = fields as IngestRecord
   return { id, collection, status, ...rest }
@@ -81,12 +81,12 @@ export function findIngest(view: View, id: string): Job {
   return job
 }
 
-/** Undefined where there is no such job. */
+/** Undefined if the job does not exist. */
 export function collectionOfIngest(view: View, id: string): string | undefined {
   return (view.job('bulk', id)?.fields as IngestRecord | undefined)?.collection
 }
 
-/** Newest first. @param collection undefined: of all */
+/** Newest first. @param collection undefined: all */
 export function ingestsOf(view: View, collection: string | undefined): Job[] {
   const jobs = view.jobs('bulk')
   if (collection === undefined || collection === '') return jobs
@@ -123,14 +123,14 @@ export function decideCancel(transaction: WriteTransaction, id: string): Step {
   return decideJobChange(transaction, 'bulk', job, { status: 'cancelled', completedAt: transaction.view.now })
 }
 
-/** @throws ServiceError 404, 409 where the job may store nothing any more */
+/** @throws ServiceError 404, 409 if the job may no longer store anything */
 export function findRunnable(view: View, id: string): Job {
   const job = findIngest(view, id)
   if (!isUnfinishedIngest(job.fields.status)) throw serviceError('ingestEnded')
   return job
 }
 
-/** To be decided after the entries of the documents that it counts, in their transaction. */
+/** Must be decided after the entries of the documents that it counts, in their transaction. */
 export function decideProgress(transaction: WriteTransaction, job: Job, progress: IngestProgress): Step {
   const record = job.fields as IngestRecord
   const { now } = transaction.view
@@ -149,7 +149,7 @@ export function decideProgress(transaction: WriteTransaction, job: Job, progress
   })
 }
 
-/** Documents of the job will not be embedded. */
+/** Counts documents of the job that will not be embedded. */
 export function decideDropped(transaction: WriteTransaction, id: string, count: number): Step[] {
   const job = transaction.view.job('bulk', id)
   if (job === undefined || count === 0) return []
@@ -157,7 +157,10 @@ export function decideDropped(transaction: WriteTransaction, id: string, count: 
   return [decideJobChange(transaction, 'bulk', job, { status: record.status, embeddingDropped: (record.embeddingDropped ?? 0) + count })]
 }
 
-/** The first step of those that a start has to take, or undefined: the documents of these jobs are gone. */
+/**
+ * At a start: the step that marks the next unfinished job as failed, because its documents are lost.
+ * Undefined if there is none.
+ */
 export function decideAbandoned(transaction: WriteTransaction): Step | undefined {
   const job = transaction.view.jobs('bulk').find(({ fields }) => isUnfinishedIngest(fields.status))
   if (job === undefined) return undefined
@@ -170,15 +173,16 @@ export function decideAbandoned(transaction: WriteTransaction): Step | undefined
 }
 
 /**
- * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say
- * what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
+ * The text for the job's record. Job records are stored as plaintext. For a document of an encrypted
+ * collection the text therefore states only the kind of error and quotes nothing: no metadata key and no
+ * value.
  * @param isSealed the place must not be a key then
  */
 export function shownError({ place, text }: IngestError, isSealed: boolean): string {
   return `${place}: ${isSealed ? (/^[^:."]*/.exec(text)?.[0] ?? '') : text}`
 }
 
-/** Messages quote what clients sent: keys of 1 024 bytes. */
+/** Messages quote client input, such as keys of 1 024 bytes. */
 function shortened(message: string): string {
   const bytes = Buffer.from(message)
   if (bytes.length <= JOB_MESSAGE_BYTES_MAX) return message

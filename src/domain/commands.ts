@@ -1,6 +1,6 @@
 /**
- * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes;
- * the byte strings in a decoded command are views of those bytes.
+ * Commands: prepared by a read lane and decided by the write lane. They cross threads as msgpack bytes. The
+ * byte strings in a decoded command are views of those bytes.
  */
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
@@ -8,7 +8,7 @@ import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
 
 /**
- * A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision
+ * A document as it will be stored, except for what only the write lane knows: docid, LSN, times, revision
  * number.
  */
 export interface PreparedDocument {
@@ -17,35 +17,35 @@ export interface PreparedDocument {
   /** JSON text with sorted keys. */
   readonly meta: string
   readonly metaTriples: number
-  /** The settings of the collection under which the metadata was checked: WriteRules. */
+  /** LSN of the collection's settings under which the metadata was checked: WriteRules. */
   readonly settingsLsn: bigint
   /** HEAD_FLAGS. */
   readonly flags: number
   /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */
   readonly contentHash: number
   readonly body: NewBody | SharedBody
-  /** Present where the collection's bodies lie in a storage backend. */
+  /** Present if the collection's bodies are stored in a storage backend. */
   readonly object?: PreparedObject
-  /** The JSON-escaped content for the answer; empty where the answer holds no document. */
+  /** The JSON-escaped content for the answer. Empty if the answer contains no document. */
   readonly escaped: Buffer
   /**
-   * An upsert for the index without its stamp (docs/formats/index-batch.md); empty where the document is not
+   * An upsert for the index without its stamp (docs/formats/index-batch.md). Empty if the document is not
    * indexed.
    */
   readonly index: Buffer
-  /** Seconds to live from now on; 0 for ever; null keeps the expiry as it is. */
+  /** Seconds to live from now on; 0: no expiry; null: the expiry does not change. */
   readonly ttl: number | null
-  /** Unix seconds: says when it expires in place of `ttl`. */
+  /** Expiry in Unix seconds. Overrides `ttl`. */
   readonly expiresAt?: number
-  /** Stated by the client in place of the clock's. */
+  /** Set by the client instead of the clock. */
   readonly times?: StatedTimes
-  /** Nobody outside is notified of the write. Default: as configured. */
+  /** No external receiver is notified of the write. Default: as configured. */
   readonly skipsWebhooks?: boolean
-  /** Its vectors are wanted, where what they are made of changes. Default: not. */
+  /** Its vectors are computed if their input changes. Default: false. */
   readonly embeds?: boolean
 }
 
-/** Unix seconds; undefined: as without it. */
+/** Unix seconds. Undefined: set by the clock. */
 export interface StatedTimes {
   readonly addedAt?: number
   readonly updatedAt?: number
@@ -58,13 +58,13 @@ export interface NewBody {
   readonly rawBytes: number
 }
 
-/** The object of a body. In an object store it is there before the command is committed. */
+/** The object of a body. An object store contains it before the command is committed. */
 export interface PreparedObject {
-  /** Id of the collection for which it was made, and sealed. */
+  /** Id of the collection that it was created and sealed for. */
   readonly collection: number
-  /** As the env will hold it. */
+  /** The record as it will be stored in the env. */
   readonly record: Uint8Array
-  /** For process memory: the body record, which the write lane puts there; else null. */
+  /** Process memory: the body record, which the write lane stores there. Else null. */
   readonly held: Uint8Array | null
 }
 
@@ -76,7 +76,7 @@ export interface SharedBody {
   readonly storedBytes: number
 }
 
-/** The state that a command was prepared from: where it has moved on, the command is prepared again. */
+/** The state that a command was prepared from. If it has changed since, the command is prepared again. */
 export interface Base {
   readonly docid: number
   readonly lsn: bigint
@@ -92,7 +92,7 @@ export interface AddBatchCommand {
   readonly kind: 'addBatch'
   readonly collection: string
   readonly documents: readonly PreparedDocument[]
-  /** What was refused during preparation, one text a document. */
+  /** Errors of documents rejected during preparation, one per document. */
   readonly errors: readonly string[]
 }
 
@@ -101,7 +101,7 @@ export interface UpdateCommand {
   readonly collection: string
   readonly key: string
   readonly lang: string
-  /** Which parts of `document` the request asked for; the others are those of the base. */
+  /** The parts of `document` that the request replaces. The others are those of the base. */
   readonly replaces: { readonly meta: boolean; readonly contentMd: boolean }
   readonly base: Base
   readonly document: PreparedDocument
@@ -117,7 +117,7 @@ export interface RestoreCommand {
   readonly document: PreparedDocument
 }
 
-/** The newest revision of that second, or exactly the numbered one. */
+/** The newest revision of the given second, or exactly the numbered one. */
 export interface WantedRevision {
   readonly timestamp: number
   readonly revision: number | null
@@ -153,18 +153,18 @@ export interface SetTtlCommand {
 /** A part of a bulk ingest. */
 export interface IngestChunkCommand {
   readonly kind: 'ingestChunk'
-  /** Of the job. */
+  /** Id of the job. */
   readonly id: string
   readonly collection: string
   readonly documents: readonly PreparedDocument[]
-  /** Documents that did not get so far, and what there is to say of them. */
+  /** Documents that failed before this point, and their errors. */
   readonly failed: number
   readonly errors: readonly IngestError[]
-  /** The job ends with it. */
+  /** This is the last part of the job. */
   readonly isLast: boolean
 }
 
-/** Of every document of the collection the newest `keep` revisions stay. */
+/** Keeps the newest `keep` revisions of every document of the collection. */
 export interface TruncateCommand {
   readonly kind: 'truncate'
   readonly collection: string
@@ -173,36 +173,33 @@ export interface TruncateCommand {
 
 export interface RotateCommand {
   readonly kind: 'rotate'
-  /** Null: all. */
+  /** Null: all collections. */
   readonly collection: string | null
-  /** For the job, if it becomes a new one. */
+  /** Id of the job, if a new one is created. */
   readonly id: string
 }
 
-/** Bodies of present states lie elsewhere from now on: of those that are still the same. */
+/** Moves the bodies of current states. Applies only to states that have not changed since. */
 export interface PlaceCommand {
   readonly kind: 'place'
   readonly collection: number
   readonly placements: readonly Placement[]
 }
 
-/** What was embedded, or will not be. */
+/** Documents that were embedded, or that will not be. */
 export interface VectorsCommand {
   readonly kind: 'vectors'
-  /** Of the store whose documents these are: what was embedded for another is not written. */
+  /** Epoch of the store that the documents belong to. Vectors computed for another store are not written. */
   readonly epoch: Uint8Array
-  /** Id of a bulk ingest whose documents these are, which have no room among those that wait; empty: none. */
+  /** Id of the bulk ingest whose documents do not fit into the queue. Empty: none. */
   readonly job: string
   readonly documents: readonly EmbeddedDocument[]
 }
 
-/**
- * Since when objects have been nobody's is forgotten where that was before, and of those that have been
- * removed.
- */
+/** Deletes the release timestamps up to a given time, and those of objects that have been removed. */
 export interface ForgetReleasesCommand {
   readonly kind: 'forgetReleases'
-  /** Unix seconds, and including. */
+  /** Unix seconds, inclusive. */
   readonly before: number
   /** Keys of releases. */
   readonly swept: readonly Uint8Array[]
@@ -211,9 +208,9 @@ export interface ForgetReleasesCommand {
 export interface Placement {
   readonly docid: number
   readonly bodyLsn: bigint
-  /** Null: it lies in the env only. */
+  /** Null: the body is stored in the env only. */
   readonly object: PreparedObject | null
-  /** What the env has to hold from now on, where it did not. */
+  /** The body that must be added to the env. Null: none. */
   readonly body: Uint8Array | null
 }
 
@@ -238,21 +235,26 @@ export type Command =
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 
-/** Settings hold maps with names of the client's choosing, and msgpack gives the name `__proto__` another. */
+/**
+ * Settings contain maps with names chosen by clients, and msgpack renames `__proto__`. They are therefore
+ * packed as JSON.
+ */
 interface PackedSettings {
   readonly kind: 'settings'
   readonly json: string
 }
 
 /**
- * Bytes in a buffer of their own, which the caller may transfer: the packer's buffer, of which they would be
- * a view, must stay with the packer.
+ * Bytes in a buffer of their own, which the caller may transfer. The packer's result is a view of its buffer,
+ * which must stay with the packer.
  */
 export function encodeCommand(command: Command): Uint8Array {
   return new Uint8Array(packr.pack(command.kind === 'settings' ? { kind: 'settings', json: JSON.stringify(command) } : command))
 }
 
-/** @param bytes made by `encodeCommand` in this process; must stay unchanged while the command lives. */
+/**
+ * @param bytes created by `encodeCommand` in this process; must not change during the lifetime of the command
+ */
 export function decodeCommand(bytes: Uint8Array): Command {
   const command = packr.unpack(bytes) as Command | PackedSettings
   return 'json' in command ? (JSON.parse(command.json) as SettingsCommand) : command

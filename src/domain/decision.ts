@@ -1,7 +1,7 @@
 /**
- * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it
- * sees every earlier command of its group. It stamps docid, LSN, times and revision number and writes
- * nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
+ * `decide`: turns a prepared command into entries. It runs on the write lane inside the write transaction,
+ * where it sees every earlier command of its group. It stamps docid, LSN, times and revision number and
+ * writes nothing. The caller applies the result at once. Identity rules: service-1, "Document".
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -22,7 +22,7 @@ export interface PutDecision {
   readonly headJson: Buffer
 }
 
-/** A write of a whole document by identity: an update where the identity exists, else a new document. */
+/** A write of a whole document by identity: an update if the identity exists, else a new document. */
 export function decidePut(transaction: WriteTransaction, collectionName: string, document: PreparedDocument): PutDecision {
   const { view } = transaction
   const known = view.collection(collectionName)
@@ -35,7 +35,8 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   let lsn = transaction.nextLsn
   const expired = old !== undefined && isExpired(old, view.now)
   if (expired) {
-    // Readers have seen it gone: what is written now is a new document with a history of its own.
+    // The document has expired, so readers no longer see it. The write creates a new document with its own
+    // history.
     steps.push(deleteStep(transaction, lsn, old, document.key, document.lang, known?.name ?? ''))
     lsn++
   }
@@ -68,8 +69,8 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
 }
 
 /**
- * Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal
- * content that was sent again is found to be equal when its turn comes.
+ * Whether the document's vectors must be computed: the content is new, or it is now chunked differently.
+ * Equal content that was sent again is detected when the document is processed.
  */
 function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
   if (current === undefined || body.kind === 'new' || body.lsn !== current.bodyLsn) return true
@@ -77,12 +78,15 @@ function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: Prepared
   return isCode(meta) !== isCode(current.meta.toString())
 }
 
-/** A revision's body always lies in the env, one that is no revision only where it has no object. */
+/**
+ * A revision's body is always stored in the env. The body of any other state is stored there only if it has
+ * no object.
+ */
 function isKeptHere({ object, flags }: PreparedDocument): boolean {
   return object === undefined || (flags & HEAD_FLAGS.revision) !== 0
 }
 
-/** The body of the present state lies elsewhere from now on. Undefined where it is another state by now. */
+/** Moves the body of the current state. Undefined if the state has changed since. */
 export function decidePlace(
   transaction: WriteTransaction,
   collection: number,
@@ -90,13 +94,13 @@ export function decidePlace(
 ): Step | undefined {
   const head = transaction.isRetired(collection) ? undefined : transaction.view.headEvenExpired(collection, docid)
   if (head?.bodyLsn !== bodyLsn) return undefined
-  // It was here when this was prepared. The object is its only copy now.
+  // The body was in the env when this was prepared. Now the object is its only copy.
   if (object === null && body === null && transaction.view.objects.isElsewhere(head)) return undefined
   const entry = { kind: 'place', lsn: transaction.nextLsn, collection, docid, bodyLsn, object: bufferOf(object?.record) } as const
   return { entry, body: bufferOf(body) ?? undefined, indexOp: undefined }
 }
 
-/** A view. */
+/** A view, not a copy. */
 function bufferOf(bytes: Uint8Array | null | undefined): Buffer | null {
   return bytes === undefined || bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
@@ -115,8 +119,8 @@ function headFields(now: number, lsn: bigint, docid: number, current: Head | und
     bodyStoredBytes: body.kind === 'new' ? body.record.length : body.storedBytes,
     expiresAt: document.expiresAt ?? expiryOf(now, current, document.ttl),
     addedAt: addedAt ?? current?.addedAt ?? now,
-    // Times ascend with the numbers of a document's states, whatever the client states: past states are found
-    // by bisection.
+    // Times ascend with the numbers of a document's states, even if the client states other times: past
+    // states are found by binary search.
     updatedAt: Math.max(updatedAt, document.times === undefined ? 0 : (current?.updatedAt ?? 0)),
     contentHash: document.contentHash,
     metaTriples: document.metaTriples,
@@ -129,8 +133,8 @@ function expiryOf(now: number, current: Head | undefined, ttl: number | null): n
 }
 
 /**
- * A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix
- * seconds, 0 for none
+ * Sets a new expiry on an otherwise unchanged document: no revision, no re-indexing.
+ * @param expiresAt Unix seconds, 0 for none
  */
 export function decideExpiry(transaction: WriteTransaction, head: Head, expiresAt: number): PutDecision {
   const text = textOfHead(head)
@@ -144,7 +148,7 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
   return { steps: [step], added: false, headJson: jsonOfRecord(record) }
 }
 
-/** What consumers of the binlog are to leave out for this state. */
+/** Flags of the parts of this state that consumers of the binlog skip. */
 function flagsOf({ flags, skipsWebhooks }: PreparedDocument): number {
   const text = (flags & HEAD_FLAGS.textSkipped) === 0 ? 0 : ENTRY_FLAGS.skipsFullText
   return text | (skipsWebhooks === true ? ENTRY_FLAGS.skipsWebhooks : 0)

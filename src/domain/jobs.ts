@@ -1,6 +1,6 @@
 /**
- * `decide` for jobs: on the write lane, inside the write transaction, a wanted state of a job becomes
- * entries. Finished jobs are kept up to a bound; a new one drives out the oldest of them.
+ * `decide` for jobs: runs on the write lane, inside the write transaction, and turns the new state of a job
+ * into entries. Finished jobs are kept up to a limit; a new job evicts the oldest of them.
  */
 import { JOBS_KEPT_MAX } from '../limits/jobs.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -11,7 +11,10 @@ import type { Step } from './step.js'
 /** Whether a job with this status may still change. */
 export type IsUnfinished = (status: string) => boolean
 
-/** The first record of a job. @param isUnfinished jobs of which this holds are never driven out */
+/**
+ * The first record of a job, preceded by the removal of finished jobs beyond the limit.
+ * @param isUnfinished jobs for which this holds are never evicted
+ */
 export function decideNewJob(
   transaction: WriteTransaction,
   kind: JobKind,
@@ -27,7 +30,7 @@ export function decideNewJob(
   return [...gone, step(lsn, kind, id, encodeJob(lsn, fields))]
 }
 
-/** The job goes on: the given fields replace those it had. */
+/** Updates a job: the given fields replace its previous ones. */
 export function decideJobChange(transaction: WriteTransaction, kind: JobKind, job: Job, change: Partial<JobFields>): Step {
   return step(transaction.nextLsn, kind, job.id, encodeJob(job.createdLsn, { ...job.fields, ...change }))
 }

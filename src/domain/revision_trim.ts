@@ -1,7 +1,7 @@
 /**
- * Which revisions of a document are let go of: those beyond the collection's `maxRevisions` in the write that
- * adds one, those beyond `keepRevs` in a truncation. The present state counts as the newest revision.
- * `decide` on the write lane, inside the write transaction; what it finds becomes part of an entry
+ * Determines which revisions of a document are removed: those beyond the collection's `maxRevisions` in the
+ * write that adds one, and those beyond `keepRevs` in a truncation. The current state counts as the newest
+ * revision. `decide` on the write lane, inside the write transaction; the result becomes part of an entry
  * (docs/decisions/0100-revisions-are-trimmed-by-number.md).
  */
 import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits/revisions.js'
@@ -17,12 +17,14 @@ interface KnownLimit {
   readonly revisionsMax: number
 }
 
-/** What a group has looked up: one parsed configuration a collection and group, not one a write. */
+/**
+ * Limits by write group, so that a configuration is parsed once per collection and group, not once per write.
+ */
 const known = new WeakMap<WriteTransaction, Map<number, KnownLimit>>()
 
 /**
- * For a write on top of `current`: the number below which superseded states go, 0 for none. `current` itself
- * is superseded by the write.
+ * For a write on top of `current`: superseded states with lower numbers are removed; 0 for none. The write
+ * supersedes `current` itself.
  * @param flags HEAD_FLAGS of the new state
  */
 export function trimBelowOnPut(transaction: WriteTransaction, current: Head, flags: number): number {
@@ -48,13 +50,13 @@ function revisionsMaxOf(transaction: WriteTransaction, collection: number): numb
 
 export interface TrimDecision {
   readonly step: Step
-  /** Revisions that go. */
+  /** Number of removed revisions. */
   readonly trimmed: number
-  /** There are more: the document has to be trimmed again. */
+  /** More revisions remain to be removed: the document must be trimmed again. */
   readonly isPartial: boolean
 }
 
-/** A truncation of one document to its newest `keep` revisions; undefined where it has no more. */
+/** Truncates one document to its newest `keep` revisions. Undefined if it has no more than that. */
 export function decideTrim(transaction: WriteTransaction, head: Head, keep: number): TrimDecision | undefined {
   const counts = countOf(head.flags)
   const { below, rows, isPartial } = trimBelow(transaction.view, head, Math.max(keep - counts, 0))
@@ -62,25 +64,26 @@ export function decideTrim(transaction: WriteTransaction, head: Head, keep: numb
   if (rows === 0 && !forgetsPresent) return undefined
   const lsn = transaction.nextLsn
   const flags = forgetsPresent ? head.flags & ~HEAD_FLAGS.revision : head.flags
-  // A head with an LSN of its own: whoever has prepared a write from the state before prepares it again, and
-  // misses a revision that is gone.
+  // The head gets a new LSN. A write that was prepared from the previous state is therefore prepared again,
+  // and finds that a removed revision is missing.
   const record = encodeHead({ ...head, lsn, flags }, textOfHead(head))
   const entry = { kind: 'trim', lsn, collection: head.collection, docid: head.docid, head: record, trimBelow: below } as const
   return { step: { entry, body: undefined, indexOp: undefined }, trimmed: rows + Number(forgetsPresent), isPartial }
 }
 
 interface Trim {
-  /** 0: nothing goes. */
+  /** 0: nothing is removed. */
   readonly below: number
   readonly rows: number
   readonly isPartial: boolean
 }
 
-/** @param keep superseded states that stay; -1: the present one goes as well, when it is superseded */
+/** @param keep superseded states to keep; -1: the current state is removed as well, once it is superseded */
 function trimBelow(view: View, head: Head, keep: number): Trim {
   const { collection, docid, revision } = head
   const oldest = view.revisions.after(collection, docid, 0)
-  // Numbers have gaps at most, so there are no more states than numbers: the usual case, told by one look.
+  // Numbers may have gaps, so there are at most as many states as numbers. One look-up therefore decides the
+  // usual case.
   const mayExceed = oldest !== undefined && revision - oldest > keep
   const excess = mayExceed ? view.revisions.count(collection, docid) - Math.max(keep, 0) : 0
   if (excess > REVISIONS_TRIMMED_PER_ENTRY_MAX) {

@@ -1,9 +1,9 @@
 /**
- * Rotation of keys as the contract shows it: a job at a time that brings every stored row into the form that
- * its collection has now. `decide` for its beginning; one step of its walk; and how it is shown. The walk's
- * place is kept in the job's record, in the transaction that moves it, so that a killed server goes on where
- * it was. On the write lane but for the showing. Rules: service-2, "Audit, encryption, compliance";
- * docs/decisions/0110-encryption-at-rest.md.
+ * Rotation of keys as defined by the contract: one job at a time that rewrites every stored row into the
+ * current form of its collection. Contains `decide` for its start, one step of its walk, and its
+ * representation. The position of the walk is stored in the job's record, in the transaction that advances
+ * it, so that a server that was killed resumes there. On the write lane, except for the representation.
+ * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/0110-encryption-at-rest.md.
  */
 import { serviceError } from '../errors.js'
 import { ROTATION_ROWS_MAX } from '../limits/encryption.js'
@@ -19,7 +19,7 @@ import { decideJobChange, decideNewJob } from './jobs.js'
 
 export const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
 
-/** What the record of a rotation says. */
+/** The fields of a rotation's record. */
 interface Rotation extends JobFields {
   readonly primaryKeyID: number
   /** Unix milliseconds. */
@@ -30,22 +30,23 @@ interface Rotation extends JobFields {
   readonly skipped: number
   readonly errors: number
   readonly lastError?: string
-  /** Id of the collection that was named, 0: all. */
+  /** Id of the requested collection; 0: all. */
   readonly collection: number
-  /** Collections that the walk has before it, the present one first. */
+  /** Collections that remain to be walked, the current one first. */
   readonly left: readonly number[]
   /**
-   * Those that it has come to, each with the LSN of the last change of whether it is sealed as it was then.
+   * Collections that the walk has begun, each with the LSN of the last change of whether it is sealed, as of
+   * that time.
    */
   readonly begun: readonly (readonly [collection: number, lsn: bigint])[]
-  /** Index into RESEALED_TABLES; their number: the binlog. */
+  /** Index into RESEALED_TABLES. Its length denotes the binlog. */
   readonly table: number
   /**
-   * Once the walk is through: collections of which objects in stores may still lie in another form, the
-   * present one first. They are moved by others (src/background/objects/body_moves.ts).
+   * Set when the walk is complete: collections whose objects in stores may still be in another form, the
+   * current one first. They are moved elsewhere (src/background/objects/body_moves.ts).
    */
   readonly awaited?: readonly number[]
-  /** Key to go on with, null: the first. Never one that has text in it. */
+  /** Key to resume at; null: the first. Never a key that contains text. */
   readonly from: Uint8Array | null
 }
 
@@ -58,7 +59,11 @@ export interface RotationDecision {
   readonly answer: unknown
 }
 
-/** A new job, or the one that runs. @param id `rot-` and 16 hexadecimal digits @throws ServiceError */
+/**
+ * Returns a new job, or the running one.
+ * @param id `rot-` and 16 hexadecimal digits
+ * @throws ServiceError
+ */
 export function decideRotation(transaction: WriteTransaction, id: string, name: string | null, nowMs: number): RotationDecision {
   const { view } = transaction
   if (!transaction.canSeal) throw serviceError('encryptionOff')
@@ -87,8 +92,8 @@ export function decideRotation(transaction: WriteTransaction, id: string, name: 
 }
 
 /**
- * The next step of the walk, with the entry that moves the job; none where it waits for objects that are to
- * be moved.
+ * Applies the next step of the walk, and the entry that advances the job. Applies nothing while the job waits
+ * for objects to be moved.
  * @returns whether it waits
  */
 export function stepRotation(transaction: WriteTransaction, id: string, nowMs: number): boolean {
@@ -128,9 +133,9 @@ function finishOrWait(transaction: WriteTransaction, walked: Rotation & { readon
 }
 
 /**
- * An object in a store is brought into form by its move, which needs its key: as long as one is left, its
- * form must not be forgotten. What has been passed stays in form, because no command brings an object in
- * another (src/worker/commit/commit_work.ts).
+ * An object in a store is rewritten by moving it, which requires the key of its old form. While such an
+ * object is left, its form must stay on record. Objects that have been passed stay in the current form,
+ * because no command stores an object in another form (src/worker/commit/commit_work.ts).
  */
 function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: readonly number[], nowMs: number): Change | typeof WAITING {
   let from = bufferOf(before.from)
@@ -138,7 +143,7 @@ function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: 
   for (const [at, collection] of awaited.entries()) {
     const left = awaited.slice(at)
     if (room <= 0) return { awaited: left, from: from ?? null, status: 'running' }
-    // What was deleted meanwhile goes by itself.
+    // Collections deleted meanwhile are purged separately.
     if (transaction.isRetired(collection)) continue
     try {
       const { found, next, scanned } = transaction.view.objects.nextInOtherForm(collection, from, room)
@@ -158,7 +163,7 @@ function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: 
 function walkCollection(transaction: WriteTransaction, before: Rotation): Partial<Rotation> {
   const [collection, ...rest] = before.left as [number, ...number[]]
   const table = RESEALED_TABLES[before.table]
-  // What was deleted meanwhile goes by itself.
+  // Collections deleted meanwhile are purged separately.
   if (table === undefined || transaction.isRetired(collection)) return { left: rest, table: 0, from: null }
   const isFirst = before.table === 0 && before.from === null
   const begun: Partial<Rotation> = isFirst ? { begun: [...before.begun, [collection, transaction.sealingLsn(collection)]] } : {}
@@ -166,12 +171,12 @@ function walkCollection(transaction: WriteTransaction, before: Rotation): Partia
   const moved = { ...begun, ...count(before, rows) }
   if (rows.next === undefined) return { ...moved, table: before.table + 1, from: null }
   if (!HOLDS_TEXT.has(table) || !transaction.isSealed(collection)) return { ...moved, from: rows.next }
-  // A record of the job lies in clear: it must not name a row of a sealed collection whose key is a text.
-  // What was sealed has left the table, so the first row is the next.
+  // A job's record is stored as plaintext, so it must not name a row of a sealed collection whose key
+  // contains text. Sealed rows have left the table, so the walk continues at the first row.
   return rows.resealed > 0 ? { ...moved, from: null } : { ...moved, table: before.table + 1, from: null }
 }
 
-/** Tables whose keys have texts in them. */
+/** Tables whose keys contain text. */
 const HOLDS_TEXT: ReadonlySet<ResealedTable> = new Set<ResealedTable>(['identities', 'spellings', 'collectionSettings'])
 
 function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' | 'reencrypted' | 'skipped' | 'errors'> & Partial<Rotation> {
@@ -186,12 +191,12 @@ function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' |
 }
 
 /**
- * Rows that were left as they are, or written otherwise while the walk was past them, keep their form known;
- * else what was is forgotten.
+ * Deletes the record of former forms. It is kept if rows could not be rewritten, or if the sealing of a
+ * collection changed behind the walk.
  */
 function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Change {
   if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
-  // 0: it was deleted meanwhile, or never was sealed.
+  // 0: the collection was deleted meanwhile, or never was sealed.
   const changed = walked.begun.filter(([collection, lsn]) => ![0n, BigInt(lsn)].includes(transaction.sealingLsn(collection)))
   if (changed.length > 0) return failed(walked, 'whether a collection is encrypted changed while the job ran: rotate again', nowMs)
   for (const [collection] of walked.begun) transaction.finishForms(collection)
@@ -206,7 +211,7 @@ function bufferOf(from: Uint8Array | null): Buffer | undefined {
   return from === null ? undefined : Buffer.from(from)
 }
 
-/** As the contract has it; times in Unix nanoseconds. */
+/** As defined by the contract; times in Unix nanoseconds. */
 export function showRotation({ id, fields }: Job): Readonly<Record<string, unknown>> {
   const { status, primaryKeyID, startedAt, finishedAt, scanned, reencrypted, skipped, errors, lastError } = fields as Rotation
   return {
@@ -223,5 +228,5 @@ export function showRotation({ id, fields }: Job): Readonly<Record<string, unkno
   }
 }
 
-/** Of a millisecond. Whole milliseconds times a million are printed exactly. */
+/** Nanoseconds per millisecond. Whole milliseconds times a million are printed exactly. */
 const NANOSECONDS = 1_000_000

@@ -1,6 +1,6 @@
 /**
- * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes
- * entries and an answer, or is refused before anything is written.
+ * `decide` for settings of collections: runs on the write lane, inside the write transaction. A change
+ * becomes entries and an answer, or is rejected before anything is written.
  */
 import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
@@ -25,11 +25,11 @@ export interface SettingsDecision {
   readonly steps: readonly Step[]
   /** Undefined: an answer without a body. */
   readonly answer: unknown
-  /** Where it is not 200. */
+  /** Default: 200. */
   readonly status?: number
 }
 
-/** Where a change is made: the name as asked, and the collection where it is there already. */
+/** The target of a change: the name as requested, and the collection if it already exists. */
 interface Place {
   readonly transaction: WriteTransaction
   readonly name: string
@@ -81,7 +81,7 @@ function put({ transaction, name, known }: Place, setting: SettingKind, id: stri
   return [settingStep(transaction, collection, setting, id, JSON.stringify(value))]
 }
 
-/** Nothing to do where it is not there. */
+/** No steps if the setting does not exist. */
 function remove({ transaction, known }: Place, setting: SettingKind, id: string): Step[] {
   if (known === undefined || transaction.view.setting(known.id, setting, id) === undefined) return []
   return [settingStep(transaction, known, setting, id, null)]
@@ -108,7 +108,7 @@ function changeEmbedding(transaction: WriteTransaction, change: EmbeddingChange)
 }
 
 /**
- * A place in an object store that is not known yet, or is asked with another secret, goes before the
+ * A location in an object store that is not yet known, or is named with another secret, is written before the
  * configuration that names it.
  */
 function locatedFirst(transaction: WriteTransaction, change: ReturnType<typeof locationChange>, steps: Step[]): Step[] {
@@ -117,14 +117,14 @@ function locatedFirst(transaction: WriteTransaction, change: ReturnType<typeof l
   return [settingStep(transaction, server, 'location', change.id, JSON.stringify(change.location)), ...steps.map(behind)]
 }
 
-/** With the next LSN: another entry goes before. */
+/** Uses the next LSN, because another entry precedes it. */
 function behind(step: Step): Step {
   return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + 1n } }
 }
 
 /**
- * Whether the collection is sealed from now on goes before what else changes, so that a configuration is
- * sealed as it says.
+ * A change of whether the collection is sealed precedes the other entries, so that the new configuration is
+ * itself stored sealed or unsealed as it specifies.
  */
 function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, steps: Step[]): Step[] {
   const isSealedNow = known !== undefined && transaction.isSealed(known.id)
@@ -199,7 +199,7 @@ function decideSchema(place: Place, text: string | null): SettingsDecision {
   }
 }
 
-/** The last eight digits of a rule's id name its collection, so that a rule is found by its id alone. */
+/** The last eight digits of a rule's id name its collection, so that a rule can be found by its id alone. */
 function ruleId(seed: string, collection: number): string {
   return `cur_${seed}${collection.toString(16).padStart(8, '0')}`
 }
@@ -226,15 +226,15 @@ function replaceRule(transaction: WriteTransaction, named: string | null, id: st
 }
 
 /**
- * @throws ServiceError 404; 400 where the request names another collection than the rule's, in which a rule
- * stays
+ * @throws ServiceError 404; 400 if the request names another collection than the rule's, because a rule
+ * cannot change its collection
  */
 function findRule(transaction: WriteTransaction, named: string | null, id: string): { collection: Collection; rule: CurationRule } {
   const { view } = transaction
   const number = collectionOfRule(id)
   const rule = number === undefined ? undefined : (view.setting(number, 'curation', id) as CurationRule | undefined)
   const collection = rule === undefined ? undefined : view.collection(rule.collection)
-  // A rule of a collection that was deleted goes with its rows.
+  // The rules of a deleted collection are removed with its rows.
   if (rule === undefined || collection === undefined || collection.id !== number) throw serviceError('notFound')
   if (named !== null && lowerCase(named) !== lowerCase(collection.name))
     throw badRequest(`invalid collection: the rule belongs to ${collection.name}`)

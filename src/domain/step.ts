@@ -1,13 +1,13 @@
-/** What a decision is made of: entries, each with what it brings and what the engines have to do for it. */
+/** The steps of a decision: entries, each with its body and its changes to the engines. */
 import type { VectorChange } from '../engine/vector_types.js'
 import type { Entry } from '../store/entries/entry.js'
 
 export interface Step {
   readonly entry: Entry
-  /** Body record that the entry brings. */
+  /** Body record of the entry. */
   readonly body: Buffer | undefined
-  /** What the index has to do; undefined where the entry does not concern it. */
+  /** The index operation. Undefined if the entry does not affect the index. */
   readonly indexOp: Uint8Array | undefined
-  /** What the vector engine has to do. */
+  /** The change to the vector engine. */
   readonly vectorOp?: VectorChange
 }

@@ -1,13 +1,13 @@
 /**
- * The common prefix and suffix of two contents, in whole lines. Most versions differ in one place, and only
- * the lines between are compared. Nothing is copied. Pure.
+ * The common prefix and suffix of two contents, in whole lines. Most versions differ in one place, so only
+ * the lines in between are compared. Nothing is copied. Pure.
  */
 import { EscapedLines } from './escaped_lines.js'
 
-/** Bytes that are compared natively at once. */
+/** Bytes compared in one native call. */
 const COMPARED_BYTES = 64 * 1024
 
-/** A stretch of a content in whole lines. */
+/** A range of a content in whole lines. */
 export interface Stretch {
   readonly begin: number
   readonly end: number
@@ -15,22 +15,22 @@ export interface Stretch {
 }
 
 export interface CommonEnds {
-  /** Lines in front that both have. */
+  /** Number of common lines at the beginning. */
   readonly frontLines: number
-  /** Where the last of these lines begin, at most so many as were asked for. */
+  /** Start offsets of the last of these lines, at most the requested number. */
   readonly tail: readonly number[]
-  /** What is between. */
+  /** The ranges in between. */
   readonly a: Stretch
   readonly b: Stretch
 }
 
-/** @param tailLines of the common lines in front, so many are placed */
+/** @param tailLines number of common leading lines whose start offsets are returned */
 export function commonEnds(a: Buffer, b: Buffer, tailLines: number, poll: () => void): CommonEnds {
   const same = commonBytesInFront(a, b)
   const front = new EscapedLines(a, 0, poll)
   const tail: number[] = []
   let begin = 0
-  // A last line without an end is another line where the other content goes on.
+  // A last line without a line end is a different line if the other content continues.
   while (front.next() && front.end <= same && front.isEnded) {
     begin = front.end
     tail.push(front.begin)
@@ -38,7 +38,7 @@ export function commonEnds(a: Buffer, b: Buffer, tailLines: number, poll: () => 
   }
   const frontLines = begin === front.end ? front.count : front.count - 1
   const behind = commonBytesBehind(a, b, begin)
-  // The common suffix begins where a line of each content begins at the same distance from the end: the
+  // The common suffix begins where a line of each content begins at the same distance from the end. The
   // common bytes may begin in the middle of an escape in one content and not in the other.
   const [aLines, bLines] = [new EscapedLines(a, begin, poll), new EscapedLines(b, begin, poll)]
   const distances = (): readonly [number, number] => [a.length - aLines.end, b.length - bLines.end]
@@ -62,7 +62,7 @@ function commonBytesInFront(a: Buffer, b: Buffer): number {
   return at
 }
 
-/** What is in front is not counted a second time. */
+/** Excludes the common prefix. */
 function commonBytesBehind(a: Buffer, b: Buffer, front: number): number {
   const most = Math.min(a.length, b.length) - front
   const isSame = (from: number, to: number): boolean => a.compare(b, b.length - to, b.length - from, a.length - to, a.length - from) === 0

@@ -1,19 +1,19 @@
 /**
  * The lines of a content as it is stored: JSON-escaped bytes, in which a line ends with the escape `\n`.
- * Lines are read one by one, so that a content of eight million lines takes no memory. Pure.
+ * Lines are read one by one, so that content of eight million lines takes no memory. Pure.
  */
 const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
-/** Lines between two looks at the deadline: 0.1 ms. */
+/** Lines between two polls of the deadline: 0.1 ms. */
 const LINES_POLLED = 8192
 
 export class EscapedLines {
-  /** Where the present line begins; its end is where the next one begins. */
+  /** Offset of the current line. Its end is the offset of the next line. */
   begin: number
   end: number
   /** False for a last line without a line end. */
   isEnded = true
-  /** Lines read so far. */
+  /** Number of lines read. */
   count = 0
 
   /** @param poll throws when the request was stopped */
@@ -26,7 +26,7 @@ export class EscapedLines {
     this.end = from
   }
 
-  /** @returns false behind the last line; the present one is empty then */
+  /** @returns false after the last line; the current line is empty then */
   next(): boolean {
     const { text } = this
     const { length } = text

@@ -1,7 +1,7 @@
 /**
- * Which lines differ between two stretches, in bounded time and memory: the fewest lines changed (jsdiff's
- * Myers). Where the stretches are too large for that, too many lines differ, or it takes too long, all lines
- * count as replaced: always right, and the result says that it may be longer than it needs to be. Pure.
+ * Finds the lines that differ between two ranges, in bounded time and memory: the fewest changed lines
+ * (jsdiff's Myers). If the ranges are too large, too many lines differ, or it takes too long, all lines count
+ * as replaced. That result is always correct, and is reported as possibly not minimal. Pure.
  */
 import { diffArrays } from 'diff'
 import { DIFF_EDITS_MAX, DIFF_LINES_MAX, DIFF_MS_MAX, DIFF_TEXT_COMPARED_MAX } from '../../limits/revisions.js'
@@ -9,8 +9,7 @@ import type { Stretch } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'
 
 /**
- * Lines `aBegin` to `aEnd` of the first stretch (end exclusive) became lines `bBegin` to `bEnd` of the
- * second.
+ * Lines `aBegin` to `aEnd` of the first range (end exclusive) became lines `bBegin` to `bEnd` of the second.
  */
 export interface Change {
   readonly aBegin: number
@@ -20,13 +19,13 @@ export interface Change {
 }
 
 export interface LineDiff {
-  /** Ascending, none next to another. */
+  /** Ascending and not adjacent. */
   readonly changes: readonly Change[]
-  /** False where a shorter one may exist. */
+  /** False if a shorter diff may exist. */
   readonly isMinimal: boolean
 }
 
-/** Comparisons between two looks at the deadline: 0.3 ms. */
+/** Comparisons between two polls of the deadline: 0.3 ms. */
 const COMPARISONS_POLLED = 0xffff
 
 /** @param poll throws when the request was stopped */

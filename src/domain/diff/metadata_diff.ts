@@ -1,6 +1,6 @@
 /**
- * What changed between two sets of metadata, key by key. The order of values counts: it is a part of what is
- * stored. Pure.
+ * The differences between two sets of metadata, key by key. The order of values is significant, because it is
+ * part of the stored data. Pure.
  */
 
 type Meta = Readonly<Record<string, readonly string[]>>

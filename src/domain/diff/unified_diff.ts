@@ -1,7 +1,7 @@
 /**
- * Two contents as a unified diff with three lines of context, as `patch` and `git apply` take it. Lines end
- * at LF; a CR before it belongs to its line. Read and written as JSON-escaped bytes, as contents are stored:
- * outside of JavaScript's heap, whatever their size. Pure.
+ * Two contents as a unified diff with three lines of context, as accepted by `patch` and `git apply`. Lines
+ * end at LF; a CR before it belongs to its line. Read and written as JSON-escaped bytes, as contents are
+ * stored: outside the JavaScript heap, regardless of their size. Pure.
  */
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
@@ -11,10 +11,10 @@ import { EscapedLines } from './escaped_lines.js'
 import { diffLines, type Change } from './line_diff.js'
 
 export interface UnifiedDiff {
-  /** Lines. */
+  /** Number of lines. */
   readonly added: number
   readonly removed: number
-  /** False where a shorter one may exist: too much differs to look for it. */
+  /** False if a shorter diff may exist: the contents differ too much to search for it. */
   readonly isMinimal: boolean
 }
 
@@ -26,10 +26,10 @@ const LINE_END = '\\n'
 const NO_NEWLINE = '\\n\\\\ No newline at end of file\\n'
 
 /**
- * Appends the diff, escaped; nothing where the contents are the same.
- * @param from, to what the two contents are called in the header: ASCII without quotes
+ * Appends the diff, escaped. Appends nothing if the contents are equal.
+ * @param from, to names of the contents in the header: ASCII without quotes
  * @param a, b escaped contents
- * @param poll throws where nobody waits any more
+ * @param poll throws if the client is no longer waiting
  */
 export function writeUnifiedDiff(out: ByteWriter, from: string, a: Buffer, to: string, b: Buffer, poll: () => void): UnifiedDiff {
   if (a.equals(b)) return { added: 0, removed: 0, isMinimal: true }
@@ -68,11 +68,14 @@ function hunksOf(changes: readonly Change[]): Change[][] {
 }
 
 /**
- * Goes through both contents once, from the first line that may be shown: a line's number is how many were
- * read.
+ * Reads both contents once, from the first line that may be shown. The number of a line is the number of
+ * lines read.
  */
 class HunkWriter {
-  /** @param linesBefore the first line of `a` and `b`, both of which are common up to the first change */
+  /**
+   * @param linesBefore number of lines before the start of `a` and `b`, which are equal up to the first
+   * change
+   */
   constructor(
     readonly out: ByteWriter,
     readonly linesBefore: number,
@@ -98,14 +101,14 @@ class HunkWriter {
     for (let line = 0; line < tail; line++) this.#context()
   }
 
-  /** A reader behind the last change, beside that of the hunk. */
+  /** A second reader, positioned after the last change of the hunk. */
   #after({ aEnd }: Change): EscapedLines {
     const ahead = new EscapedLines(this.a.text, this.a.end, this.a.poll)
     while (this.a.count + ahead.count < aEnd) ahead.next()
     return ahead
   }
 
-  /** Lines count from 1; an empty range names the line before it. */
+  /** Lines count from 1. An empty range names the line before it. */
   #range(begin: number, end: number): string {
     const count = end - begin
     const line = this.linesBefore + begin
@@ -127,7 +130,7 @@ class HunkWriter {
   }
 }
 
-/** How many lines are left, up to `most`. */
+/** Number of remaining lines, up to `most`. */
 function linesFrom(lines: EscapedLines, most: number): number {
   const before = lines.count
   while (lines.count - before < most && lines.next());

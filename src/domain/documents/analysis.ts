@@ -1,14 +1,14 @@
 /**
- * How a document is analysed: which texts it is indexed by, and in which language, stemmed or as code.
- * Writes, rebuilds, rechecks, highlights and spell correction share these rules, so that all of them see the
- * same terms. Pure; any lane.
+ * How a document is analysed: which texts it is indexed by, in which language, and whether stemmed or as
+ * code. Writes, rebuilds, rechecks, highlights and spell correction share these rules, so that all of them
+ * see the same terms. Pure; any lane.
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Metadata } from './metadata.js'
 
-/** What the options of the server say about analysis. */
+/** The server options that affect analysis. */
 export interface AnalysisSettings {
   readonly ftsDefaultLang: string
   readonly ftsStemming: boolean
@@ -33,8 +33,8 @@ export interface TextsOfDocument {
 }
 
 /**
- * The fields of a document, and how each is analysed: its content, and the values of each metadata key.
- * Writes, rebuilds and rechecks all ask here.
+ * The fields of a document, and how each is analysed: its content, and the values of each metadata key. Used
+ * by writes, rebuilds and rechecks.
  */
 export function indexedTexts(config: AnalysisSettings, { key, lang, values, contentMd }: TextsOfDocument): IndexedText[] {
   const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: false }

@@ -1,7 +1,7 @@
 /**
- * Which documents are source code: their content is read as identifiers instead of prose. One answer for
- * writes, rebuilds, replays, rechecks and highlights. Pure, any thread. Rules: service-1, "Code documents",
- * and docs/decisions/0070-code-documents.md.
+ * Determines which documents are source code. Their content is analysed as identifiers instead of prose.
+ * Writes, rebuilds, replays, rechecks and highlights share this rule. Pure, any thread. Rules: service-1,
+ * "Code documents", and docs/decisions/0070-code-documents.md.
  */
 import type { Metadata } from './metadata.js'
 
@@ -31,7 +31,7 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([language, extensions]) => extensions.split(' ').map((extension) => [extension, language] as const)),
 )
 
-/** What decides: the first values of some metadata keys, and the key of the document. */
+/** The inputs of the decision: the first values of some metadata keys, and the key of the document. */
 export interface CodeMarks {
   readonly key: string
   readonly kind: string | undefined
@@ -52,12 +52,12 @@ export function codeMarksOf(key: string, meta: Metadata['values']): CodeMarks {
   return { key, kind, language, path }
 }
 
-/** A `kind` decides, both ways; without one the extension of the path or of the key. */
+/** `kind` decides if it is set. Otherwise the extension of the path or of the key decides. */
 export function isCodeDocument(marks: CodeMarks): boolean {
   return marks.kind === undefined ? languageOfNames(marks) !== undefined : marks.kind === 'code'
 }
 
-/** Source language of a code document; undefined where nothing tells. */
+/** Source language of a code document. Undefined if it cannot be determined. */
 export function codeLanguage(marks: CodeMarks): string | undefined {
   return marks.language ?? languageOfNames(marks)
 }
@@ -67,8 +67,8 @@ function languageOfNames({ key, path }: CodeMarks): string | undefined {
 }
 
 /**
- * Behind the last dot of the last part of the path, in any case. A name that is nothing but an extension
- * (`.json`) has none.
+ * The extension is the part after the last dot of the last path segment, case-insensitive. A name that
+ * consists only of an extension (`.json`) has none.
  */
 function languageByExtension(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1)

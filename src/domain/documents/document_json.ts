@@ -1,7 +1,7 @@
 /**
  * Reads parts of a document's stored JSON without parsing its content, which comes last. Quotes inside a
- * string are escaped, and a metadata key is followed by a list, so the bytes below occur in front of the
- * content and nowhere else. Pure; read lanes.
+ * string are escaped, and the value of a metadata key is a list, so the bytes below occur only once, directly
+ * before the content. Pure; read lanes.
  */
 import { codeMarksOf, type CodeMarks } from './code_document.js'
 
@@ -19,19 +19,21 @@ export function headOf(json: Buffer): DocumentHead {
   return JSON.parse(`${json.toString('utf8', 0, json.indexOf(CONTENT))}}`) as DocumentHead
 }
 
-/** Of the content's first byte, which is escaped; it ends two bytes before the end of the text. */
+/**
+ * Offset of the content's first byte. The content is escaped, and ends two bytes before the end of the JSON.
+ */
 export function contentStartOf(json: Buffer): number {
   return json.indexOf(CONTENT) + CONTENT.length
 }
 
 /**
- * What decides how a document's content is analysed. Found in the bytes of its head; only heads with metadata
- * `kind` or `path` are parsed.
+ * The values that determine how a document's content is analysed. They are found in the bytes of its head.
+ * Only heads with metadata `kind` or `path` are parsed.
  */
 export function readingOf(json: Buffer): { readonly lang: string; readonly marks: CodeMarks } {
   const head = json.toString('latin1', 0, json.indexOf(CONTENT))
-  // The quotes of other texts are escaped, so these stand behind the key and around a metadata key, and
-  // nowhere before or else.
+  // Quotes inside strings are escaped. The patterns therefore match only the ends of the id and the key, and
+  // the quotes around a metadata key.
   const lang = head.indexOf(LANG)
   if (lang < 0 || head.includes('"kind":[') || head.includes('"path":[')) {
     const { key, lang: name, meta } = headOf(json)
@@ -44,7 +46,7 @@ export function readingOf(json: Buffer): { readonly lang: string; readonly marks
 const KEY = '","key":"'
 const LANG = '","lang":"'
 
-/** UTF-8 bytes of the content, its escapes resolved. */
+/** UTF-8 bytes of the content after unescaping. */
 export function contentBytesOf(json: Buffer): number {
   const escaped = json.subarray(contentStartOf(json), json.length - 2)
   let bytes = escaped.length

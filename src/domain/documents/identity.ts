@@ -11,8 +11,8 @@ export function documentId(collection: string, key: string, lang: string): strin
   return lowerCase(`${collection}|${key}|${lang}`)
 }
 
-// Control characters make names that no log, shell or file name can show; a NUL would end the key in the
-// identity index.
+// Names with control characters cannot be shown in logs, shells or file names. A NUL would terminate the key
+// in the identity index.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /** The name of the collection in the id of a document, in lower case. */
@@ -21,8 +21,8 @@ export function collectionInId(id: string, key: string, lang: string): string {
 }
 
 /**
- * The names in the input of any operation, before it runs: what is out of bounds reaches no store, whose
- * look-ups throw on keys that are too long for them.
+ * Checks the names in the input of any operation before it runs. Names out of bounds never reach the store,
+ * whose look-ups throw on keys that are too long.
  * @throws ServiceError 400
  */
 export function checkNames({ collection, key, lang }: Readonly<Record<string, unknown>>): void {
@@ -43,8 +43,8 @@ export function checkIdentity(key: string, lang: string): void {
 }
 
 /**
- * For new names: `|` separates the parts of an id, and two documents could have the same id. Names that older
- * versions accepted stay usable. A key may contain `|`: it is the middle part.
+ * For new names: `|` separates the parts of an id, so two documents could have the same id. Names that older
+ * versions accepted remain usable. A key may contain `|`: it is the middle part.
  * @throws ServiceError 400
  */
 export function requirePlainName(field: 'collection' | 'lang', name: string): void {

@@ -1,6 +1,6 @@
 /**
- * Metadata: a flat map from string to a list of strings, kept as JSON text with sorted keys, so that equal
- * metadata is equal text whoever wrote it.
+ * Metadata: a flat map from strings to lists of strings, stored as JSON text with sorted keys, so that equal
+ * metadata has equal text regardless of its writer.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_KEY_BYTES_MAX, META_VALUES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
@@ -15,7 +15,7 @@ export interface Metadata {
 
 const EMPTY: Metadata = { values: [], json: '{}', pairs: [] }
 
-/** @throws ServiceError 400 for anything that is not a map of string lists within the bounds. */
+/** @throws ServiceError 400 for anything that is not a map of string lists within the limits */
 export function parseMetadata(meta: unknown): Metadata {
   if (meta === undefined || meta === null) return EMPTY
   if (typeof meta !== 'object' || (Array.isArray(meta) && meta.length > 0)) throw badRequest('invalid meta')
@@ -47,8 +47,9 @@ function checkValues(key: string, list: unknown): string[] {
 }
 
 /**
- * A lone surrogate has no form in UTF-8, and would be stored as another character or not at all. Text that
- * older versions accepted is still served, and stays unchanged by writes that do not replace it.
+ * Rejects lone surrogates. They cannot be encoded in UTF-8 and would be stored as another character or not at
+ * all. Text that older versions accepted is still served, and is not changed by writes that do not replace
+ * it.
  * @throws ServiceError 400
  */
 export function requireText(contentMd: unknown, meta: unknown): void {
@@ -62,8 +63,8 @@ export function requireText(contentMd: unknown, meta: unknown): void {
 }
 
 /**
- * Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a
- * key without values asks that the key is there, with a value at least.
+ * Whether a document with this metadata passes `filterMeta`: AND between keys, OR between the values of a
+ * key. A key without values requires that the document has the key, with at least one value.
  */
 export function passesFilter(
   meta: Readonly<Record<string, readonly string[]>>,

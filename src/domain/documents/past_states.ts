@@ -1,15 +1,15 @@
 /**
- * Past states of a document: by number, before another, or at a time. Only kept revisions are found. Where a
- * state between two kept ones is missing, the state that was current in between is unknown, and the answer is
- * 404. Decision: docs/decisions/0082-past-states.md. Any lane.
+ * Past states of a document: by number, before another state, or at a time. Only kept revisions are found. If
+ * a state between two kept revisions is missing, the state that was current in between is unknown, and the
+ * answer is 404. Decision: docs/decisions/0082-past-states.md. Any lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 
-/** The present state or a kept revision. @throws ServiceError 404 */
+/** The current state or a kept revision. @throws ServiceError 404 */
 export function stateOfRevision(view: View, head: Head, revision: number): Head {
-  // Numbers beyond the present one would not fit into a key.
+  // Numbers above the current one may not fit into a key.
   if (revision > head.revision) throw serviceError('notFound')
   const state = revision === head.revision ? head : view.revisions.at(head.collection, head.docid, revision)
   if (state === undefined) throw serviceError('notFound')
@@ -24,9 +24,9 @@ export function stateBefore(view: View, state: Head): Head {
 }
 
 /**
- * The state that was current at the end of that second.
- * @throws ServiceError 404 where there was no document then, or its state was not kept
- * @param head the present state
+ * The state that was current at the end of the given second.
+ * @throws ServiceError 404 if the document did not exist then, or its state was not kept
+ * @param head the current state
  */
 export function stateAsOf(view: View, head: Head, second: number): Head {
   const state = head.updatedAt <= second ? head : newestUntil(view, head, second)
@@ -36,7 +36,7 @@ export function stateAsOf(view: View, head: Head, second: number): Head {
   return state
 }
 
-/** By halving the numbers: times ascend with them, as the clock does. */
+/** Binary search over the revision numbers. Times ascend with the numbers as long as the clock does. */
 function newestUntil(view: View, { collection, docid, revision }: Head, second: number): Head | undefined {
   let found: Head | undefined
   let [low, high] = [1, revision - 1]
@@ -54,7 +54,7 @@ function newestUntil(view: View, { collection, docid, revision }: Head, second: 
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** Unix seconds, or a date and time as ISO 8601 writes them; without a zone UTC. @throws ServiceError 400 */
+/** Unix seconds, or an ISO 8601 date and time; without a time zone: UTC. @throws ServiceError 400 */
 export function readSecond(field: string, given: unknown): number {
   const second = typeof given === 'string' ? secondOfText(given) : given
   if (typeof second !== 'number' || !Number.isFinite(second) || second < 0)
@@ -68,7 +68,7 @@ function secondOfText(text: string): number {
   return date === undefined || !isDay(date) ? Number.NaN : Date.parse(`${date}T${time}${zone.toUpperCase()}`) / 1000
 }
 
-/** The parser of dates takes the 30th of February for the 1st of March. */
+/** Date parsing accepts the 30th of February and returns the 1st of March. */
 function isDay(date: string): boolean {
   const midnight = new Date(`${date}T00:00Z`)
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)

@@ -1,12 +1,12 @@
 /**
- * Template variables of /v1/get: each `%%name%%` in the content is replaced by `env.name`, from start to end;
- * inserted values are not scanned again. Service-1, identity rule 5: a name may contain whatever a key of
- * `env` may, also `%` and line breaks. Of names that overlap in the text, the one that ends first is
- * replaced; of those that end together, the one that begins first.
+ * Template variables of /v1/get: each `%%name%%` in the content is replaced by `env.name`, from start to end.
+ * Inserted values are not scanned again. Service-1, identity rule 5: a name may contain any character that a
+ * key of `env` may contain, including `%` and line breaks. If names overlap in the text, the one that ends
+ * first is replaced. If they end together, the one that begins first is replaced.
  *
- * Works on JSON-escaped bytes, as contents are stored, outside of JavaScript's heap. All names are looked for
- * at once (Aho and Corasick, "Efficient string matching", CACM 1975): linear in the content, whatever the
- * names are. Pure.
+ * Operates on JSON-escaped bytes, as contents are stored, outside the JavaScript heap. All names are matched
+ * simultaneously (Aho and Corasick, "Efficient string matching", CACM 1975). The time is linear in the
+ * content, for any set of names. Pure.
  */
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
@@ -18,7 +18,7 @@ const PERCENT = 0x25
 const MARK = Buffer.from('%%')
 const ROOT = 0
 const NONE = -1
-/** Bytes of content between two looks at the deadline: 0.3 ms. */
+/** Bytes of content between two polls of the deadline: 0.3 ms. */
 const BYTES_POLLED = 64 * 1024
 
 export class Template {
@@ -26,7 +26,7 @@ export class Template {
   readonly #values: readonly Buffer[]
   readonly #states: States
 
-  /** @param env an empty name names nothing @throws ServiceError 400 */
+  /** @param env an entry with an empty name is ignored @throws ServiceError 400 */
   constructor(env: Iterable<readonly [name: string, value: string]>) {
     const entries = [...env].filter(([name]) => name !== '')
     this.#names = entries.map(([name]) => Buffer.concat([MARK, escapeContent(name), MARK]))
@@ -38,9 +38,9 @@ export class Template {
   }
 
   /**
-   * Appends the filled content.
-   * @param poll throws where nobody waits any more
-   * @throws ServiceError 400 where the answer would be too large: nothing was written then
+   * Appends the content with all variables replaced.
+   * @param poll throws if the client is no longer waiting
+   * @throws ServiceError 400 if the answer would be too large; nothing has been written then
    */
   fill(escaped: Uint8Array, out: ByteWriter, poll: () => void): void {
     let bytes = out.length + escaped.length
@@ -60,7 +60,7 @@ export class Template {
     out.part(escaped, copied, escaped.length)
   }
 
-  /** @returns how many there are */
+  /** @returns the number of matches */
   #each(text: Uint8Array, poll: () => void, found: (name: number, end: number) => void): number {
     const states = this.#states
     let state = ROOT
@@ -88,8 +88,9 @@ export class Template {
 }
 
 /**
- * The automaton of all names: a trie with a fallback state for each node. Transitions are in one
- * open-addressing hash table: constant time, and memory in proportion to the bytes of the names.
+ * The automaton of all names: a trie with a fallback state for each node. Transitions are stored in one
+ * open-addressing hash table. A look-up takes constant time, and the memory is proportional to the bytes of
+ * the names.
  */
 class States {
   readonly #fallback: Int32Array
@@ -137,7 +138,7 @@ class States {
     this.#name[state] = index
   }
 
-  /** Level by level: the fallbacks of a node's ancestors are known before its own is asked for. */
+  /** Level by level, so that the fallbacks of a node's ancestors are known before its own is computed. */
   #link(names: readonly Uint8Array[]): void {
     const states = new Int32Array(names.length)
     let isOpen = true
@@ -162,7 +163,7 @@ class States {
     return this.#keys[slot] === NONE ? NONE : (this.#targets[slot] as number)
   }
 
-  /** Where the transition is, or would be. */
+  /** The slot of the transition, or the slot where it would be inserted. */
   #slot(state: number, byte: number): number {
     const key = state * 256 + byte
     let slot = Math.imul(key ^ (key >>> 15), 0x9e3779b1) & this.#mask

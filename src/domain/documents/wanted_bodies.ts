@@ -1,11 +1,11 @@
-/** Readers of several documents fetch all missing contents at once, not one after the other. */
+/** Readers of several documents fetch all missing contents together instead of one after the other. */
 import { BodiesWanted } from '../../store/objects.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 
 /**
- * Runs a function that reads the contents of these documents.
- * @throws BodiesWanted for all missing contents, where the function met one
+ * Runs a function that reads the contents of the given documents.
+ * @throws BodiesWanted for all missing contents, if the function met a missing one
  */
 export function readingAll<T>(view: View, collection: number, docids: () => Iterable<number>, run: () => T): T {
   return readingOf(

@@ -1,6 +1,6 @@
 /**
- * How a document's content is cut into chunks for embedding, by the options of the server, and the hash of
- * each chunk: chunks with equal hashes have equal texts and share their vector. Lane threads.
+ * Chunks a document's content for embedding, according to the server options, and hashes each chunk. Chunks
+ * with equal hashes have equal texts and share their vector. Lane threads.
  */
 import { createHash } from 'node:crypto'
 import type { Chunker } from '../../engine/chunker.js'
@@ -11,7 +11,7 @@ import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 
 export interface Cutting {
   readonly isCode: boolean
-  /** Checksum of all options that decide where a content is cut. */
+  /** Checksum of all options that determine the chunk boundaries. */
   readonly recipe: number
 }
 
@@ -21,7 +21,7 @@ export interface Cut {
   readonly hashes: BigUint64Array
 }
 
-/** Goes up when the same content would be cut otherwise than before. */
+/** Incremented when the same content is chunked differently than before. */
 const CHUNKER_VERSION = 1
 
 export interface CuttingTools {
@@ -29,17 +29,17 @@ export interface CuttingTools {
   readonly chunker: Chunker
 }
 
-/** What the options of the server say about chunks. */
+/** The server options for chunks. */
 export interface CuttingOptions {
-  /** Undefined: as each document says that it is. */
+  /** Undefined: determined per document. */
   readonly embeddingChunkMode: 'prose' | 'code' | undefined
   /** False: a document is one chunk. */
   readonly embeddingChunkEnabled: boolean
-  /** Characters that a chunk aims at. */
+  /** Target size of a chunk in characters. */
   readonly embeddingChunkSize: number
 }
 
-/** As the options of the server say, else by the document's own marks. */
+/** The server option decides if it is set. Otherwise the document's own marks decide. */
 export function cuttingOf(options: CuttingOptions, head: Head): Cutting {
   const { embeddingChunkMode: mode, embeddingChunkEnabled: isCut, embeddingChunkSize: size } = options
   const text = mode === undefined ? textOfHead(head) : undefined
@@ -48,7 +48,7 @@ export function cuttingOf(options: CuttingOptions, head: Head): Cutting {
   return { isCode, recipe }
 }
 
-/** @param content UTF-8. No chunk is empty or all white space. */
+/** @param content UTF-8. No chunk is empty or consists only of white space. */
 export function cut({ config, chunker }: CuttingTools, { isCode }: Cutting, content: Uint8Array): Cut {
   const { embeddingChunkEnabled: isCut, embeddingChunkSize: size } = config
   const all = isCut ? chunker.chunk(content, isCode ? 'code' : 'prose', size, 0) : wholeOf(content)

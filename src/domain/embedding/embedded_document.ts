@@ -1,7 +1,7 @@
 /**
- * What became of a document that was to be embedded, as it goes to the write lane, and the decision there:
- * the new vectors are joined with those that the document has of chunks that are still the same. Write lane,
- * inside the write transaction, but for the types.
+ * The outcome of embedding a document, as it is passed to the write lane, and the decision there: the new
+ * vectors are merged with the document's existing vectors of unchanged chunks. Write lane, inside the write
+ * transaction, except for the types.
  */
 import type { VectorChange } from '../../engine/vector_types.js'
 import type { WriteTransaction } from '../../store/apply.js'
@@ -12,16 +12,16 @@ import type { Step } from '../step.js'
 interface OfDocument {
   readonly collection: number
   readonly docid: number
-  /** LSN of the write that waits for it; 0: none does. */
+  /** LSN of the write that waits for the vectors; 0: none. */
   readonly queued: bigint
 }
 
-/** `keep`: nothing is to be done, or nothing can be. */
+/** `keep`: the vectors do not change, or cannot be computed. */
 export interface KeptVectors extends OfDocument {
   readonly change: 'keep'
 }
 
-/** What the body with this LSN says has its vectors already. */
+/** The existing vectors also match the body with this LSN. */
 export interface RestampedVectors extends OfDocument {
   readonly change: 'restamp'
   readonly bodyLsn: bigint
@@ -33,29 +33,29 @@ export interface NewVectors extends OfDocument {
   readonly dimensions: number
   readonly isCode: boolean
   readonly recipe: number
-  /** Of the body that was cut. */
+  /** LSN of the body that was chunked. */
   readonly bodyLsn: bigint
   /** Start and end of each chunk, u32. */
   readonly ranges: Uint8Array
-  /** One a chunk, u64. */
+  /** One per chunk, u64. */
   readonly hashes: Uint8Array
-  /** Chunks that `vectors` has, ascending, u32; chunks of equal hashes once. */
+  /** Indexes of the chunks in `vectors`, ascending, u32. Of chunks with equal hashes only one is included. */
   readonly given: Uint8Array
   /** f32. */
   readonly vectors: Uint8Array
-  /** False: the others come later, and the document waits for them. */
+  /** False: the other vectors follow later, and the document remains queued. */
   readonly isWhole: boolean
-  /** Nothing of before is taken over. */
+  /** No existing vectors are reused. */
   readonly isFresh: boolean
 }
 
-/** As msgpack carries it: numbers and byte strings. */
+/** As encoded in msgpack: numbers and byte strings. */
 export type EmbeddedDocument = KeptVectors | RestampedVectors | NewVectors
 
 /**
- * Nothing where there is nothing to say, or where chunks lack their vectors that were there when the document
- * was looked at: then it waits on, and is looked at again. What was embedded of a content that has been
- * replaced meanwhile is kept: what the next one has in common with it is not embedded again.
+ * Returns undefined if nothing changes, or if a chunk lacks a vector that existed when the document was
+ * examined. The document then stays in the queue and is examined again. Vectors of content that has been
+ * replaced meanwhile are kept, so that chunks shared with the new content are not embedded again.
  */
 export function decideVectors(transaction: WriteTransaction, document: EmbeddedDocument): Step | undefined {
   const { collection, docid } = document
@@ -76,18 +76,21 @@ export function decideVectors(transaction: WriteTransaction, document: EmbeddedD
   }
 }
 
-/** What the vector engine is told of vectors that were set. */
+/** The change for the vector engine after vectors were set. */
 export function changeOf({ dimensions, vectors }: VectorRecord, collection: number, docid: number, lsn: bigint): VectorChange {
   return vectors.length === 0 ? { kind: 'remove', collection, docid, lsn } : { kind: 'set', collection, docid, lsn, dimensions, vectors }
 }
 
-/** 0 where it does not wait any more. */
+/** 0 if the document no longer waits. */
 function queuedOf({ view }: WriteTransaction, lsn: bigint | number): bigint {
   const queued = BigInt(lsn)
   return queued > 0n && view.vectors.isQueued(queued) ? queued : 0n
 }
 
-/** Undefined where a chunk has its vector in neither. Of a part those chunks that have one. */
+/**
+ * Undefined if a chunk has a vector in neither source. A partial document (`isWhole` false) keeps only the
+ * chunks that have one.
+ */
 function joined(document: NewVectors, old: VectorRecord | undefined): VectorRecord | undefined {
   const { dimensions, variant, isCode, recipe, isWhole } = document
   const ranges = wordsOf(document.ranges)

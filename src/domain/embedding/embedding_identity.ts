@@ -1,10 +1,10 @@
-/** Which provider makes vectors. Types only. */
+/** Identifies the provider of vectors. Types only. */
 
 export interface EmbeddingIdentity {
   /** `openai`, `local` ... */
   readonly provider: string
   readonly model: string
   readonly dimensions: number
-  /** Vectors of another variant cannot be compared with its own. */
+  /** Vectors of different variants cannot be compared. */
   readonly variant: string
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the texts of documents that need vectors: each document is cut, its chunks are compared with those
- * that have vectors, and the texts of the others are returned. Runs on the bulk lane, over one view.
+ * Finds the texts of documents that need vectors. Each document is chunked, its chunks are compared with
+ * those that have vectors, and the texts of the others are returned. Runs on the bulk lane, over one view.
  */
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits/embedding.js'
 import { unescapeContent } from '../../store/body.js'
@@ -13,37 +13,40 @@ import type { EmbeddingIdentity } from './embedding_identity.js'
 
 export type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
 
-/** A document to embed, as a lane has named it. */
+/** A document to embed, as named by a lane. */
 export interface NamedDocument {
   readonly collection: number
   readonly docid: number
-  /** LSN of the write that waits for it, 0: none does. */
+  /** LSN of the write that waits for the vectors; 0: none. */
   readonly queued: number
-  /** Embedded again even where nothing has changed. */
+  /** Embedded again even if nothing has changed. */
   readonly force: boolean
 }
 
 /**
- * `gone`: there is no such document, or it does not wait any more. `current`: nothing has changed. `same`:
- * written again as it was. `new`: its texts want vectors, if it has any.
+ * `gone`: the document does not exist or no longer waits. `current`: nothing has changed. `same`: written
+ * again unchanged. `new`: its texts, if it has any, need vectors.
  */
 export type CutOutcome = 'gone' | 'current' | 'same' | 'new'
 
 export interface CutDocument {
   readonly outcome: CutOutcome
-  /** As it is to be stored; where it is new without the vectors of `texts`, one for each of its `given`. */
+  /**
+   * The document as it is to be stored. If it is new, it lacks the vectors of `texts`, which correspond to
+   * its `given`.
+   */
   readonly document: EmbeddedDocument
   readonly texts: readonly string[]
-  /** Chunks that have their vectors already. */
+  /** Number of chunks that already have vectors. */
   readonly reused: number
 }
 
 const NOTHING = { texts: [], reused: 0 } as const
 
 /**
- * @param textsWanted after so many no further document is begun; one that alone has more hands out some of
- * them, and the rest the next time
- * @returns of the first documents, at least of one
+ * @param textsWanted no further document is begun after this number of texts; a single document with more
+ * texts returns a part of them now, and the rest the next time
+ * @returns the results of the first documents, at least of one
  */
 export function cutDocuments(
   tools: CuttingTools,
@@ -60,7 +63,7 @@ export function cutDocuments(
     bytes += view.head(named.collection, named.docid)?.bodyRawBytes ?? 0
     if (texts >= textsWanted || (done.length > 0 && bytes > EMBEDDING_SLICE_BYTES_MAX)) break
     const found = cutDocument(tools, view, retired, wanted, named, textsWanted)
-    // It would make the call larger than it can be: it begins the next one.
+    // It would exceed the maximum size of the call, so it begins the next one.
     if (texts > 0 && texts + found.texts.length > textsWanted) break
     done.push(found)
     texts += found.texts.length
@@ -92,7 +95,7 @@ function cutDocument(
   return newDocument(base, head, cutting, wanted, pieces, content, force ? undefined : old, textsWanted)
 }
 
-/** Vectors of another variant can't be compared with those that are wanted. */
+/** Vectors of another variant cannot be compared with the wanted ones. */
 function usable(old: VectorRecord | undefined, { variant, dimensions }: VectorsWanted): VectorRecord | undefined {
   return old?.variant === variant && old.dimensions === dimensions ? old : undefined
 }
@@ -115,11 +118,11 @@ function newDocument(
   const known = new Set<bigint>(old?.hashes)
   const lacking = [...hashes.keys()].filter((at) => {
     const hash = hashes[at] as bigint
-    // Of equal chunks the first stands for all.
+    // Of equal chunks only the first is embedded.
     return !known.has(hash) && known.add(hash)
   })
-  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each
-  // step writes all that is there so far.
+  // A document with very many chunks is processed in steps, so that a crash loses only one of them. The
+  // number of steps is bounded, because each step writes all vectors so far.
   const step = Math.max(textsWanted, Math.ceil(lacking.length / EMBEDDING_STEPS_MAX))
   const given = lacking.slice(0, step)
   return {

@@ -1,6 +1,6 @@
 /**
- * Vectors of texts that a request brings, on the lane that runs it. Cached vectors are used; where some are
- * missing, the request suspends: it goes to the front end with the texts, which asks the provider
+ * Vectors of the texts in a request, on the lane that runs it. Cached vectors are used. If some are missing,
+ * the request suspends: it returns to the front end with the texts, which asks the provider
  * (src/background/embedding/texts.ts), and is retried. Read lanes and the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
@@ -10,7 +10,7 @@ import type { EmbeddingIdentity } from './embedding_identity.js'
 
 /** Control flow, not an error: the request suspends until these texts have vectors, and is retried. */
 export class EmbeddingsWanted extends Error {
-  /** @param isOptional the request does without them where no provider makes any */
+  /** @param isOptional the request runs without the vectors if no provider is available */
   constructor(
     readonly texts: readonly string[],
     readonly role: EmbeddingRole,
@@ -21,9 +21,9 @@ export class EmbeddingsWanted extends Error {
   }
 }
 
-/** What the cache has for one text. */
+/** The cache entry of one text. */
 export interface CachedVector {
-  /** Undefined: the provider had none. */
+  /** Undefined: the provider returned none. */
   readonly vector: Float32Array | undefined
   /**
    * Called once a request uses the vector: counts the hit, and removes a vector that serves one request only.
@@ -33,7 +33,7 @@ export interface CachedVector {
 
 /** The cache of vectors, which all threads of the process share. */
 export interface VectorCache {
-  /** Undefined where the text has no entry, or an expired one. */
+  /** Undefined if the text has no entry, or an expired one. */
   find(variant: string, role: EmbeddingRole, text: string): CachedVector | undefined
 }
 
@@ -49,7 +49,7 @@ export interface TextVectors {
 }
 
 /**
- * @param texts none empty
+ * @param texts none may be empty
  * @throws EmbeddingsWanted; ServiceError 400 without a provider, or for too many texts at once
  */
 export function vectorsOfTexts(tools: TextVectorTools, texts: readonly string[], role: EmbeddingRole): TextVectors {

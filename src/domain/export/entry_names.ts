@@ -1,8 +1,8 @@
 /**
- * Names of the files in a ZIP export: `{key}.{lang}.md`. Everything but letters, digits, `-` and `_` of ASCII
- * is replaced by `-`, so that no name leaves the target folder or is special to a file system. Names are
- * unique: a document whose name was used before gets its docid behind the key. Used names are kept in a Bloom
- * filter of fixed size; a false positive only adds a docid to a name.
+ * Names of the files in a ZIP export: `{key}.{lang}.md`. Every character other than ASCII letters, digits,
+ * `-` and `_` is replaced by `-`, so that no name leaves the target folder or is special to a file system.
+ * Names are unique: if a document's name was used before, its docid is appended to the key. Used names are
+ * kept in a Bloom filter of fixed size; a false positive only adds a docid to a name.
  */
 import { crc32, crc32c } from '../../store/packages.js'
 import { EXPORT_NAME_BITS, EXPORT_NAME_BYTES_MAX, EXPORT_NAME_HASHES, EXPORT_NAME_TRIES_MAX } from '../../limits/export.js'
@@ -30,7 +30,7 @@ export class EntryNames {
   }
 }
 
-/** File systems that fold case must not lay one file over another. */
+/** Folds case, so that files do not overwrite each other on case-insensitive file systems. */
 function bitsOf(name: string): number[] {
   const folded = name.toLowerCase()
   const first = crc32(folded)

@@ -1,7 +1,7 @@
 /**
- * The documents of a collection in docid order, page by page, each page read in a view of its own: what an
- * export is made of. Every document that is there from the beginning to the end comes exactly once, in the
- * state that it has when its page is read; what is added after the beginning is left out. Decision:
+ * The documents of a collection in docid order, read page by page for an export, each page in its own view.
+ * Every document that exists from the beginning to the end is returned exactly once, in its state when its
+ * page is read. Documents added after the beginning are left out. Decision:
  * docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
@@ -14,12 +14,12 @@ import type { View } from '../../store/view.js'
 import type { Filters } from '../search/filters.js'
 import { passesFilter } from '../documents/metadata.js'
 
-/** How a document is put into the export. */
+/** Writes a document into the export. */
 export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void
 
 export class ExportPages {
   readonly #id: number | undefined
-  /** The first docid that was not given when the export began. */
+  /** The first docid that was not assigned when the export began. */
   readonly #docidEnd: number
   #docidNext = 1
 
@@ -37,16 +37,16 @@ export class ExportPages {
   }
 
   /**
-   * Appends documents until `out` holds enough for a part, or a page has been looked through.
+   * Appends documents until `out` holds enough for a part, or a page has been read.
    * @returns true when there are no more
-   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord;
-   * BodiesWanted, after which it goes on where it was
+   * @throws ServiceError if the collection is gone, or the request must stop; CorruptRecord; BodiesWanted,
+   * after which the next call resumes at the same document
    */
   fill(out: ByteWriter, form: DocumentForm, request: { shouldStop(): boolean }): boolean {
     const id = this.#id
     if (id === undefined) return true
     return this.store.read((view) => {
-      // What is left of a deleted collection is no export of it.
+      // The remains of a deleted collection are not exported.
       if (view.collection(this.collection)?.id !== id) throw serviceError('notFound')
       let seen = 0
       for (const head of view.headsFrom(id, this.#docidNext, this.#docidEnd)) {
@@ -56,7 +56,7 @@ export class ExportPages {
         } catch (error) {
           if (!(error instanceof BodiesWanted)) throw error
           out.cut(before)
-          // What came before goes out as it is: the form has counted it already.
+          // The documents before it are returned as they are, because the form has already counted them.
           if (seen > 0) return false
           view.objects.wantAll(error, view.headsFrom(id, head.docid, Math.min(this.#docidEnd, head.docid + EXPORT_PAGE_DOCUMENTS_MAX)))
         }

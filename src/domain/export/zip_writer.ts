@@ -1,8 +1,8 @@
 /**
- * Writes a ZIP file front to back, in constant memory. Local headers have the sizes, because each document is
- * in memory as a whole. The central directory is spooled to disk and comes at the end. The 64-bit forms are
- * used where count or offset need them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII. Why not
- * fflate: docs/decisions/0196-zip-exports-keep-their-own-writer.md. One export; bulk lane.
+ * Writes a ZIP file front to back, in constant memory. Local headers contain the sizes, because each document
+ * is in memory as a whole. The central directory is spooled to disk and written at the end. The 64-bit forms
+ * are used where count or offset require them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII.
+ * Why not fflate: docs/decisions/0196-zip-exports-keep-their-own-writer.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
 import { ZIP_DEFLATE_LEVEL } from '../../limits/export.js'
@@ -17,7 +17,7 @@ const END_64_LOCATOR = 0x07064b50
 const END = 0x06054b50
 const VERSION_DEFLATE = 20
 const VERSION_64 = 45
-/** Made by a Unix, which gives the external attributes their meaning: an ordinary file, rw-r--r--. */
+/** Made by Unix, which defines the meaning of the external attributes: a regular file, rw-r--r--. */
 const MADE_BY = (3 << 8) | VERSION_64
 const FILE_MODE = 0o100644 * 2 ** 16
 const MAX_16 = 0xffff
@@ -30,10 +30,10 @@ export class ZipWriter {
   /** Bytes of local headers and contents so far. */
   #offset = 0
 
-  /** @param directory takes the central directory until the end */
+  /** @param directory stores the central directory until the end */
   constructor(readonly directory: Spool) {}
 
-  /** Appends a file. @param changedAt unix seconds */
+  /** Appends a file. @param changedAt Unix seconds */
   add(out: ByteWriter, name: string, content: Buffer, changedAt: number): void {
     const packed = deflateRawSync(content, { level: ZIP_DEFLATE_LEVEL })
     const isPacked = packed.length < content.length
@@ -47,7 +47,7 @@ export class ZipWriter {
     this.#offset += header.length + common.length + name.length + bytes.length
   }
 
-  /** Appends the end of the file, behind the spooled directory. */
+  /** Appends the end of the file, after the spooled directory. */
   end(out: ByteWriter): void {
     const start = this.#offset
     const bytes = this.directory.bytes
@@ -62,7 +62,7 @@ export class ZipWriter {
     out.bytes(end)
   }
 
-  /** The entry of the last added file in the central directory. */
+  /** Spools the central directory entry of the last added file. */
   #describe(common: Buffer, name: string): void {
     const isFar = this.#offset >= MAX_32
     const before = Buffer.alloc(6)
@@ -85,8 +85,8 @@ export class ZipWriter {
 }
 
 /**
- * What local header and directory say alike: from the version that is needed to the length of the extra
- * field.
+ * The fields that the local header and the central directory share: from the required version to the length
+ * of the extra field.
  */
 function commonFields(method: number, changedAt: number, crc: number, packedBytes: number, rawBytes: number, nameBytes: number): Buffer {
   const fields = Buffer.alloc(26)
@@ -102,7 +102,7 @@ function commonFields(method: number, changedAt: number, crc: number, packedByte
   return fields
 }
 
-/** UTC, in steps of two seconds from 1980 on. */
+/** UTC, in steps of two seconds since 1980. */
 function dosTime(unixSeconds: number): readonly [date: number, time: number] {
   const at = new Date(Math.max(unixSeconds, Date.UTC(1980, 0, 1) / 1000) * 1000)
   const date = ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()

@@ -1,9 +1,9 @@
 /**
- * Completions of a word that is being typed: words of the documents, commonest first. The index has stems, so
- * two kinds of terms are candidates: terms that begin with the typed letters, and shorter stems that the
- * typed letters have passed (`configur` for `configura`). Each is shown as the word of the documents that it
- * stands for and that begins as typed. Read lanes. Contract: service-1, "Full-text search"; reasons:
- * docs/decisions/0064-autocomplete.md.
+ * Autocomplete: completions of the word that is being typed. Completions are words of the documents, most
+ * frequent first. The index stores stems, so there are two kinds of candidates: terms that begin with the
+ * typed letters, and stems that are shorter than the typed prefix (`configur` for `configura`). Each
+ * candidate is shown as a word of the documents that has this stem and begins with the typed letters. Read
+ * lanes. Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
 import {
@@ -18,9 +18,9 @@ import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'
 
 export interface AutocompleteRequest {
-  /** As normalised. */
+  /** The normalised prefix. */
   readonly query: string
-  /** As asked; empty: the fields that a search looks in. */
+  /** As requested. Empty: the fields that a search scores by default. */
   readonly field: string
   readonly most: number
 }
@@ -28,14 +28,17 @@ export interface AutocompleteRequest {
 export interface AutocompleteItem {
   readonly term: string
   readonly field: string
-  /** Documents that a search for the word finds in the field, words of the same stem included. */
+  /**
+   * Number of documents that a search for the word finds in the field, including documents with other words
+   * of the same stem.
+   */
   readonly docCount: number
 }
 
-/** Neither a letter with its marks nor a digit. */
+/** Characters that are neither letters, combining marks nor digits. */
 const STRIPPED = /[^\p{Alphabetic}\p{M}\p{N}]/gu
 
-/** @param topN 0 is the default, as with limits */
+/** @param topN 0 selects the default, as with limits */
 export function readAutocomplete(q: string, field: string | undefined, topN: number | undefined): AutocompleteRequest {
   const letters = q.normalize('NFC').toLowerCase().replace(STRIPPED, '')
   return {
@@ -45,7 +48,7 @@ export function readAutocomplete(q: string, field: string | undefined, topN: num
   }
 }
 
-/** `title` is the metadata key; every other field has its own name. */
+/** `title` is the metadata key. Every other field keeps its own name. */
 function fieldsOf(field: string): readonly string[] {
   if (field === '') return STANDARD_FIELDS
   return [field === 'title' ? 'meta.title' : field]
@@ -55,7 +58,9 @@ function shownField(name: string): string {
   return name === 'meta.title' ? 'title' : name
 }
 
-/** One per lane: with the words that it remembers. Answers are kept by the front end. */
+/**
+ * Completes prefixes. One per lane, with the lane's cache of surface words. The front end caches the answers.
+ */
 export class Autocompleter {
   readonly #surfaces: SurfaceWords
 
@@ -63,7 +68,7 @@ export class Autocompleter {
     this.#surfaces = surfaces
   }
 
-  /** The answer's JSON. @param collection undefined where there is none */
+  /** Returns the answer's JSON. @param collection undefined if it does not exist */
   complete(tools: SurfaceTools, view: View, collection: number | undefined, request: AutocompleteRequest): string {
     if (collection === undefined || request.query === '') return answerOf([], request)
     return answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
@@ -85,7 +90,7 @@ function completionsOf(
   const fields = fieldsOf(request.field)
   const lookUps: LookUps = { left: AUTOCOMPLETE_LOOK_UPS_MAX }
   const wordOf = ({ term, field }: Completion): string | undefined =>
-    // Who types no accents finds words with them; who types one means it.
+    // A prefix without accents also matches words with accents. A prefix with accents matches only those.
     (surfaces.of(tools, view, collection, [field], term, lookUps) ?? [term]).find(
       (form) => form.startsWith(query) || foldLetters(form).startsWith(query),
     )
@@ -95,21 +100,22 @@ function completionsOf(
     const begun = beginnings.map((beginning) => tools.engine.completions(collection, fields, beginning, asked))
     return { terms: onePerTerm([...begun.flat(), ...passed]), lasts: begun.flatMap((terms) => terms[asked - 1] ?? []) }
   }
-  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do,
-  // which takes the engine half the time.
+  // A term may be returned once per field, and some terms have no word that begins with the typed letters.
+  // The worst case therefore needs `most * (fields + 1)` candidates. `2 * most` usually suffice and take the
+  // engine half the time, so they are tried first.
   const found =
     itemsOf(candidatesOf(2 * most), most, wordOf) ?? itemsOf({ ...candidatesOf(most * (fields.length + 1)), lasts: [] }, most, wordOf) ?? []
   return found.sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
 }
 
 interface Candidates {
-  /** Commonest first. */
+  /** Most frequent first. */
   readonly terms: readonly Completion[]
-  /** Behind each of them there may be terms that are missing. */
+  /** The last term of each list that the engine cut off: terms that sort after it may be missing. */
   readonly lasts: readonly Completion[]
 }
 
-/** Undefined where missing terms may be among the first `most`. */
+/** Returns undefined if a missing term may belong to the first `most`. */
 function itemsOf(
   { terms, lasts }: Candidates,
   most: number,
@@ -130,7 +136,7 @@ function isBefore(one: Completion, other: Completion): boolean {
   return one.documents > other.documents || (one.documents === other.documents && one.term < other.term)
 }
 
-/** A word is offered once, for the field in which most documents have it. Commonest first. */
+/** Keeps each term once, for the field in which most documents have it. Most frequent first. */
 function onePerTerm(completions: readonly Completion[]): Completion[] {
   const best = new Map<string, Completion>()
   for (const completion of completions) {
@@ -141,7 +147,8 @@ function onePerTerm(completions: readonly Completion[]): Completion[] {
 }
 
 /**
- * Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed.
+ * Terms that do not begin with the typed letters, but whose surface words may: the stem of the prefix, and
+ * the prefix with letters removed from its end.
  */
 function passedTerms(
   { engine, analyzer, config }: SurfaceTools,

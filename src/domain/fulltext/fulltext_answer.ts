@@ -1,7 +1,7 @@
 /**
- * The answer of a full-text search: each document with its score, the terms it matched, its highlights and
- * what else the request asks for. Documents are copied from the store's JSON, never parsed. One per request,
- * over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
+ * Writes the answer of a full-text search: each document with its score, matched terms, highlights and the
+ * other parts that the request asks for. Documents are copied from the store's JSON and never parsed. One per
+ * request, over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
  */
 import type { Expansion, Explanation } from '../../engine/types.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
@@ -16,56 +16,57 @@ import type { FulltextRequest } from './fulltext_request.js'
 export interface SearchFacts {
   /** Live documents of the collection in the index. */
   readonly documents: number
-  /** All documents that match, as far as counted. */
+  /** Number of matching documents, as far as counted. */
   readonly matches: number
   /**
-   * A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.
+   * A pattern or a fuzzy word matches more index terms than its expansion limit. The most frequent terms were
+   * used.
    */
   readonly expansionsCut: boolean
   readonly durationMs: number
 }
 
-/** A result as it stands in the answer; `document` is a copy of its JSON. */
+/** A result as written to the answer. `document` is a copy of its JSON. */
 export interface WrittenResult {
   readonly docid: number
   readonly document: Buffer
   readonly score: number
   readonly matchedTerms: readonly string[]
-  /** JSON text, a copy; undefined where none were asked for. */
+  /** JSON text, a copy. Undefined if the request asks for none. */
   readonly highlights: Buffer | undefined
 }
 
-/** What an answer says of a result beside document, score and terms. */
+/** Fields of a result in addition to document, score and terms. */
 export interface ResultNotes {
   readonly isPinned?: boolean
   readonly explanation?: Explanation | undefined
 }
 
-/** What the results of an answer have beside their documents. */
+/** Optional parts of an answer. */
 export interface AnswerParts {
-  /** Gets what is written, too. */
+  /** Also receives each result that is written. */
   readonly results?: WrittenResult[] | undefined
   readonly highlights?: Highlights | undefined
-  /** Stand in place of whole documents. */
+  /** Replace the whole documents. */
   readonly passages?: Passages | undefined
 }
 
 export class AnswerWriter {
   readonly #request: FulltextRequest
   readonly #query: QueryPlan
-  /** How each term is shown where a document has it; undefined where the query only excludes it. */
+  /** How each term is shown when a document has it. Undefined for a term that the query only excludes. */
   readonly #shown: readonly (string | undefined)[]
   readonly #out: ByteWriter
   readonly #list: ResultList
-  /** The same for the terms that leaves stood for in the snapshot of the round. */
+  /** The same for the expansions of the query's leaves in the snapshot of the round. */
   #expansions: readonly (string | undefined)[] = []
-  /** Results of earlier pages that were passed over. */
+  /** Results of earlier pages that were skipped. */
   #passed = 0
   readonly #results: WrittenResult[] | undefined
   readonly #highlights: Highlights | undefined
   readonly #passages: Passages | undefined
 
-  /** @param out the lane's: nothing else may use it until the answer has left */
+  /** @param out the lane's writer: nothing else may use it until the answer has been sent */
   constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, { results, highlights, passages }: AnswerParts = {}) {
     this.#results = results
     this.#highlights = highlights
@@ -81,17 +82,17 @@ export class AnswerWriter {
     this.restart([])
   }
 
-  /** Results so far, those of earlier pages included. */
+  /** Results so far, including those of earlier pages. */
   get count(): number {
     return this.#passed + this.#list.count
   }
 
-  /** The next result belongs to an earlier page: nothing of it is shown. */
+  /** The next result belongs to an earlier page and is not written. */
   get isPassing(): boolean {
     return this.#passed < this.#request.offset
   }
 
-  /** Results wanted. */
+  /** Number of results requested. */
   get limit(): number {
     return this.#request.limit
   }
@@ -101,7 +102,7 @@ export class AnswerWriter {
     return this.#list.isFull
   }
 
-  /** Forgets the results so far. @param expansions of the hits that results will come from */
+  /** Discards the results so far. @param expansions of the hits that the next results come from */
   restart(expansions: readonly Expansion[]): void {
     this.#expansions = expansions.map(({ leaf, edits, term }) => {
       const word = this.#shown[leaf]
@@ -124,15 +125,16 @@ export class AnswerWriter {
     this.#passages?.lookFor(terms, this.#query.root)
   }
 
-  /** A result of an earlier page. */
+  /** Skips a result of an earlier page. */
   pass(): void {
     this.#passed++
   }
 
   /**
-   * Left out, with all that come after it, where it would exceed the cap on content and is not the first.
+   * Writes a result. If it would exceed the cap on content and is not the first, it is left out, along with
+   * all results after it.
    * @param matched indexes of the query's terms that the document has
-   * @throws ServiceError 400 when the answer grows over its bound
+   * @throws ServiceError 400 when the answer exceeds its bound
    */
   result(document: StoredDocument, score: number, matched: readonly number[], { isPinned = false, explanation }: ResultNotes = {}): void {
     const passage = this.#passages?.of(document, matched)
@@ -156,8 +158,8 @@ export class AnswerWriter {
   }
 
   /**
-   * `total` is the number of results returned; the number of matches is given only where it was asked for,
-   * since counting costs.
+   * `total` is the number of results returned. The number of matches is included only on request, because
+   * counting is expensive.
    */
   finish(facts: SearchFacts): Uint8Array {
     const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
@@ -185,8 +187,8 @@ export class AnswerWriter {
   }
 
   /**
-   * In the order of the query, each once: a word may be a term of its own and among those that another one
-   * stands for.
+   * In the order of the query, each once: a word may be both a term of its own and an expansion of another
+   * term.
    */
   #matchedTerms(matched: readonly number[]): string[] {
     const terms = new Set<string>()

@@ -1,5 +1,5 @@
 /**
- * Reads a full-text request: the JSON form and the query-string form become one value with every default
+ * Reads a full-text request. The JSON form and the query-string form become one value with every default
  * applied, or a 400. Pure; any lane.
  */
 import { resolveLanguage } from '../../engine/languages.js'
@@ -21,7 +21,7 @@ import { resolveScoring, type Scoring } from './scoring.js'
 
 type Absent = null | undefined
 
-/** The body or query string after validation by the operation's schema. */
+/** The body or query string after validation against the operation's schema. */
 export interface FulltextInput extends HighlightInput, RetrievalInput {
   readonly includeContent?: boolean | Absent
   readonly collection: string
@@ -60,46 +60,46 @@ export interface FulltextRequest {
   /** The query as written. */
   readonly text: string
   readonly query: ParsedQuery
-  /** Reads another text as this one was read. */
+  /** Parses another query text with the options of this request. */
   readonly parse: (text: string) => ParsedQuery
-  /** The query before its spelling was corrected; undefined where it is as it was asked. */
+  /** The query before spelling correction. Undefined if it was not corrected. */
   readonly correctedFrom: string | undefined
   readonly scoring: Scoring
   readonly limit: number
-  /** Results that the answer begins behind. */
+  /** Number of results to skip. */
   readonly offset: number
-  /** Each result says what its score is made of. */
+  /** Each result includes an explanation of its score. */
   readonly explain: boolean
-  /** Seconds for which the answer may be given again; 0: it is made anew. */
+  /** Seconds for which the answer may be served from the cache. 0: not cached. */
   readonly cacheSeconds: number
   /** Base code of the language that the query is analysed in. */
   readonly language: string
   readonly stem: boolean
-  /** The synonyms of the collection are looked for, too. */
+  /** The query is expanded with the synonyms of the collection. */
   readonly synonyms: boolean
-  /** Misspelled words are corrected; undefined: as the collection says. */
+  /** Misspelled words are corrected. Undefined: the collection's setting applies. */
   readonly spellCorrect: boolean | undefined
   readonly filters: Filters
   readonly refinement: Refinement
-  /** The number of all matches is wanted, which keeps the engine from stopping early. */
+  /** The number of all matches is requested. This prevents early termination in the engine. */
   readonly count: boolean
-  /** Names as asked; undefined where no facets are wanted. */
+  /** Names as requested. Undefined if no facets are requested. */
   readonly facetBy: readonly string[] | undefined
-  /** Values shown of each facet. */
+  /** Maximum number of values per facet. */
   readonly facetValuesMax: number
-  /** What of its document a result shows. */
+  /** The part of its document that a result shows. */
   readonly retrieval: Retrieval
-  /** The whole document beside the passage. */
+  /** Results include the whole document in addition to the passage. */
   readonly withContent: boolean
-  /** Undefined where no highlights are wanted. */
+  /** Undefined if no highlights are requested. */
   readonly highlight: HighlightRequest | undefined
-  /** Tokens of content that the results may have together; undefined for no cap. */
+  /** Token budget for the content of all results together. Undefined: no cap. */
   readonly contextTokensMax: number | undefined
 }
 
 const META_PREFIX = 'meta.'
 
-/** @param profile of the collection: what the request does not say, it says */
+/** @param profile of the collection: supplies the values that the request does not set */
 export function readRequest(input: FulltextInput, defaults: FulltextDefaults, profile: RetrievalProfile = {}): FulltextRequest {
   const text = input.query ?? input.q ?? ''
   if (input.collection === '' || text === '') throw serviceError('missingFields')
@@ -137,8 +137,8 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
 }
 
 /**
- * AND between keys, OR between the values of a key. `meta.<key>` parameters of the query string say the same
- * as `filterMeta` and come on top of it.
+ * AND between keys, OR between the values of a key. `meta.<key>` parameters of the query string are added to
+ * `filterMeta`.
  */
 function readFilters(input: FulltextInput): Filters {
   const filters = new Map<string, string[]>()
@@ -172,7 +172,7 @@ function readDepth(offset: number | Absent, limit: number): number {
   return wanted
 }
 
-/** A whole number from 0 on, which is what it is where the request says nothing. Above `most`: 400. */
+/** Reads a non-negative integer; absent: 0. @throws ServiceError 400 above `most` */
 function readWhole(name: string, value: number | Absent, most = Number.MAX_SAFE_INTEGER): number {
   const number = value ?? 0
   if (!Number.isInteger(number) || number < 0) throw badRequest(`invalid ${name}`)

@@ -1,7 +1,8 @@
 /**
- * One full-text search: the query becomes a plan, the engine runs it, and the answer is put together from
+ * Runs one full-text search. The query becomes a plan, the engine runs it, and the answer is assembled from
  * stored bytes, in rounds (`search/rounds.ts`). A hit whose document has changed since the engine's snapshot
- * is checked again in the store's: one that is gone, or no longer matches, is left out. Read lanes.
+ * is checked again in the store's snapshot. It is left out if the document is gone or no longer matches. Read
+ * lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
@@ -49,9 +50,9 @@ interface Found {
 const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
 
 /**
- * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 where the
- * query exceeds the limits of the engine.
- * @param results receives the results of the answer, too
+ * Returns the answer's JSON, a view of `tools.out`.
+ * @param results also receives the results of the answer
+ * @throws ServiceError `deadline` when stopped, 400 when the query exceeds the limits of the engine
  */
 export function searchFulltext(
   tools: FulltextTools,
@@ -88,7 +89,7 @@ export interface ReadQuery {
   readonly settings: CollectionSettings
 }
 
-/** Throws a 400 when the query is more than the engine takes. */
+/** @throws ServiceError 400 when the query exceeds the limits of the engine */
 export function readQuery(tools: FulltextTools, asked: FulltextRequest, collection: SearchedCollection | undefined, stop: Stop): ReadQuery {
   const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
   const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
@@ -98,8 +99,8 @@ export function readQuery(tools: FulltextTools, asked: FulltextRequest, collecti
 }
 
 /**
- * Related terms are added to plain words only. In a query with operators they would change which documents
- * match.
+ * Adds related terms, to plain-word queries only. In a query with operators they would change the set of
+ * matching documents.
  */
 function suggestTerms(
   tools: FulltextTools,
@@ -113,8 +114,9 @@ function suggestTerms(
 }
 
 /**
- * The plan that the engine runs for a request. The benches use it, too, so that they measure the plans of the
- * service. Throws a 400 where the query exceeds the limits of the engine.
+ * The plan that the engine runs for a request. The benchmarks use it too, so that they measure the plans of
+ * the service.
+ * @throws ServiceError 400 when the query exceeds the limits of the engine
  */
 export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b } = request.scoring
@@ -138,18 +140,18 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
   }
 }
 
-/** What the answer applies to the hits of the engine. */
+/** What the answer applies to the engine's hits. */
 interface Arrangement {
   readonly refinement: Refinement
   readonly curation: Curation | undefined
-  /** Each result says what its score is made of. */
+  /** Each result includes an explanation of its score. */
   readonly explain: boolean
 }
 
-/** Fills the answer. What it returns describes the last snapshot searched. */
+/** Fills the answer. The returned value describes the last snapshot searched. */
 function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
   const { curation } = arrangement
-  // What curation takes out of the organic results must not leave the page short.
+  // Requests extra hits, so that pinned and hidden documents do not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
   let dropped = 0
   const { hits } = searchUntilFull(tools.store, {
@@ -172,8 +174,8 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
 }
 
 /**
- * Writes results until the page is full. Returns how many hits were left out because they are gone or no
- * longer match.
+ * Writes results until the page is full.
+ * @returns the number of hits left out because their documents are gone or no longer match
  */
 function writeResults(
   tools: FulltextTools,
@@ -187,7 +189,7 @@ function writeResults(
   const present = new PresentMatches(tools, view, plan, hits, arrangement.refinement)
   const dropped = writeHits(tools, view, plan, hits, arrangement, present, answer, stop)
   if (present.factors.size === 0) return dropped
-  // A changed boost changes the order of the hits: all are written again.
+  // A changed boost changes the order of the hits, so all results are written again.
   answer.restart(hits.expansions)
   return writeHits(tools, view, plan, withFactors(hits, present.factors), arrangement, present, answer, stop)
 }
@@ -229,10 +231,7 @@ function writeHits(
   return dropped
 }
 
-/**
- * How pins are written into an answer: their score is that of the search; 0 where it did not find the
- * document.
- */
+/** Writes pins into an answer. Their score is that of the search, or 0 if the query did not match them. */
 function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAnswer<Hit> {
   return {
     get isFull() {
@@ -251,7 +250,7 @@ function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAn
 
 /** Checks the hits of one round against the store's snapshot. */
 class PresentMatches {
-  /** Of documents whose boosts have changed since the index was asked, by docid. */
+  /** By docid: current factors of documents whose boosts have changed since the engine's snapshot. */
   readonly factors = new Map<number, number>()
   readonly #tools: FulltextTools
   readonly #view: View
@@ -269,7 +268,7 @@ class PresentMatches {
   }
 
   /**
-   * Indexes of the terms that the document has; undefined where it is gone or no longer matches.
+   * Indexes of the terms that the document has. Undefined if the document is gone or no longer matches.
    * @param document as the snapshot shows it
    */
   of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {

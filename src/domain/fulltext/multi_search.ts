@@ -1,7 +1,7 @@
 /**
- * Several searches in one request: side by side, each with its own answer or error, or merged into one list
- * by reciprocal rank fusion, each document once. They run one after the other under one deadline, each on the
- * snapshot current at its start. Read lanes.
+ * Several searches in one request. The answer contains each search's own answer or error, or one list merged
+ * by reciprocal rank fusion in which each document occurs once. The searches run one after the other under
+ * one deadline, each on the snapshot current at its start. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { badRequest, serviceError, ServiceError, entryOf } from '../../errors.js'
@@ -31,7 +31,7 @@ export interface PreparedSearch {
 interface Found {
   readonly collection: string
   readonly document: Buffer
-  /** Of the first search that found it. */
+  /** From the first search that found the document. */
   readonly highlights: Buffer | undefined
   readonly terms: Set<string>
   readonly ranks: { readonly search: number; readonly rank: number; readonly score: number }[]
@@ -77,8 +77,8 @@ function sideBySide<Search>(
 }
 
 /**
- * An invalid search has its error as its answer. What stops all of them (the deadline, a fault) ends the
- * request.
+ * An invalid search has its error as its answer. An error that affects all searches (the deadline, a fault)
+ * ends the request.
  */
 function attempt(run: () => Buffer): Buffer {
   try {
@@ -109,7 +109,7 @@ function merged<Search>(
     for (const [index, result] of results.entries())
       add(found, `${collection?.id} ${result.docid}`, request.collection, search, index + 1, k, result)
   }
-  // The first to be found goes first where two score alike: searches and their results have an order.
+  // Ties are broken by the order in which documents were found. The sort is stable.
   const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, limit)
   const pieces = best.flatMap(({ collection, document, highlights, score, terms, ranks }, index): Buffer[] => [
     Buffer.from(`${index === 0 ? '' : ','}{"collection":${JSON.stringify(collection)},"document":`),
@@ -138,7 +138,7 @@ function add(
   for (const term of matchedTerms) entry.terms.add(term)
 }
 
-/** A 400 of one search says which. */
+/** Prefixes the 400 of a search with its index. */
 function numbered<Result>(search: number, run: () => Result): Result {
   try {
     return run()

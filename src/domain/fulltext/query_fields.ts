@@ -1,5 +1,5 @@
 /**
- * The fields that one query is looked for in: those that its algorithm scores, and those that the query names
+ * The fields that one query searches: those that its algorithm scores, and those that the query names
  * (`title:rust`). One per query. Pure.
  */
 import { badRequest } from '../../errors.js'
@@ -16,12 +16,15 @@ export class FieldTable {
     this.#fields = [...scoring.fields]
   }
 
-  /** Of the plan: the scored ones first. */
+  /** Fields of the plan, the scored ones first. */
   get fields(): Scoring['fields'] {
     return this.#fields
   }
 
-  /** Where words without a name are looked for; undefined as long as that is everywhere. */
+  /**
+   * Indexes of the fields in which words without a field name are searched. Undefined as long as these are
+   * all fields.
+   */
   get usual(): readonly number[] | undefined {
     return this.#fields.length === this.#scoring.fields.length ? undefined : this.#scoring.fields.map((_, index) => index)
   }

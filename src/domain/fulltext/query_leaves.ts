@@ -1,6 +1,6 @@
 /**
  * The leaves of a query: analysed words, phrases, patterns and word groups, and the table of distinct terms
- * that they refer to. One table per query; pure but for the analyzer that it is handed.
+ * that they refer to. One table per query. Pure except for the analyzer that is passed in.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
@@ -13,18 +13,18 @@ import { normalisePattern, patternParts } from '../query/wildcards.js'
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 
 /**
- * A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike
- * the one with the word comes first.
+ * A synonym weighs less than the word of the query. Of two otherwise equal documents, the one with the word
+ * itself ranks first.
  */
 const SYNONYM_WEIGHT = 0.8
-/** Scripts whose terms are one or two characters: an edit would make another word of any of them. */
+/** Scripts whose terms have one or two characters. One edit would turn any of them into another word. */
 const SHORT_TERMED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 interface LeafTerm {
   readonly term: string
   weight: number
-  /** Of the field table, where the query names one. */
+  /** Index in the field table. Undefined if the query names no field. */
   readonly field: number | undefined
 }
 
@@ -42,8 +42,8 @@ export class LeafTable {
   }
 
   /**
-   * Complete once the whole query has been lowered: which fields a word without a name stands for depends on
-   * all of it.
+   * Complete only after the whole query has been lowered: the fields of a word without a field name depend on
+   * the whole query.
    */
   get terms(): readonly PlanTerm[] {
     const usual = this.#fields.usual
@@ -53,7 +53,7 @@ export class LeafTable {
     })
   }
 
-  /** Of the query, without what synonyms and the like added. */
+  /** Tokens of the query, excluding those added by synonyms and other alternatives. */
   get tokens(): number {
     return this.#tokens
   }
@@ -63,9 +63,9 @@ export class LeafTable {
   }
 
   /**
-   * One leaf for each distinct term of the text, weighing as much as the text says it, and those of its
-   * synonyms.
-   * @param edits how far a word may be misspelt
+   * One leaf for each distinct term of the text, weighted by its number of occurrences in the text, and the
+   * leaves of its synonyms.
+   * @param edits maximum edit distance of a word
    */
   words(text: string, edits = 0): PlanNode[] {
     const tokens = this.#tokensOf(text)
@@ -83,8 +83,8 @@ export class LeafTable {
   }
 
   /**
-   * A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with
-   * its synonyms beside it. Undefined when nothing remains.
+   * A word as written: a TERM, or a phrase if the tokenizer splits it into several terms (`foo-bar`), with
+   * its synonyms as alternatives. Undefined when nothing remains.
    */
   word(text: string, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
@@ -99,7 +99,7 @@ export class LeafTable {
     return [...identifierAlternatives(text, tokens, this.#words.identifiers), ...this.#words.alternatives(tokens)]
   }
 
-  /** Where the tokenizer makes several terms of it, each may be misspelt, and all have to be there. */
+  /** If the tokenizer splits the word into several terms, each may be misspelled, and all are required. */
   fuzzyWord(text: string, edits: number, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const nodes = tokens.map(({ term }) => fuzzyNode(this.#indexOf(term, 1, field), term, edits))
@@ -107,9 +107,9 @@ export class LeafTable {
   }
 
   /**
-   * A word with wildcards. What separates words separates patterns, too: all parts have to be there.
-   * `running*` finds what `running` does as well, although the index has `run` of both. Undefined when
-   * nothing remains.
+   * A word with wildcards. Characters that separate words also separate patterns, and all parts are required.
+   * `running*` also finds what `running` finds, although the index stores the stem `run` for both. Undefined
+   * when nothing remains.
    */
   pattern(text: string, field?: string): PlanNode | undefined {
     const nodes = patternParts(text).flatMap((part): PlanNode[] => {
@@ -123,7 +123,7 @@ export class LeafTable {
     return nodes.length === 0 ? undefined : nodeOf('and', nodes)
   }
 
-  /** The stem of `word*`, where the pattern does not match it. */
+  /** The stem of `word*`, if the pattern does not match it. */
   #stemOfPrefix(text: string, pattern: string): string | undefined {
     if (!/^[^*?]+\*+$/.test(text)) return undefined
     const [token, ...others] = this.#words.tokenize(text)
@@ -132,7 +132,9 @@ export class LeafTable {
     return token.term
   }
 
-  /** Words that stand near each other, a single one anywhere. Undefined when nothing remains. */
+  /**
+   * Words within a distance of each other. A single word matches anywhere. Undefined when nothing remains.
+   */
   near(text: string, distance: number, field?: string): PlanNode | undefined {
     const terms = this.#tokensOf(text).map(({ term }) => this.#indexOf(term, 1, field))
     const [first] = terms
@@ -140,7 +142,10 @@ export class LeafTable {
     return terms.length === 1 ? { kind: 'term', term: first } : { kind: 'proximity', distance, terms }
   }
 
-  /** Leaves to stand beside those of `tokens`: what these say themselves is not looked for twice. */
+  /**
+   * Leaves of the alternatives to `tokens`. An alternative equal to `tokens` or to an earlier alternative is
+   * skipped.
+   */
   #besides(alternatives: readonly Alternative[], tokens: readonly QueryToken[], field?: string): PlanNode[] {
     const seen = new Set<string>(alternatives.length === 0 ? [] : tokens.map(({ term }) => `${term} 0`))
     return alternatives.flatMap(({ terms, weight = SYNONYM_WEIGHT }): PlanNode[] => {
@@ -162,8 +167,8 @@ export class LeafTable {
   }
 
   /**
-   * Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is
-   * something else, the phrase as it stands in code.
+   * Undefined if the text contains only stop words. Gaps between its terms are kept. If the phrase reads
+   * differently as code, that reading is added as an alternative.
    */
   phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
@@ -192,7 +197,7 @@ export class LeafTable {
     return tokens
   }
 
-  /** Counted before repetitions are merged, so that the bound holds for leaves as well as for terms. */
+  /** Counted before repetitions are merged, so that the bound applies to leaves as well as to terms. */
   #count(tokens: number): void {
     this.#tokens += tokens
     if (this.#tokens > PLAN_LEAVES_MAX) throw badRequest(`query too long: more than ${PLAN_LEAVES_MAX} terms`)
@@ -220,13 +225,13 @@ function areSame(tokens: readonly QueryToken[], others: readonly QueryToken[]): 
   )
 }
 
-/** One character is never misspelt, two at most by one. */
+/** A term of one character allows no edits, a term of two characters at most one. */
 function fuzzyNode(index: number, term: string, edits: number): PlanNode {
   const allowed = SHORT_TERMED.test(term) ? 0 : Math.min(edits, [...term].length - 1)
   return allowed > 0 ? { kind: 'fuzzy', term: index, edits: allowed, prefix: 0 } : { kind: 'term', term: index }
 }
 
-/** The node itself where there is one, NONE where there is nothing. */
+/** A single child is returned as it is. No children: NONE. */
 export function nodeOf(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   const [only] = children
   if (only === undefined) return { kind: 'none' }

@@ -1,7 +1,7 @@
 /**
- * Turns a parsed query into the tree that the engine evaluates: words are analysed, stop words are removed (a
- * phrase keeps the gap), and terms and phrases remain. Rules: docs/decisions/0020-fulltext-query-syntax.md.
- * Pure but for the analyzer that it is handed.
+ * Turns a parsed query into the tree that the engine evaluates. Words are analysed and stop words are removed
+ * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * Pure except for the analyzer that is passed in.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
@@ -14,22 +14,25 @@ import type { QueryWords } from '../words/reading.js'
 import type { Scoring } from './scoring.js'
 
 export interface QueryPlan {
-  /** Distinct terms in order of first appearance, with how often the query says them where that weighs in. */
+  /**
+   * Distinct terms in order of first appearance, each with its number of occurrences where that affects the
+   * score.
+   */
   readonly terms: readonly PlanTerm[]
-  /** Those that are scored, and those that the query names. */
+  /** Scored fields, and fields that the query names. */
   readonly fields: Scoring['fields']
   readonly root: PlanNode
-  /** Per term: the query asks for it somewhere, so that an answer may show it as matched. */
+  /** Per term: the query asks for it, so an answer may show it as matched. */
   readonly wanted: readonly boolean[]
-  /** Indexes of the terms that are not the query's, but suggested by the collection for them (pmisparse). */
+  /** Indexes of the terms that are not in the query but were suggested by the collection (pmisparse). */
   readonly suggested: ReadonlySet<number>
-  /** Tokens of the query, repetitions included, stop words not. */
+  /** Tokens of the query, including repetitions, excluding stop words. */
   readonly tokens: number
-  /** The same with those that synonyms add. */
+  /** `tokens` plus those added by synonyms. */
   readonly leaves: number
 }
 
-/** Throws a 400 when the query has more leaves or is deeper than the engine takes. */
+/** @throws ServiceError 400 when the query has more leaves or is deeper than the engine allows */
 export function planQuery(query: ParsedQuery, words: QueryWords, scoring: Scoring): QueryPlan {
   const fields = new FieldTable(scoring)
   const leaves = new LeafTable(words, fields)

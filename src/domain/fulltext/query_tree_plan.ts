@@ -1,8 +1,8 @@
 /**
- * Lowers the syntax tree of a query with operators to the engine's nodes. There is no match-all: a negation
- * subtracts from what stands beside it in a conjunction, and matches nothing where there is nothing to
- * subtract from. Negations are carried upwards until they meet such a conjunction, so that `b AND (NOT a)`
- * subtracts and `NOT NOT a` is `a`. A clause of which only stop words remain vanishes. Rules:
+ * Lowers the syntax tree of a query with operators to the engine's nodes. There is no match-all. A negation
+ * subtracts from its siblings in a conjunction, and matches nothing if there is nothing to subtract from.
+ * Negations are propagated upwards to the nearest such conjunction, so `b AND (NOT a)` subtracts and `NOT NOT
+ * a` is `a`. A clause in which only stop words remain is removed. Rules:
  * docs/decisions/0020-fulltext-query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
@@ -10,8 +10,8 @@ import { type LeafTable, nodeOf } from './query_leaves.js'
 import type { SyntaxNode } from '../query/query_tree.js'
 
 /**
- * The meaning of a subtree: the documents of `node`, or, negated, all others. Undefined where only stop words
- * were in it.
+ * The meaning of a subtree: the documents of `node`, or, if negated, all other documents. Undefined if the
+ * subtree contained only stop words.
  */
 type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
 
@@ -20,7 +20,7 @@ export function lowerTree(tree: SyntaxNode, leaves: LeafTable): PlanNode {
   return lowered === undefined || lowered.negated ? { kind: 'none' } : lowered.node
 }
 
-/** @param field in which the subtree is looked for; undefined: wherever the request scores */
+/** @param field that the subtree is searched in; undefined: all fields that the request scores */
 function lower(tree: SyntaxNode, leaves: LeafTable, field: string | undefined): Lowered {
   switch (tree.kind) {
     case 'word':
@@ -68,8 +68,8 @@ function conjunction(parts: readonly Lowered[]): Lowered {
 }
 
 /**
- * NOT a OR NOT b = NOT (a AND b). Beside something wanted a negation has nothing to subtract from: it adds no
- * documents.
+ * NOT a OR NOT b = NOT (a AND b). Next to a positive clause, a negation has nothing to subtract from and adds
+ * no documents.
  */
 function disjunction(parts: readonly Lowered[]): Lowered {
   const positive = nodesOf(parts, false)
@@ -79,8 +79,8 @@ function disjunction(parts: readonly Lowered[]): Lowered {
 }
 
 /**
- * Where something is required, the optional clauses stand beside ALL: they match or not, and add their score
- * when they do.
+ * If a clause is required, the optional clauses are combined with ALL: they may match or not, and add their
+ * score when they match.
  */
 function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: LeafTable, field: string | undefined): Lowered {
   const required = lowerAll(tree.required, leaves, field)

@@ -1,6 +1,6 @@
 /**
- * Checks whether a document still matches a query after it has changed. A commit is visible in the store a
- * moment before the write lane publishes it to the engine. Without this check, documents that are being
+ * Checks whether a document still matches a query after it has changed. A commit is visible in the store
+ * shortly before the write lane publishes it to the engine. Without this check, documents that are being
  * updated would be missing from the results of concurrent searches. Read lanes.
  */
 import { readPlanTerms } from '../../engine/term_positions.js'
@@ -16,8 +16,8 @@ import { indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
 type FieldTerms = ReadonlyMap<number, readonly number[]>
 
 /**
- * Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it;
- * undefined when it does not match.
+ * Indexes of the plan's terms that occur in the document as the view shows it. The plan must be expanded.
+ * Undefined when the document does not match.
  */
 export function recheckHit(tools: AnalysisTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
@@ -58,7 +58,7 @@ export function nodeMatches(node: PlanNode, fields: readonly FieldTerms[]): bool
     case 'all':
       return true
     case 'none':
-    case 'fuzzy': // expanded before: expandPlan
+    case 'fuzzy': // already expanded by expandPlan
     case 'wildcard':
       return false
   }

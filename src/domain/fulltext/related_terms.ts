@@ -1,7 +1,7 @@
 /**
- * Terms that occur near a term more often than by chance, for `pmisparse`. They are learnt from a sample of
- * the collection's documents, per term, when the term is first asked for. One per lane. Formula and reasons:
- * docs/decisions/0067-pmisparse.md.
+ * Terms that co-occur with a term more often than by chance, for `pmisparse`. They are learned per term from
+ * a sample of the collection's documents, when the term is first requested. One per lane. Formula and
+ * reasons: docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'
@@ -25,7 +25,7 @@ export interface RelatedTermsTools extends AnalysisTools {
 
 export interface RelatedTerm {
   readonly term: string
-  /** Its weight; the term that it is related to has weight 1. */
+  /** Its weight. The term that it is related to has weight 1. */
   readonly weight: number
 }
 
@@ -33,14 +33,14 @@ interface Learnt {
   readonly lsn: bigint
   readonly atMs: number
   readonly tookMs: number
-  /** That were read. */
+  /** Number of documents read. */
   readonly documents: number
   readonly terms: readonly RelatedTerm[]
 }
 
 /**
  * Constants of the contract: words on either side that count as near, documents in which a pair must occur,
- * the largest weight of a related term, the PPMI that gives it, and related terms per term.
+ * the largest weight of a related term, the PPMI that yields this weight, and related terms per term.
  */
 const WINDOW = 5
 const DOCUMENTS_MIN = 2
@@ -48,21 +48,22 @@ const WEIGHT_MAX = 0.35
 const PPMI_MAX = 5
 const RELATED_MAX = 5
 /**
- * Stretches of the collection from which the sample is taken, so that it is not only the oldest documents.
+ * Number of ranges of the collection that the sample is taken from, so that it is not only the oldest
+ * documents.
  */
 const SAMPLE_STRETCHES = 4
 /**
- * After a write, a term is learnt again once this many times its learning time has passed. So learning takes
- * at most a twentieth of the lane under a stream of writes.
+ * After a write, a term is learned again once this multiple of its learning time has passed. Learning
+ * therefore takes at most a twentieth of the lane's time under a stream of writes.
  */
 const AGE_FACTOR = 20
-/** A term of so few documents is learnt again after every write: that takes less than a millisecond. */
+/** A term with at most this many documents is learned again after every write, in less than a millisecond. */
 const ALWAYS_FRESH_DOCUMENTS = 16
 
 export class RelatedTerms {
   readonly #learnt = new Map<string, Learnt>()
 
-  /** Most related first. Throws `deadline` when stopped. */
+  /** Most related first. @throws ServiceError `deadline` when stopped */
   of(tools: RelatedTermsTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
     const name = `${collection} ${term}`
     const known = this.#learnt.get(name)
@@ -98,8 +99,8 @@ function learn(tools: RelatedTermsTools, collection: number, term: string, stop:
     .filter(([, count]) => count >= DOCUMENTS_MIN)
     .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
     .slice(0, RELATED_CANDIDATES_MAX)
-  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So
-  // PMI = ln(that * N / (df * df of the other)).
+  // Estimated number of documents in which the two terms co-occur, scaled from the sample to all documents:
+  // count * df / docids. So PMI = ln(that * N / (df * df of the other)).
   const terms = candidates
     .map(([other, count]) => ({ term: other, ppmi: Math.log((count * documents) / (docids.length * dfOf(tools, collection, other))) }))
     .filter(({ ppmi }) => ppmi > 0)
@@ -109,7 +110,7 @@ function learn(tools: RelatedTermsTools, collection: number, term: string, stop:
   return { terms, documents: docids.length }
 }
 
-/** Documents that have the term, by docid, from several stretches of the collection. */
+/** Documents that have the term, by docid, from several ranges of the collection. */
 function sample(tools: RelatedTermsTools, collection: number, term: string): { docids: number[]; documents: number } {
   const plan = planFor(collection, term)
   const { total: df, docCount: documents } = tools.engine.search(plan)
@@ -143,7 +144,7 @@ function planFor(collection: number, term: string): SearchPlan {
   }
 }
 
-/** Each once. */
+/** Returns each term once. */
 function termsBeside(tools: RelatedTermsTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
   const head = view.head(collection, docid)
   if (head === undefined) return []

@@ -1,13 +1,13 @@
 /**
- * Reads how a request is scored: algorithm, constants and fields. The native engine evaluates the formulas;
- * constants and default weights are those of the contract (service-1, "Full-text search").
+ * Reads how a request is scored: algorithm, constants and fields. The native engine evaluates the formulas.
+ * Constants and default weights are those of the contract (service-1, "Full-text search").
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX } from '../../limits/fulltext.js'
 import { META_KEY_BYTES_MAX } from '../../limits/input.js'
 
-/** As the contract names them; pmisparse is bm25 with further terms, which the collection itself suggests. */
+/** As the contract names them. `pmisparse` is bm25 with additional terms that the collection suggests. */
 export type Algorithm = ScoringAlgorithm | 'pmisparse'
 
 export interface Scoring {
@@ -31,10 +31,10 @@ const BM25F_FIELDS: Scoring['fields'] = [
   ['meta.description', 1.5],
 ]
 
-/** Names of the fields that are scored where the request says none of its own. */
+/** Names of the fields that are scored by default. */
 export const STANDARD_FIELDS: readonly string[] = BM25F_FIELDS.map(([name]) => name)
 
-/** @param fieldWeights bm25f only; replaces the default weights as a whole, unless it is empty */
+/** @param fieldWeights bm25f only; replaces all default weights, unless it is empty */
 export function resolveScoring(algorithm: string | undefined, fieldWeights: Readonly<Record<string, number>> | undefined): Scoring {
   switch (algorithm) {
     case undefined:
@@ -57,8 +57,8 @@ export function resolveScoring(algorithm: string | undefined, fieldWeights: Read
 }
 
 /**
- * A weight of 0 or less switches its field off. `title` is another spelling of `meta.title`; said both ways,
- * the last one holds.
+ * A weight of 0 or less disables its field. `title` is an alias of `meta.title`. If both are given, the last
+ * one applies.
  */
 function readWeights(weights: Readonly<Record<string, number>>): [string, number][] {
   const fields = new Map<string, number>()
@@ -72,12 +72,12 @@ function readWeights(weights: Readonly<Record<string, number>>): [string, number
   return [...fields]
 }
 
-/** Of a field that the query names and the request gives no weight. */
+/** Default weight of a field that the query names. */
 export function usualWeight(algorithm: Algorithm, field: string): number {
   return algorithm === 'bm25f' ? (BM25F_FIELDS.find(([name]) => name === field)?.[1] ?? 1) : 1
 }
 
-/** `title` is another spelling of `meta.title`. */
+/** `title` is an alias of `meta.title`. */
 export function fieldName(name: string): string {
   return name === 'content' || name.startsWith('meta.') ? name : `meta.${name}`
 }

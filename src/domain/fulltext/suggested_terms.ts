@@ -1,6 +1,6 @@
 /**
- * Adds the related terms of a collection to a plan of plain words (`pmisparse`): each may match, and weighs
- * less than the words themselves. Pure.
+ * Adds the related terms of a collection to a plan of plain words (`pmisparse`). The related terms are
+ * optional and weigh less than the words of the query. Pure.
  */
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_LEAVES_MAX, RELATED_QUERY_TERMS_MAX } from '../../limits/fulltext.js'
@@ -8,8 +8,8 @@ import type { QueryPlan } from './query_plan.js'
 import type { RelatedTerm } from './related_terms.js'
 
 /**
- * The weight of a term that several words suggest is the sum. Only the first words of a long query are looked
- * up.
+ * A term suggested by several words has the sum of their weights. Only the first words of a long query are
+ * looked up.
  */
 export function withSuggestions(plan: QueryPlan, relatedOf: (term: string) => readonly RelatedTerm[]): QueryPlan {
   const own = new Set(plan.terms.map(([term]) => term))

@@ -1,6 +1,6 @@
 /**
- * Fuses two lists of candidates, one by words and one by meaning, into one. Formulas: service-1, "Hybrid",
- * and algorithms.md section 6. Pure.
+ * Fuses two lists of candidates, full-text and vector, into one. Formulas: service-1, "Hybrid", and
+ * algorithms.md section 6. Pure.
  */
 
 export interface Scored {
@@ -11,7 +11,7 @@ export interface Scored {
 export interface Fused {
   readonly docid: number
   readonly combined: number
-  /** As it was scored; 0: not among the candidates. */
+  /** The candidate's original score in each list. 0: not in the list. */
   readonly words: number
   readonly meaning: number
 }
@@ -19,14 +19,16 @@ export interface Fused {
 export type Strategy = { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number }
 
 /**
- * Equal scores are ordered by words, then by meaning, then by age, the older document first. Where one side
- * has all the weight, all candidates of the other are equal.
+ * Equal scores are ordered by full-text score, then by vector score, then by age, the older document first.
+ * This matters if one side has all the weight: all candidates of the other side are then equal.
  */
 export function bestFirst(one: Fused, other: Fused): number {
   return other.combined - one.combined || other.words - one.words || other.meaning - one.meaning || one.docid - other.docid
 }
 
-/** Best first. Both lists: score descending, each document once. */
+/**
+ * Best first. Both input lists must be sorted by score in descending order and contain each document once.
+ */
 export function fuse(strategy: Strategy, words: readonly Scored[], meanings: readonly Scored[]): Fused[] {
   const found = new Map<number, { docid: number; combined: number; words: number; meaning: number }>()
   const entry = (docid: number): { combined: number; words: number; meaning: number } => {
@@ -51,12 +53,12 @@ export function fuse(strategy: Strategy, words: readonly Scored[], meanings: rea
 }
 
 interface Shares {
-  /** What a candidate adds: by its score, or by its rank in its list, from 0. */
+  /** A candidate's contribution, from its score or from its rank in its list, counted from 0. */
   word(score: number, at: number): number
   meaning(score: number, at: number): number
 }
 
-/** Scores of words are brought to 0 to 1 over the candidates; where all are equal, each counts 1. */
+/** Full-text scores are normalised to 0 to 1 over the candidates. If all scores are equal, each counts 1. */
 function alphaShares(alpha: number, words: readonly Scored[]): Shares {
   const most = words[0]?.score ?? 0
   const least = words.at(-1)?.score ?? 0

@@ -1,6 +1,6 @@
 /**
- * Reads a hybrid search: words, meaning and how they are fused, with every default applied, or the error that
- * says what is wrong. Precedence: request, retrieval profile, default. Pure; any lane.
+ * Reads a hybrid search: full-text query, vector query, and how they are fused, with every default applied,
+ * or the error that says what is wrong. Precedence: request, retrieval profile, default. Pure; any lane.
  */
 import type { VectorAlgorithm } from '../../engine/vector_types.js'
 import { badRequest } from '../../errors.js'
@@ -45,7 +45,7 @@ export interface HybridRequest {
   readonly retrieval: Retrieval
 }
 
-/** The contract's constant of reciprocal rank fusion, and its share of meaning. */
+/** The contract's constant of reciprocal rank fusion, and its default weight of the vector score. */
 const RRF_K = 60
 const ALPHA = 0.5
 

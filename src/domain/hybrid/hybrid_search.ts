@@ -1,7 +1,7 @@
 /**
- * One hybrid search: the best by words, from the full-text engine, and the best by meaning, from the vector
- * engine, fused, boosted and curated, in rounds (`search/rounds.ts`): each round takes the snapshots of both
- * engines before the store's. Read lanes.
+ * One hybrid search. The best candidates of the full-text engine and those of the vector engine are fused,
+ * boosted and curated, in rounds (`search/rounds.ts`). Each round takes the snapshots of both engines before
+ * that of the store. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'
@@ -32,14 +32,14 @@ interface Candidates {
   readonly words: ReadonlyMap<number, Hits['hits'][number]>
   readonly expansions: Hits['expansions']
   readonly chunks: ReadonlyMap<number, number>
-  /** Results that the round was to give. */
+  /** Number of results requested in the round. */
   readonly wanted: number
-  /** Neither engine has more, or gives more at once. */
+  /** Neither engine has more candidates, or the maximum per round is reached. */
   readonly isAll: boolean
 }
 
 /**
- * @param vector of the query; undefined: by words alone
+ * @param vector of the query; undefined: full-text only
  * @returns the answer's JSON, a view of `tools.out`
  * @throws ServiceError, BodiesWanted
  */
@@ -70,7 +70,7 @@ export function searchHybrid(
   })
 }
 
-/** @returns whether anything was found by its meaning */
+/** @returns whether the vector search found anything */
 function findResults(
   tools: HybridTools,
   request: HybridRequest,
@@ -134,7 +134,8 @@ interface Boosted extends Fused {
 }
 
 /**
- * What marks a match: the words of the query and what they stood for, by the index that hits name them by.
+ * The terms to highlight: the words of the query and their expansions, by the index that hits refer to them
+ * by.
  */
 function termsOf({ query }: ReadQuery, { expansions }: Candidates): HighlightTerm[] {
   return [...query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)].map((indexed) => ({ indexed, shown: '""' }))
@@ -148,7 +149,7 @@ interface PageParts {
   readonly found: Candidates
   readonly curation: Curation | undefined
   readonly writer: ResultWriter
-  /** Undefined where no passages are shown. */
+  /** Undefined if no passages are shown. */
   readonly match: BestMatch | undefined
 }
 
@@ -185,7 +186,7 @@ class HybridPage implements CuratedAnswer<Fused> {
     if (head !== undefined) this.#add(head, hit ?? { docid, combined: 0, words: 0, meaning: 0 }, { pinned: true })
   }
 
-  /** Best first. Without boosts documents are looked up only as far as they are shown. */
+  /** Best first. Without boosts, documents are looked up only as far as they are shown. */
   *#boosted(): Generator<Boosted> {
     const { boosts } = this.#parts.request.words.refinement
     if (boosts.length === 0) {
@@ -216,7 +217,7 @@ class HybridPage implements CuratedAnswer<Fused> {
     this.#parts.writer.add(this.#parts.view, head, this.#positionOf(docid), fields)
   }
 
-  /** By its meaning, else by its words. */
+  /** The passage of the vector match, else that of the full-text match. */
   #positionOf(docid: number): PassagePosition {
     const { view, collection, found, match } = this.#parts
     const chunk = found.chunks.get(docid)
@@ -226,7 +227,7 @@ class HybridPage implements CuratedAnswer<Fused> {
     return document === undefined ? { chunk: 0 } : { byte: match.byteIn(document, matched) }
   }
 
-  /** In the order of the query, each once; `asked~found` where the document has a similar word. */
+  /** In the order of the query, each once. `asked~found` if the document has a similar word. */
   #matchedTerms(docid: number): string[] {
     const { terms } = this.#parts.read.query
     const shown = new Set<string>()

@@ -1,8 +1,8 @@
 /**
  * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a
- * time. The engine counts; what is asked is read here, and buckets get their names: days are UTC, weeks begin
- * on Monday and are numbered as ISO 8601 does. Shapes: service-1, `/v1/aggregate`; rules: algorithms.md,
- * section 10. One per request; any lane.
+ * time. The engine counts. This class reads the request and names the buckets: days are UTC, weeks begin on
+ * Monday and are numbered as in ISO 8601. Shapes: service-1, `/v1/aggregate`; rules: algorithms.md, section
+ * 10. One per request; any lane.
  */
 import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -25,7 +25,7 @@ export interface AggregationInput {
 }
 
 interface Facet {
-  /** As asked. */
+  /** As requested. */
   readonly field: string
   readonly key: string
   readonly byValue: boolean
@@ -38,7 +38,7 @@ interface Histogram {
 
 export interface HistogramBucket {
   readonly key: string
-  /** Unix seconds; `to` is the first second behind. */
+  /** Unix seconds. `to` is the first second after the bucket. */
   readonly from: number
   readonly to: number
   readonly count: number
@@ -66,7 +66,7 @@ export class Aggregation {
     this.#facetSizeMax = readFacetSize(input.maxFacetSize)
   }
 
-  /** @param absent docids that do not count any more */
+  /** @param absent docids that are no longer counted */
   request(collection: number, absent: readonly number[]): AggregationRequest {
     return {
       collection,
@@ -80,8 +80,8 @@ export class Aggregation {
   }
 
   /**
-   * @param counted undefined where there is no such collection.
-   * @throws ServiceError 400 where there are too many values to count
+   * @param counted undefined if the collection does not exist
+   * @throws ServiceError 400 if there are too many values to count
    */
   result(counted: Aggregated | undefined): AggregationResult {
     if (counted?.isCut === true) throw badRequest(`too many values to count: more than ${FACET_VALUES_COUNTED_MAX}, please use filterMeta`)
@@ -110,7 +110,7 @@ function readHistogram({ field = '', interval = 'month' }: NonNullable<Aggregati
   return { field, interval: known }
 }
 
-/** The answer has one list a field. */
+/** Fields must be distinct, because the answer has one list per field. */
 function distinct<Of extends { readonly field: string }>(name: string, asked: readonly Of[]): readonly Of[] {
   if (asked.length > FACETS_MAX) throw badRequest(`invalid ${name}: ${asked.length}, at most ${FACETS_MAX} are allowed`)
   const twice = asked.find(({ field }, index) => asked.findIndex((other) => other.field === field) !== index)

@@ -1,8 +1,8 @@
 /**
- * A page of documents by metadata: the engine finds and orders them, and the answer is written from the truth
- * store. Two snapshots take part, the engine's first: a document that is gone or no longer passes the filter
- * is left out, and the next ones fill the page. Differs from the rounds of searches (`search/rounds.ts`): it
- * starts behind earlier pages, and counts.
+ * A page of documents by metadata. The engine finds and orders them, and the answer is written from the truth
+ * store. Two snapshots are used, the engine's first. A document that is gone or no longer passes the filter
+ * is left out, and the next ones fill the page. Unlike the rounds of searches (`search/rounds.ts`), a listing
+ * skips earlier pages, and counts.
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -25,29 +25,30 @@ export interface ListingRequest {
   readonly descending: boolean
   readonly limit: number
   readonly offset: number
-  /** Tokens of content that the page may have; undefined for no cap. */
+  /** Token budget for the content of the page. Undefined: no cap. */
   readonly contextTokensMax: number | undefined
-  /** Stand in place of whole documents; undefined: none do. */
+  /** Replace the whole documents. Undefined: whole documents are shown. */
   readonly passages: Passages | undefined
 }
 
 export interface Listing {
-  /** Of the page. */
+  /** Number of documents on the page. */
   readonly count: number
-  /** Documents that pass the filter, before paging; without those that are due. */
+  /** Number of documents that pass the filter, before paging, excluding expired ones. */
   readonly total: number
   /** The cap on content left documents out. */
   readonly isTruncated: boolean
 }
 
 /**
- * Documents asked for beyond the page once one was missing: the first time none, for nearly always none is.
+ * Extra documents requested after one was missing. The first round requests none, because documents are
+ * rarely missing.
  */
 const SLACK = 16
 
 /**
  * @param openView opens the truth snapshot; called after the engine's has been taken
- * @param out gets the page as a JSON array
+ * @param out receives the page as a JSON array
  * @throws ServiceError `deadline` when stopped
  */
 export function listDocuments(
@@ -66,7 +67,7 @@ export function listDocuments(
     const docids = (): number[] => found.hits.map(({ docid }) => docid)
     const page = openView((view) => readingAll(view, request.collection, docids, () => readPage(view, request, skip, found, out)))
     if (!page.again || round === LISTING_ROUNDS_MAX) return page
-    // From the front: what is gone there moves every later one up.
+    // Starts from the front: a missing document there shifts all later ones.
     skip = 0
     slack = SLACK + 2 * slack + page.gone
   }
@@ -94,16 +95,16 @@ function findDocuments(engine: SearchEngine, request: ListingRequest, skip: numb
 }
 
 interface Page extends Listing {
-  /** Documents that the engine counts and readers must not see, as far as they can be counted. */
+  /** Documents that the engine counts but readers must not see, as far as they can be counted. */
   readonly gone: number
   /**
-   * The page is short although there is more, or documents before it are gone, or deletes lie between the two
-   * snapshots.
+   * The page is short although there are more documents, or documents before it are gone, or documents were
+   * deleted between the two snapshots.
    */
   readonly again: boolean
 }
 
-/** @param skip matches that the engine passed over before the first of `found` */
+/** @param skip number of matches that the engine skipped before the first of `found` */
 function readPage(view: View, request: ListingRequest, skip: number, found: Hits, out: ByteWriter): Page {
   const { collection, filters, limit, offset, contextTokensMax, passages } = request
   const isWhole = skip === 0 && found.hits.length === found.total
@@ -131,12 +132,12 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
     if (out.length > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
   }
   out.ascii(']')
-  // Every match was looked at: what passed is the total.
+  // Every match was examined, so the number that passed is the total.
   if (isWhole) return { count, total: passed, isTruncated, gone: 0, again: false }
-  // The same state in both snapshots: nothing has been deleted between them.
+  // If both snapshots have the same LSN, nothing was deleted between them.
   const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
   const due = countDue(view, request)
-  // Which of the deleted documents would have passed a filter is unknown.
+  // It is unknown which of the deleted documents would have passed a filter.
   const gone = due + (filters.length === 0 ? deleted : 0)
   const isAtEnd = skip + found.hits.length >= found.total
   return {
@@ -148,7 +149,7 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
   }
 }
 
-/** Further fields stand in the document itself: there is nothing around it. */
+/** Further fields are written into the document itself, because nothing surrounds it. */
 function writeShown(out: ByteWriter, document: StoredDocument, passage: ShownDocument | undefined): void {
   const json = passage?.json ?? document.json
   out.bytes(json)
@@ -163,8 +164,8 @@ function stillPasses(view: View, { collection, docid }: StoredDocument, filters:
 }
 
 /**
- * Documents that have expired but are not swept yet still count in the index: as many as pass the filter are
- * taken off the total.
+ * Counts documents that have expired but are not yet swept. They are still in the index; those that pass the
+ * filter are subtracted from the total.
  */
 function countDue(view: View, { collection, filters }: ListingRequest): number {
   let due = 0

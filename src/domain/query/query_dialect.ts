@@ -1,22 +1,19 @@
 /**
- * The differences between the query languages that have operators; lexer and parser are shared. Reasons:
+ * The differences between the query languages with operators. They share the lexer and the parser. Reasons:
  * docs/decisions/0020-fulltext-query-syntax.md. Pure.
  */
 export interface Dialect {
-  /** `and` is as good as `AND`. */
+  /** Keywords are case-insensitive: `and` equals `AND`. */
   readonly anyCase: boolean
-  /** `name:` in front of a clause says where it is looked for. */
+  /** `name:` before a clause selects the field that it is searched in. */
   readonly fields: boolean
-  /** `+` and `-` divide clauses side by side as in Lucene; else `+` says nothing and `-` is NOT. */
+  /** `+` and `-` mark adjacent clauses as in Lucene. Otherwise `+` has no effect and `-` is NOT. */
   readonly marks: boolean
-  /**
-   * Every `*` and `?` in a word makes a pattern of it; else only those that can hardly be meant as something
-   * else.
-   */
+  /** Every `*` and `?` in a word makes it a pattern. Otherwise only unambiguous patterns do. */
   readonly anyPattern: boolean
 }
 
 export const BOOLEAN: Dialect = { anyCase: true, fields: false, marks: true, anyPattern: true }
 export const EXPRESSION: Dialect = { anyCase: true, fields: true, marks: false, anyPattern: true }
-/** What people type who name no mode. */
+/** For queries without a named mode. */
 export const AUTO: Dialect = { anyCase: false, fields: false, marks: true, anyPattern: false }

@@ -1,5 +1,5 @@
 /**
- * Cuts a query with operators into tokens. Linear in the length of the text: every character is looked at a
+ * Splits a query with operators into tokens. Linear in the length of the text: every character is read a
  * bounded number of times. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
@@ -11,26 +11,24 @@ export type LexemeKind = 'word' | 'fuzzy' | 'pattern' | 'phrase' | 'near' | 'fie
 
 export interface Lexeme {
   readonly kind: LexemeKind
-  /** Of words, patterns and phrases: what is to be analysed. Of a field: its name. */
+  /** Words, patterns and phrases: the text to analyse. Fields: the name. */
   readonly text: string
   /** UTF-16 index in the query. */
   readonly at: number
-  /** Edits of a fuzzy word, distance of what is to be near; else 0. */
+  /** Edits of a fuzzy word, distance of a proximity phrase; else 0. */
   readonly number: number
 }
 
-/** Behind a mark stands something that can be marked; so `->`, `- ` and `C++` are text. */
+/** A mark must be followed by a clause that can be marked, so `->`, `- ` and `C++` are text. */
 const MARKABLE = /[\p{L}\p{N}_"(*?]/u
-/**
- * A name, a colon, and something that can be looked for behind it; so `http://` and `std::vector` are text.
- */
+/** A name, a colon, and the beginning of a searchable clause, so `http://` and `std::vector` are text. */
 const FIELD = /[A-Za-z_][\w.-]*:(?=[\p{L}\p{N}_"(*?])/uy
 const LETTER = /[\p{L}\p{N}]/u
 const DIGITS = /^\d*$/
 const DISTANCE = /~(\d*)/y
 const SPACE = /\s/
 
-/** Ends with an `end` lexeme. Throws a 400 on an unclosed quote. */
+/** The last lexeme is `end`. @throws ServiceError 400 on an unclosed quote */
 export function lexQuery(text: string, dialect: Dialect): Lexeme[] {
   const lexemes: Lexeme[] = []
   let at = 0
@@ -51,7 +49,7 @@ export function lexQuery(text: string, dialect: Dialect): Lexeme[] {
   return lexemes
 }
 
-/** With `~N` behind it the words of a phrase only have to be near each other. */
+/** A phrase followed by `~N` is a proximity clause: its words only have to be near each other. */
 function readPhrase(text: string, at: number, lexemes: Lexeme[]): number {
   const quoted = readQuoted(text, at)
   DISTANCE.lastIndex = quoted.end
@@ -64,12 +62,12 @@ function readPhrase(text: string, at: number, lexemes: Lexeme[]): number {
   return DISTANCE.lastIndex
 }
 
-/** @param digits behind the `~`; none is the contract's default */
+/** @param digits after the `~`; none selects the contract's default */
 export function readDistance(digits: string | undefined): number {
   return digits ? Math.min(Number(digits), PROXIMITY_DISTANCE_MAX) : PROXIMITY_DISTANCE_DEFAULT
 }
 
-/** A run of marks, or, where nothing markable follows, a word. */
+/** A run of marks, or a word if nothing markable follows. */
 function readMarks(text: string, start: number, lexemes: Lexeme[], dialect: Dialect): number {
   let end = start
   while (text[end] === '+' || text[end] === '-') end++

@@ -1,7 +1,7 @@
 /**
- * Detects which query language a text is written in. For a named mode, a text that breaks its syntax is
- * refused. `auto` is for what people type: a text with invalid syntax is plain words there, and the answer's
- * `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Detects the query language of a text. In a named mode, a text with invalid syntax is rejected. `auto` is
+ * for user input: a text with invalid syntax is treated as plain words, and the answer's `mode` reports this.
+ * Reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/fulltext.js'
@@ -12,9 +12,9 @@ import { readPhrases, readPieces } from './query_text.js'
 import type { SyntaxNode } from './query_tree.js'
 import { isClearPattern, isPattern } from './wildcards.js'
 
-/** A text with its language resolved, ready to be analysed. */
+/** A text whose query language has been determined, ready to be analysed. */
 export type ParsedQuery =
-  /** `edits`: how far a word may be misspelt. */
+  /** `edits`: maximum edit distance of a word. */
   | { readonly mode: 'simple'; readonly text: string; readonly edits: number }
   | { readonly mode: 'phrase'; readonly phrases: readonly string[] }
   | { readonly mode: 'boolean' | 'expression'; readonly tree: SyntaxNode }
@@ -26,7 +26,7 @@ export interface WildcardWord {
   readonly text: string
 }
 
-/** Words that have to stand near each other. */
+/** Words that must occur near each other. */
 export interface NearGroup {
   readonly text: string
   readonly distance: number
@@ -35,13 +35,13 @@ export interface NearGroup {
 export interface QueryOptions {
   /** Edits allowed in simple mode. */
   readonly fuzzy: number
-  /** Of proximity mode, where the text itself says none. */
+  /** Distance in proximity mode, unless the text specifies one. */
   readonly distance: number
 }
 
 const NO_OPTIONS: QueryOptions = { fuzzy: 0, distance: PROXIMITY_DISTANCE_DEFAULT }
 
-/** @param mode as the request says it; undefined is `auto` */
+/** @param mode of the request; undefined is `auto` */
 export function parseQuery(text: string, mode: string | undefined, { fuzzy, distance }: QueryOptions = NO_OPTIONS): ParsedQuery {
   switch (mode) {
     case undefined:
@@ -75,15 +75,15 @@ function parseAuto(text: string, fuzzy: number): ParsedQuery {
     const words = readWords(text, isClearPattern)
     if (words.some((word) => word.isPattern)) return { mode: 'wildcard', words }
   } catch (error) {
-    // The text breaks the syntax that its marks suggest: these are words, then. Anything else is a fault of
-    // ours.
+    // The text violates the syntax that its marks suggest, so it is treated as plain words. Any other error
+    // is an internal fault.
     if (!(error instanceof ServiceError)) throw error
   }
-  // The distance of `"…"~N` is a mark, not a word.
+  // The distance of `"…"~N` is syntax, not a word.
   return { mode: 'simple', text: text.replace(/"~\d+/g, '" '), edits: fuzzy }
 }
 
-/** Operators, marks, or quoted strings beside other text. Parentheses alone say nothing. */
+/** Operators, marks, or quoted strings next to other text. Parentheses alone do not count. */
 function usesOperators(text: string): boolean {
   return lexQuery(text, AUTO).some(({ kind }) => OPERATORS.has(kind))
 }
@@ -97,7 +97,7 @@ function readWords(text: string, isOne: (word: string) => boolean): WildcardWord
     .map((word) => ({ isPattern: isOne(word), text: word }))
 }
 
-/** Every quoted string is a group of its own, and so is what stands between them. */
+/** Every quoted string is a group of its own, and so is the text between two of them. */
 function readGroups(text: string, distance: number): NearGroup[] {
   return readPieces(text).map((piece) => ({
     text: piece.text,

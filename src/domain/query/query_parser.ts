@@ -1,6 +1,6 @@
 /**
- * Parses a query with operators into a syntax tree. Recursion goes as deep as parentheses are nested, which
- * is bounded; everything else is a loop, so that the time is linear. Grammar and reasons:
+ * Parses a query with operators into a syntax tree. The recursion depth is that of the parentheses, which is
+ * bounded. Everything else is a loop, so the time is linear. Grammar and reasons:
  * docs/decisions/0020-fulltext-query-syntax.md.
  *
  *   or     := and (OR and)*
@@ -22,7 +22,7 @@ interface Clause {
   readonly marked: boolean
 }
 
-/** Throws a 400 whose text names the place. */
+/** @throws ServiceError 400, whose message names the position */
 export function parseTree(text: string, dialect: Dialect): SyntaxNode {
   const parser = new QueryParser(text, dialect)
   return parser.parse()
@@ -77,7 +77,7 @@ class QueryParser {
     )
   }
 
-  /** Negations cancel each other in pairs however they are written: `NOT -x` is `x`, `--x` too. */
+  /** Pairs of negations cancel each other regardless of their notation: `NOT -x` is `x`, and so is `--x`. */
   #clause(): Clause {
     let excluded = false
     let required = false
@@ -97,7 +97,7 @@ class QueryParser {
     }
   }
 
-  /** Names in front of each other: the last one counts, as that of the innermost parentheses does. */
+  /** Of several names in a row the last one applies, just as that of the innermost parentheses does. */
   #atom(): SyntaxNode {
     let name: string | undefined
     for (let lexeme = this.#peek(); lexeme.kind === 'field'; lexeme = this.#peek()) {
@@ -127,7 +127,7 @@ class QueryParser {
   }
 
   #peek(): Lexeme {
-    // The list ends with `end`, which nothing accepts, so the index never leaves it.
+    // The list ends with `end`, which is never accepted, so the index stays within the list.
     return this.#lexemes[this.#next] as Lexeme
   }
 

@@ -1,13 +1,13 @@
 /**
- * What the query languages share: quoted strings, and the text of syntax errors. Errors count characters
- * (code points) from 1, as a user does. Pure and linear in the length of the text.
+ * Shared parts of the query languages: quoted strings, and the messages of syntax errors. Errors count
+ * characters (code points) from 1. Pure and linear in the length of the text.
  */
 import { badRequest, type ServiceError } from '../../errors.js'
 
 export interface QuotedText {
-  /** Between the quotes, `\"` and `\\` resolved. */
+  /** The text between the quotes, with `\"` and `\\` unescaped. */
   readonly text: string
-  /** Index behind the closing quote. */
+  /** Index after the closing quote. */
   readonly end: number
 }
 
@@ -18,7 +18,7 @@ export function queryProblem(text: string, index: number, problem: string): Serv
   return badRequest(`${problem} at character ${character}`)
 }
 
-/** Reads the quoted string that opens at `start`. Unclosed: 400. */
+/** Reads the quoted string that opens at `start`. @throws ServiceError 400 if it is unclosed */
 export function readQuoted(text: string, start: number): QuotedText {
   let unescaped = ''
   let from = start + 1
@@ -36,8 +36,8 @@ export function readQuoted(text: string, start: number): QuotedText {
 }
 
 /**
- * The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one
- * phrase. `"…"~N` belongs to another mode: 400.
+ * The phrases of phrase mode: every quoted string, and the text between two of them. A text without quotes is
+ * one phrase. `"…"~N` belongs to another mode: 400.
  */
 export function readPhrases(text: string): string[] {
   return readPieces(text).map(({ text: phrase, tilde, digits }) => {
@@ -46,12 +46,12 @@ export function readPhrases(text: string): string[] {
   })
 }
 
-/** A quoted string, or what stands between two. */
+/** A quoted string, or the text between two of them. */
 export interface Piece {
   readonly text: string
-  /** Behind the quotes as in `"…"~N`; undefined without a `~`. */
+  /** The digits after the quotes in `"…"~N`. Undefined without a `~`. */
   readonly digits: string | undefined
-  /** Index behind the text: of the `~` where there is one. */
+  /** Index after the piece: that of the `~` if there is one. */
   readonly tilde: number
 }
 

@@ -1,7 +1,7 @@
 /**
- * Words with `*` (any run of characters) and `?` (one character). Patterns are matched against terms as they
- * are indexed, so that what stands between the wildcards is normalised as terms are. Pure but for the
- * analyzer that it is handed; linear in the length of the text.
+ * Words with `*` (any run of characters) and `?` (one character). Patterns are matched against indexed terms,
+ * so the text between the wildcards is normalised as terms are. Pure except for the analyzer that is passed
+ * in; linear in the length of the text.
  */
 import type { QueryToken } from '../../engine/types.js'
 
@@ -17,7 +17,7 @@ export function isPattern(word: string): boolean {
 }
 
 /**
- * Whether a word is a pattern where no mode was named: it has a `*` beside a letter or digit that is not
+ * Whether a word is a pattern when no mode is named: it has a `*` next to a letter or digit that is not
  * emphasis, or a `?` between two of them. `what?` and `**bold**` are words.
  */
 export function isClearPattern(word: string): boolean {
@@ -26,8 +26,8 @@ export function isClearPattern(word: string): boolean {
 }
 
 /**
- * A part of a word: a plain word, or a pattern. No term has a separator in it, so a word with some is several
- * parts.
+ * A part of a word: a plain word, or a pattern. Terms contain no separators, so a word with separators has
+ * several parts.
  */
 export interface PatternPart {
   readonly isPattern: boolean
@@ -42,7 +42,7 @@ export function patternParts(word: string): PatternPart[] {
     .map((text) => ({ isPattern: isPattern(text), text }))
 }
 
-/** The pattern with its letters as terms have them. @param unstemmed the analyzer without stemming */
+/** The pattern with its letters normalised as in terms. @param unstemmed the analyzer without stemming */
 export function normalisePattern(text: string, unstemmed: Tokenize): string {
   return text
     .split(/([*?]+)/)
@@ -51,8 +51,8 @@ export function normalisePattern(text: string, unstemmed: Tokenize): string {
 }
 
 /**
- * The analyzer drops stop words; here their letters count like others. No pattern spans a cut that the
- * analyzer makes, as between Chinese characters.
+ * The analyzer drops stop words. Here their letters are kept like others. A pattern does not span a token
+ * boundary of the analyzer, as between Chinese characters.
  */
 function normalisePiece(piece: string, unstemmed: Tokenize): string {
   if (piece === '') return ''

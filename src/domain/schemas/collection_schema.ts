@@ -1,14 +1,15 @@
 /**
  * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
- * An invalid schema is refused with the path of the error: a rule that is not enforced must not be accepted.
- * Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
+ * An invalid schema is rejected with the path of the error, because a rule that is not enforced must not be
+ * accepted. Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure;
+ * any lane.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_VALUES_MAX } from '../../limits/input.js'
 import { SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits/schemas.js'
 import { compilePattern } from './patterns.js'
 
-/** What the texts of a field may be read as. */
+/** The types that the strings of a field may be read as. */
 const VALUE_TYPES = ['string', 'number', 'integer', 'boolean'] as const
 export type ValueType = (typeof VALUE_TYPES)[number]
 
@@ -18,7 +19,7 @@ export interface FieldRules {
   readonly enum: ReadonlySet<string> | undefined
   readonly pattern: string | undefined
   readonly minItems: number
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly maxItems: number
 }
 
@@ -32,10 +33,10 @@ type Json = Readonly<Record<string, unknown>>
 
 const RULES_OF_SCHEMA = ['type', 'required', 'properties']
 const RULES_OF_FIELD = ['type', 'enum', 'pattern', 'minItems', 'maxItems']
-/** Say something to the reader and nothing about values. */
+/** Keywords for human readers that impose no rules on values. */
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
 
-/** @param given object or JSON text. @throws ServiceError 400 whose text names the path */
+/** @param given object or JSON text @throws ServiceError 400 whose message names the path */
 export function readSchema(given: unknown): CollectionSchema {
   const json = objectAt('', typeof given === 'string' ? parse(given) : given)
   checkNames('', json, RULES_OF_SCHEMA)
@@ -46,7 +47,7 @@ export function readSchema(given: unknown): CollectionSchema {
   return { required: readRequired(json.required), fields: keys.map((key) => readField(key, properties[key])) }
 }
 
-/** The text that is kept and shown: the client's own, or that of the object. @throws ServiceError 400 */
+/** The text that is stored and shown: the client's own, or that of the object. @throws ServiceError 400 */
 export function textOfSchema(given: unknown): string {
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   const bytes = Buffer.byteLength(text)
@@ -97,7 +98,7 @@ function readType(path: string, given: unknown): ValueType | undefined {
   return type
 }
 
-/** Metadata are texts: a number or a boolean of the list stands for its text. */
+/** Metadata values are strings, so a number or a boolean of the list is converted to a string. */
 function readEnum(path: string, given: unknown): ReadonlySet<string> | undefined {
   if (!isGiven(given)) return undefined
   const values = listAt(path, given, SCHEMA_ENUM_VALUES_MAX)
@@ -125,7 +126,7 @@ function readCount(path: string, given: unknown): number {
 }
 
 function objectAt(path: string, given: unknown): Json {
-  // PHP writes an empty map as an empty list.
+  // PHP encodes an empty map as an empty list.
   if (Array.isArray(given) && given.length === 0) return {}
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(path, 'an object is expected')
   return given as Json

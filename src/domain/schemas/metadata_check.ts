@@ -1,7 +1,7 @@
 /**
- * Does metadata obey a schema? Every error names key and rule, in the order of `required`, then of the keys.
- * Texts: algorithms.md, section 13. Time is bounded: patterns are linear, and one document may cost them only
- * so many steps. Pure; any lane.
+ * Validates metadata against a schema. Every error names key and rule, in the order of `required`, then of
+ * the keys. Messages: algorithms.md, section 13. The time is bounded: patterns are linear, and the number of
+ * pattern steps per document is limited. Pure; any lane.
  */
 import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits/schemas.js'
 import type { Metadata } from '../documents/metadata.js'
@@ -10,7 +10,7 @@ import { compilePattern } from './patterns.js'
 
 type Values = Metadata['values']
 
-/** Empty where the metadata obeys; at most `SCHEMA_ERRORS_MAX` texts. */
+/** Empty if the metadata is valid; at most `SCHEMA_ERRORS_MAX` messages. */
 export function schemaErrors(schema: CollectionSchema, values: Values): readonly string[] {
   const given = new Map(values)
   const check = new Check()
@@ -47,8 +47,8 @@ class Check {
 
   #pattern(source: string, text: string, value: string): void {
     const { pattern } = compilePattern(source)
-    // Was compiled when the schema was set: only another version of the package could refuse it now, and then
-    // nothing can be said to match.
+    // The pattern compiled when the schema was set. It can fail now only with another version of the package;
+    // then no value matches.
     const steps = pattern === undefined ? 0 : pattern.instructions * text.length
     this.#stepsLeft -= steps
     if (pattern !== undefined && this.#stepsLeft < 0) this.fail(`${value} is too much text for its pattern (pattern)`)
@@ -73,15 +73,15 @@ function isOfType(type: ValueType, text: string): boolean {
 }
 
 /**
- * A list of maps, or a map, as a program printed it instead of writing JSON: `[map[q:Why a:Because]]`. What
- * was in it can't be told apart any more.
+ * A list of maps, or a map, printed by a program instead of written as JSON: `[map[q:Why a:Because]]`. The
+ * original structure cannot be recovered.
  */
 const PRINTED_MAP = /^map\[[^\]\s:]+:[^]*\]$/
 const PRINTED_LIST = /^\[map\[[^]*\]\s*\]$/
 const PRINTED_CHARACTERS_MIN = 8
 
 /**
- * One text for each value that looks like a printed map or list of maps, by key and value; at most
+ * One message for each value that looks like a printed map or list of maps, by key and value; at most
  * `SCHEMA_ERRORS_MAX`.
  */
 export function metadataWarnings(values: Values): readonly string[] {

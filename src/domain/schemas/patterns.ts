@@ -1,16 +1,16 @@
 /**
- * Patterns of schemas, matched in time linear in the text (RE2), because anybody who may set a schema may
+ * Patterns of schemas, matched in time linear in the text (RE2), because anyone who may set a schema may
  * write one. The package is loaded with the first pattern, not with the lane
- * (docs/decisions/0051-what-a-start-loads.md). Compiled patterns are kept per thread, a bounded number.
+ * (docs/decisions/0051-what-a-start-loads.md). A bounded number of compiled patterns is cached per thread.
  */
 import { createRequire } from 'node:module'
 import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits/schemas.js'
 import { BoundedCache } from '../bounded_cache.js'
 
 export interface Pattern {
-  /** Is the pattern somewhere in the text? */
+  /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** Of its program: each character of a text may cost so many steps. */
+  /** Size of its program: the maximum number of steps per character of a text. */
   readonly instructions: number
 }
 

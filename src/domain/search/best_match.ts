@@ -1,6 +1,6 @@
 /**
- * Finds the byte of a document where the words of a query match best: the middle of its best highlight. One
- * per answer; read lanes.
+ * Finds the byte of a document at which the words of a query match best: the middle of its best highlight.
+ * One per answer; read lanes.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
@@ -22,14 +22,14 @@ export class BestMatch {
     this.#highlights = new Highlights(tools, BEST, () => stop.shouldStop())
   }
 
-  /** As of `Highlights`. */
+  /** See `Highlights.lookFor`. */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
     this.#highlights.lookFor(terms, root)
   }
 
   /**
    * @param matched indexes of the terms that the document has
-   * @returns a byte of the content; 0 where nothing is found
+   * @returns a byte offset in the content; 0 if nothing is found
    * @throws ServiceError `deadline`
    */
   byteIn(document: StoredDocument, matched: readonly number[]): number {

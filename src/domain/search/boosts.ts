@@ -1,6 +1,6 @@
 /**
  * `boost`: factors for documents with a metadata value. A positive number multiplies the score, a negative
- * one divides it. The factors that apply to a document are multiplied, and the product is at least 0.001
+ * number divides it. The factors that apply to a document are multiplied, and the product is at least 0.001
  * (service-1, "Full-text search"). The engine applies them. The functions here read them, and apply them to
  * documents that changed after the engine's snapshot. Pure; read lanes.
  */

@@ -1,7 +1,7 @@
 /**
- * Puts pinned documents at their positions among the results of one round of a search, and leaves hidden
- * documents out. Looks the documents up in one view, so each round has its own. A pinned document is shown
- * once, even where the query does not find it, but never where the request's filters exclude it. Rules:
+ * Places pinned documents at their positions among the results of one round of a search, and leaves hidden
+ * documents out. Documents are looked up in one view, so each round has its own instance. A pinned document
+ * is shown once, even if the query does not match it, but never if the request's filters exclude it. Rules:
  * docs/decisions/0061-curation.md.
  */
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits/settings.js'
@@ -18,11 +18,11 @@ interface PositionedPin {
 export interface CuratedAnswer<Hit> {
   /** No further result fits. */
   readonly isFull: boolean
-  /** Results so far, those of earlier pages included. */
+  /** Results so far, including those of earlier pages. */
   readonly count: number
   /**
-   * A pinned document, unless it belongs to an earlier page.
-   * @param hit of the search; undefined where it did not find the document
+   * Writes a pinned document, unless it belongs to an earlier page.
+   * @param hit of the search; undefined if the search did not find the document
    */
   pinned(docid: number, hit: Hit | undefined): void
 }
@@ -31,9 +31,9 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
   readonly #view: View
   readonly #collection: number
   readonly #hits: ReadonlyMap<number, Hit>
-  /** Pinned and hidden documents: they are not organic results. */
+  /** Pinned and hidden documents. They are excluded from the organic results. */
   readonly #apart = new Set<number>()
-  /** By position. Pins behind the organic results come last. */
+  /** Ordered by position. Pins without a position come after the organic results. */
   readonly #pins: readonly PositionedPin[]
   #next = 0
 
@@ -46,7 +46,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
     const pins: PositionedPin[] = []
     for (const pin of curation.pins.slice(0, CURATION_APPLIED_MAX)) {
       const docid = this.#find(pin, mayShow)
-      // Hidden, or pinned already.
+      // Hidden, or already pinned.
       if (docid === undefined || this.#apart.has(docid)) continue
       this.#apart.add(docid)
       pins.push({ docid, position: pin.position > 0 ? pin.position : Number.POSITIVE_INFINITY })
@@ -64,7 +64,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
     while (!answer.isFull && (this.#pins[this.#next]?.position ?? Number.POSITIVE_INFINITY) <= answer.count + 1) this.#write(answer)
   }
 
-  /** Writes all that are left: there are no more organic results. */
+  /** Writes the remaining pins after the last organic result. */
   writeRest(answer: CuratedAnswer<Hit>): void {
     while (!answer.isFull && this.#next < this.#pins.length) this.#write(answer)
   }
@@ -74,7 +74,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
     answer.pinned(docid, this.#hits.get(docid))
   }
 
-  /** Without a language: the first that the key has. */
+  /** Without a language, the first variant of the key that may be shown. */
   #find({ key, lang }: Pin, mayShow: (head: Head) => boolean): number | undefined {
     const docids =
       lang === undefined

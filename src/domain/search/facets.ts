@@ -34,13 +34,13 @@ export class FacetCounter {
     }
   }
 
-  /** By facet as named; a key that no result has gives an empty list. */
+  /** By facet, under the requested name. A key that no result has yields an empty list. */
   counts(): Readonly<Record<string, readonly FacetBucket[]>> {
     return Object.fromEntries(this.#facets.map(({ name, counts }) => [name, bucketsOf(counts).slice(0, this.#valuesMax)]))
   }
 }
 
-/** By count, most first, then by value. */
+/** By count in descending order, then by value. */
 export function bucketsOf(counts: ReadonlyMap<string, number>): FacetBucket[] {
   return [...counts]
     .map(([value, count]) => ({ value, count }))

@@ -1,17 +1,17 @@
 /**
- * `filterMeta` as requests carry it: a map from metadata keys to values. A document passes where each key has
- * one of its values. Pure; any lane.
+ * `filterMeta` as sent in requests: a map from metadata keys to values. A document passes if it has one of
+ * the values of each key. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
 import { FILTER_VALUES_MAX } from '../../limits/search.js'
 
-/** AND between filters, OR between the values of one. A filter without values requires the key. */
+/** AND between filters, OR between the values of a filter. A filter without values requires the key. */
 export type Filters = readonly (readonly [key: string, values: readonly string[]])[]
 
 /**
- * Applies the bounds of stored metadata, and a bound on all values together, so that a plan stays within the
- * limits of the engine.
+ * Applies the limits of stored metadata, and a limit on the total number of values, so that a plan stays
+ * within the limits of the engine.
  * @throws ServiceError 400
  */
 export function parseFilters(filterMeta: Readonly<Record<string, readonly string[]>> | null | undefined): Filters {

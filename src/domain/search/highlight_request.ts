@@ -17,7 +17,7 @@ export interface HighlightInput {
 export interface HighlightRequest {
   readonly opening: string
   readonly closing: string
-  /** Fragments of one document. */
+  /** Maximum number of fragments per document. */
   readonly most: number
   readonly fragmentBytes: number
 }
@@ -26,7 +26,7 @@ const TAG = '<mark>'
 const MOST = 3
 const FRAGMENT_BYTES = 150
 
-/** Undefined where none are wanted. */
+/** Returns undefined if no highlights are requested. */
 export function readHighlight(input: HighlightInput): HighlightRequest | undefined {
   const opening = input.highlightTag || TAG
   const request = {
@@ -41,7 +41,7 @@ export function readHighlight(input: HighlightInput): HighlightRequest | undefin
   return input.highlight === true ? request : undefined
 }
 
-/** As limits are read: 0 is the default, what is too large is clamped. */
+/** Same rules as for limits: 0 selects the default, and too large a value is clamped. */
 function readCount(name: string, count: number | Absent, fallback: number, most: number): number {
   const wanted = count ?? 0
   if (!Number.isInteger(wanted) || wanted < 0) throw badRequest(`invalid ${name}`)
@@ -58,8 +58,8 @@ const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /**
- * Tags are closed in reverse order. Other marks are mirrored: `[[` by `]]`, `**_` by `_**`. A text with
- * letters or digits stands on both sides as it is.
+ * Tags are closed in reverse order. Other marks are mirrored: `[[` by `]]`, `**_` by `_**`. A string with
+ * letters or digits is used unchanged on both sides.
  */
 export function closingOf(opening: string): string {
   if (TAGS.test(opening))

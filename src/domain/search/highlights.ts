@@ -1,6 +1,6 @@
 /**
- * The highlights of a search's results. The head of a document says how its content was analysed; the
- * analyzer's highlighter finds the matches. One per answer; read lanes. Rules:
+ * The highlights of a search's results. The head of a document determines how its content was analysed, and
+ * the analyzer's highlighter finds the matches. One per answer; read lanes. Rules:
  * docs/decisions/0071-highlights.md.
  */
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
@@ -29,7 +29,7 @@ export class Highlights {
   readonly #prose = new Map<string, AnalysisOptions>()
   readonly #code = new Map<string, AnalysisOptions>()
   #highlighter: Highlighter | undefined
-  /** Bytes of content looked at for this answer. */
+  /** Bytes of content scanned for this answer. */
   #bytes = 0
 
   constructor(tools: HighlightTools, request: HighlightRequest, shouldStop: () => boolean) {
@@ -40,8 +40,8 @@ export class Highlights {
   }
 
   /**
-   * Sets the terms to highlight in the documents that follow.
-   * @param terms by the index that hits name them by; undefined: never marked
+   * Sets the terms to highlight in the following documents.
+   * @param terms indexed as in the hits; undefined: never marked
    */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
     const { opening, closing, most, fragmentBytes } = this.#request
@@ -56,9 +56,9 @@ export class Highlights {
   }
 
   /**
-   * The JSON text of a result's highlights, valid until the next call. Results beyond the bound on bytes have
+   * The JSON text of a result's highlights, valid until the next call. Results beyond the byte limit have
    * none.
-   * @param matched indexes of the terms that it has
+   * @param matched indexes of the terms that the document has
    * @throws ServiceError `deadline`
    */
   of(document: StoredDocument, matched: readonly number[]): Uint8Array {
@@ -73,7 +73,7 @@ export class Highlights {
     return shown ?? inTime(this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop))
   }
 
-  /** Made when the document is shown for the second time; empty where it isn't. */
+  /** Built when the document is shown for the second time. Empty if it is not built. */
   #vectorOf(document: StoredDocument, contentStart: number, escaped: Uint8Array): Uint8Array {
     if (!this.#termVectors.wants(document)) return NO_VECTOR
     const vector = inTime(this.#tools.analyzer.termVector(escaped, this.#analysisOf(document.json), this.#shouldStop))
@@ -90,18 +90,18 @@ export class Highlights {
   }
 }
 
-/** @throws ServiceError `deadline` for what was stopped */
+/** @throws ServiceError `deadline` if the work was stopped */
 function inTime<Result>(result: Result | undefined): Result {
   if (result === undefined) throw serviceError('deadline')
   return result
 }
 
-/** The text between the quotes. */
+/** The JSON string without its quotes. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Phrases of more than one term that the query wants. */
+/** Phrases of more than one term that are not excluded by the query. */
 function phrasesOf(node: PlanNode): Extract<PlanNode, { kind: 'phrase' }>['terms'][] {
   switch (node.kind) {
     case 'phrase':

@@ -1,7 +1,7 @@
 /**
- * The passage of a document that a result shows: one chunk, or one with its neighbours. The chunks are those
- * that the document's vectors were made of. A document without vectors, or whose content has changed since,
- * is cut again by the options of the server. Read lanes.
+ * The passage of a document that a result shows: one chunk, or one chunk with its neighbours. The chunks are
+ * those that the document's vectors were computed from. A document without vectors, or whose content has
+ * changed since, is chunked again with the options of the server. Read lanes.
  */
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
@@ -15,10 +15,10 @@ export interface Passage {
   readonly chunkText: string
 }
 
-/** Which passage: the number of a chunk, or a byte of the content that the chunk contains. */
+/** Identifies the passage: the number of a chunk, or a byte of the content that the chunk contains. */
 export type PassagePosition = { readonly chunk: number } | { readonly byte: number }
 
-/** Undefined for a content without text. @throws BodiesWanted */
+/** Undefined for content without text. @throws BodiesWanted */
 export function passageOf(
   tools: CuttingTools,
   view: View,
@@ -33,7 +33,10 @@ export function passageOf(
   return passageIn(content, ranges, currentPosition(position, record, hashes), retrieval)
 }
 
-/** @param content UTF-8 @param ranges start and end of each chunk, ascending */
+/**
+ * @param content UTF-8
+ * @param ranges start and end of each chunk, ascending
+ */
 export function passageIn(content: Buffer, ranges: Uint32Array, position: PassagePosition, { windowSize }: Retrieval): Passage | undefined {
   const chunks = ranges.length / 2
   if (chunks === 0) return undefined
@@ -44,7 +47,7 @@ export function passageIn(content: Buffer, ranges: Uint32Array, position: Passag
 }
 
 /**
- * Where the content has changed, or only some chunks have vectors, the same chunk has another number. Its
+ * If the content has changed, or only some chunks have vectors, the same chunk may have another number. Its
  * hash identifies it.
  */
 function currentPosition(position: PassagePosition, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePosition {
@@ -53,7 +56,7 @@ function currentPosition(position: PassagePosition, record: VectorRecord | undef
   return chunk < 0 ? position : { chunk }
 }
 
-/** The last chunk that begins at the byte or before it, else the first chunk. */
+/** The last chunk that begins at or before the byte, else the first chunk. */
 function chunkWith(ranges: Uint32Array, byte: number): number {
   let at = 0
   while (at + 1 < ranges.length / 2 && (ranges[(at + 1) * 2] as number) <= byte) at++

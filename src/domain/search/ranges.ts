@@ -1,8 +1,8 @@
 /**
  * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
- * numbers, else as times, else as texts. The engine applies them (native/engine/query/filter/ranged_value.h,
- * by exactly the same rule). The functions here read them, and apply them to documents that changed after the
- * engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
+ * numbers, else as times, else as strings. The engine applies the ranges by exactly the same rule
+ * (native/engine/query/filter/ranged_value.h). The functions here read them, and apply them to documents that
+ * changed after the engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -12,13 +12,13 @@ import { RANGE_BOUNDS, type RangeBound, type RangeBoundName, type RangeInput, ty
 
 interface Operand {
   readonly text: string
-  /** A number, or the Unix seconds of a time. */
+  /** A number, or the Unix seconds of a time. Undefined for other text. */
   readonly scalar: number | undefined
 }
 
 export type Range = PlanRange
 
-/** What a range looks at. */
+/** The fields of a document that a range is applied to. */
 export interface RangedDocument {
   readonly addedAt: number
   readonly updatedAt: number
@@ -60,21 +60,21 @@ const HOURS = 24
 const MINUTES = 60
 
 function operandOf(value: RangeBound): Operand {
-  // As it is in the index: lone surrogates have no bytes there.
+  // As in the index, where lone surrogates cannot be encoded.
   const text = Buffer.from(String(value).trim()).toString()
   return { text, scalar: NUMBER.test(text) ? Number(text) : timeOf(text) }
 }
 
 /**
- * ISO 8601, an existing day and time. Without a zone: UTC, whatever zone the machine has. A fraction counts
- * down to milliseconds.
+ * ISO 8601, an existing day and time. Without a time zone: UTC, regardless of the machine's zone. Fractions
+ * are truncated to milliseconds.
  */
 function timeOf(text: string): number | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined
   const [, month, day = '01', hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match
   const midnight = new Date(`${month}-${day}T00:00:00Z`)
-  // A day that its month does not have would become one of the next.
+  // Date would roll a day that does not exist in its month over into the next month.
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined
   const [zoneHours, zoneMinutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2).replace('Z', ''))]
   if (Number(hour) >= HOURS || Number(minute) >= MINUTES || Number(second) >= MINUTES || zoneHours >= HOURS || zoneMinutes >= MINUTES)
@@ -84,7 +84,10 @@ function timeOf(text: string): number | undefined {
   return (seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))) / 1000
 }
 
-/** Every range holds; of a metadata key with several values, one value for all bounds of the range. */
+/**
+ * Every range must hold. If a metadata key has several values, a single value must satisfy all bounds of the
+ * range.
+ */
 export function passesRanges(ranges: readonly Range[], document: RangedDocument): boolean {
   return ranges.every(({ of, bounds }) =>
     valuesOf(document, of).some((value) => bounds.every(([name, bound]) => holds(name, value, bound))),
@@ -104,7 +107,7 @@ function holds(name: RangeBoundName, value: Operand, bound: number | string): bo
   return name === 'gt' ? order > 0 : order < 0
 }
 
-/** Undefined where a text meets a bound that is a number or a time: there is no order between them. */
+/** Undefined if text is compared with a bound that is a number or a time: they are not ordered. */
 function compare({ text, scalar }: Operand, bound: number | string): number | undefined {
   if (typeof bound === 'number') return scalar === undefined ? undefined : scalar - bound
   return text < bound ? -1 : text > bound ? 1 : 0

@@ -1,6 +1,7 @@
 /**
- * Applies ranges and boosts to documents as the store's view shows them. The engine applies both to what it
- * has indexed; hits whose document has changed since, and pinned documents, are checked here. Read lanes.
+ * Applies ranges and boosts to documents as the store's view shows them. The engine applies both to the
+ * documents that it has indexed. Hits whose document has changed since, and pinned documents, are checked
+ * here. Read lanes.
  */
 import type { Hit, Hits } from '../../engine/types.js'
 import { type Head, textOfHead } from '../../store/head.js'
@@ -14,20 +15,20 @@ export interface Refinement {
   readonly boosts: readonly Boost[]
 }
 
-/** Whether a request's filters and ranges admit a document. Pinned documents are checked, too. */
+/** Whether a request's filters and ranges admit a document. Also applied to pinned documents. */
 export function mayShow(head: Head, filters: Filters, { ranges }: Refinement): boolean {
   const { metaValues: meta } = textOfHead(head)
   return passesFilter(meta, filters) && passesRanges(ranges, { addedAt: head.addedAt, updatedAt: head.updatedAt, meta })
 }
 
-/** The present boost factor of a hit's document; undefined where its score has the same factor. */
+/** The current boost factor of a hit's document. Undefined if the hit's score already has this factor. */
 export function movedFactor(head: Head, hit: Hit, { boosts }: Refinement): number | undefined {
   if (hit.factor === undefined) return undefined
   const factor = factorOf(boosts, textOfHead(head).metaValues)
   return factor === hit.factor ? undefined : factor
 }
 
-/** The hits with other factors, by docid, in the order of their new scores. */
+/** The hits with the given factors by docid, in the order of their new scores. */
 export function withFactors(hits: Hits, factors: ReadonlyMap<number, number>): Hits {
   const rescored = hits.hits.map((hit) => {
     const factor = factors.get(hit.docid)

@@ -1,8 +1,8 @@
 /**
- * The results of one answer, as JSON in the writer of the lane: how many there are, whether another one fits,
- * the cap on their text, the bound on their bytes, and their facets. Documents are copied from the store's
- * bytes, never parsed. Full-text, vector, hybrid and cross-collection search write through it, each with its
- * own fields. One per request.
+ * The results of one answer, as JSON in the lane's writer. Tracks the number of results, whether another one
+ * fits, the cap on their text, the limit on their bytes, and their facets. Documents are copied from the
+ * store's bytes and never parsed. Full-text, vector, hybrid and cross-collection search write through it,
+ * each with its own fields. One per request.
  */
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
@@ -11,18 +11,18 @@ import { FacetCounter } from './facets.js'
 
 export interface ResultBounds {
   readonly limit: number
-  /** Tokens of text that the results may have together; undefined: no cap. */
+  /** Token budget for the text of all results together. Undefined: no cap. */
   readonly contextTokensMax: number | undefined
-  /** Metadata keys whose values are counted; undefined: none. */
+  /** Metadata keys whose values are counted. Undefined: none. */
   readonly facetBy?: readonly string[] | undefined
-  /** Values shown of each; undefined: all. */
+  /** Maximum number of values per key. Undefined: all. */
   readonly facetValuesMax?: number | undefined
-  /** What a client lowers where the answer is too large. */
+  /** The parameter that a client must lower if the answer is too large. */
   readonly limitName: 'the limit' | 'topK'
 }
 
 const OPENING = '{"results":['
-/** The contract approximates tokens so. */
+/** The contract approximates tokens by this ratio. */
 const BYTES_PER_TOKEN = 4
 
 export class ResultList {
@@ -32,10 +32,10 @@ export class ResultList {
   #count = 0
   #contextBytes = 0
   #isTruncated = false
-  /** Bytes of the writer before the result that was begun last. */
+  /** Length of the writer before the result that was begun last. */
   #begun = 0
 
-  /** @param out the lane's: nothing else may use it until the answer has left */
+  /** @param out the lane's writer: nothing else may use it until the answer has been sent */
   constructor(out: ByteWriter, bounds: ResultBounds) {
     this.#out = out
     this.#bounds = bounds
@@ -55,17 +55,17 @@ export class ResultList {
     return this.#isTruncated || this.#count >= this.#bounds.limit
   }
 
-  /** The text of results is capped: `admits` has to be asked for each. */
+  /** The text of results is capped: `admits` must be called for each result. */
   get isCapped(): boolean {
     return this.#bounds.contextTokensMax !== undefined
   }
 
-  /** Counts the facets of the results; undefined where none are wanted. */
+  /** Counts the facets of the results. Undefined if no facets are requested. */
   get facets(): FacetCounter | undefined {
     return this.#facets
   }
 
-  /** Forgets the results so far. */
+  /** Discards the results so far. */
   restart(): void {
     const { facetBy, facetValuesMax = Number.POSITIVE_INFINITY } = this.#bounds
     this.#out.begin().ascii(OPENING)
@@ -76,8 +76,8 @@ export class ResultList {
   }
 
   /**
-   * Whether a result with so many bytes of text fits under the cap. The first one always does; after a
-   * refusal the list is full.
+   * Whether a result with the given number of bytes of text fits under the cap. The first result always fits.
+   * After a refusal the list is full.
    */
   admits(textBytes: number): boolean {
     const { contextTokensMax = Number.POSITIVE_INFINITY } = this.#bounds
@@ -87,8 +87,8 @@ export class ResultList {
   }
 
   /**
-   * Begins a result: its document comes next.
-   * @param before JSON of the fields in front of it, each with a comma behind it
+   * Begins a result. Its document is written next.
+   * @param before JSON of the fields before the document, each followed by a comma
    */
   begin(before = ''): void {
     this.#begun = this.#out.length
@@ -96,12 +96,12 @@ export class ResultList {
     else this.#out.utf8(`${this.#count === 0 ? '' : ','}{${before}"document":`)
   }
 
-  /** Takes back the result that was begun. */
+  /** Removes the result that was begun. */
   cancel(): void {
     this.#out.cut(this.#begun)
   }
 
-  /** Ends the result that was begun. @throws ServiceError 400 where the answer exceeds its bound */
+  /** Ends the result that was begun. @throws ServiceError 400 when the answer exceeds its bound */
   end(): void {
     this.#out.ascii('}')
     this.#count++
@@ -110,7 +110,7 @@ export class ResultList {
   }
 
   /**
-   * @param fields of the answer, behind the number of results
+   * @param fields of the answer, written after the number of results
    * @returns the whole answer, a view of the lane's writer
    */
   finish(fields: object): Uint8Array {

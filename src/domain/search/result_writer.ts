@@ -1,6 +1,6 @@
 /**
  * Writes the results of a vector, hybrid or cross-collection search: the head of each document, its content
- * where the request includes it, its rank, and its passage. One per request, over the lane's writer.
+ * if the request includes it, its rank, and its passage. One per request, over the lane's writer.
  */
 import { serviceError } from '../../errors.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
@@ -45,20 +45,20 @@ export class ResultWriter {
     return this.#results.isFull
   }
 
-  /** Forgets the results so far. */
+  /** Discards the results so far. */
   restart(): void {
     this.#results.restart()
   }
 
   /**
-   * Left out, with all that come after it, where its text would exceed the cap and it is not the first.
-   * @param before JSON of the fields in front of the document, each with a comma behind it
-   * @param fields of the result, beside document, rank and passage
-   * @throws ServiceError 400 when the answer grows over its bound, `deadline` when it was stopped;
-   * BodiesWanted
+   * Writes a result. If its text would exceed the cap and it is not the first, it is left out, along with all
+   * results after it.
+   * @param before JSON of the fields before the document, each followed by a comma
+   * @param fields of the result, in addition to document, rank and passage
+   * @throws ServiceError 400 when the answer exceeds its bound, `deadline` when stopped; BodiesWanted
    */
   add(view: View, head: Head, position: PassagePosition, fields: object, before = ''): void {
-    // A passage of 10 MB takes a third of a second to find: a look at the word is nothing beside it.
+    // Finding a passage of 10 MB takes a third of a second. The cost of polling the stop word is negligible.
     if (this.#stop.shouldStop()) throw serviceError('deadline')
     const results = this.#results
     results.begin(before)
@@ -80,7 +80,7 @@ export class ResultWriter {
     return this.#results.finish(fields)
   }
 
-  /** @returns bytes of content that it shows, where they are capped */
+  /** @returns the number of content bytes shown, if they are capped; else 0 */
   #document(view: View, head: Head): number {
     if (!this.#options.withContent) {
       this.#out.bytes(head.json)

@@ -1,6 +1,6 @@
 /**
- * What of a document a result of a search or of a listing shows: the whole document, the passage that
- * matched, or the passage with its neighbours. Precedence: the request, the collection's retrieval profile,
+ * The part of a document that a result of a search or listing shows: the whole document, the matching
+ * passage, or the passage with its neighbours. Precedence: the request, the collection's retrieval profile,
  * the whole document. Pure; any lane. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import { badRequest } from '../../errors.js'
@@ -9,7 +9,7 @@ import type { RetrievalProfile } from '../settings/collection_config.js'
 
 type Absent = null | undefined
 
-/** `windowSize`: neighbours of the passage shown on either side; 0 but for `window`. */
+/** `windowSize`: number of neighbours shown on either side of the passage; 0 except for `window`. */
 export interface Retrieval {
   readonly mode: 'parent' | 'chunk' | 'window'
   readonly windowSize: number

@@ -1,9 +1,9 @@
 /**
- * The loop of every search. Two snapshots take part in a round: the engine's is taken first, the store's
- * after it, so that every hit is at least as old as what the store shows. A hit whose document is gone, or no
- * longer matches, is left out of the answer. Where that leaves the page short, the next round asks the engine
- * for more hits, on newer snapshots, until the page is full, the engine has no more hits, or the bound on
- * hits is reached. Read lanes.
+ * The loop of every search. A round uses two snapshots. The engine's is taken first and the store's after it,
+ * so every hit is at least as old as what the store shows. A hit whose document is gone or no longer matches
+ * is left out of the answer. If that leaves the page short, the next round asks the engine for more hits, on
+ * newer snapshots. The loop ends when the page is full, the engine has no more hits, or the limit on hits is
+ * reached. Read lanes.
  */
 import { SEARCH_AGAIN_FACTOR } from '../../limits/search.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -11,23 +11,27 @@ import type { View } from '../../store/view.js'
 import { readingOf } from '../documents/wanted_bodies.js'
 
 export interface Rounds<Found> {
-  /** Hits that the first round asks for, and that any round asks for at most. */
+  /** Number of hits that the first round requests, and the maximum that any round requests. */
   readonly first: number
   readonly most: number
   /** Asks the engine for `k` hits. @throws ServiceError `deadline` when the search was stopped */
   find(k: number): Found
   /**
-   * Collection and docid of the documents whose contents `write` may read: missing ones are fetched together.
+   * Collection and docid of the documents whose contents `write` may read. Contents that are not cached are
+   * fetched together.
    */
   documents(found: Found): Iterable<readonly [collection: number, docid: number]>
   /**
-   * Writes all results anew, as the view shows the documents.
-   * @returns true where a further round would add nothing
+   * Writes all results from scratch, as the view shows the documents.
+   * @returns true if a further round would add nothing
    */
   write(view: View, found: Found, k: number): boolean
 }
 
-/** @returns what the last round found @throws ServiceError, BodiesWanted */
+/**
+ * @returns what the last round found
+ * @throws ServiceError, BodiesWanted
+ */
 export function searchUntilFull<Found>(store: TruthStore, rounds: Rounds<Found>): Found {
   for (let k = rounds.first; ; k = Math.min(k * SEARCH_AGAIN_FACTOR, rounds.most)) {
     const found = rounds.find(k)

@@ -1,7 +1,7 @@
 /**
- * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk
- * with the document's best highlight. A document without a highlight shows its first chunk. One per answer;
- * read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
+ * Results that show a passage instead of the whole document (`retrievalMode` chunk or window): the chunk with
+ * the document's best highlight. A document without a highlight shows its first chunk. One per answer; read
+ * lanes. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -16,12 +16,12 @@ import { contentStartOf, readingOf } from '../documents/document_json.js'
 import type { HighlightTools } from './highlights.js'
 import type { Stop } from './context.js'
 
-/** What stands for a document in the answer. */
+/** The representation of a document in the answer. */
 export interface ShownDocument {
   readonly json: Buffer
-  /** JSON of further fields, each with a comma in front. */
+  /** JSON of further fields, each preceded by a comma. */
   readonly fields: string
-  /** UTF-8 bytes of the passage. */
+  /** UTF-8 bytes of the passage, plus those of the content if it is included. */
   readonly bytes: number
 }
 
@@ -34,7 +34,7 @@ export class Passages {
   readonly #stop: Stop
   readonly #match: BestMatch | undefined
 
-  /** @param highlights undefined where nothing is looked for: every document shows its beginning */
+  /** @param highlights undefined if there are no search terms: every document shows its beginning */
   constructor(cutting: CuttingTools, retrieval: Retrieval, withContent: boolean, stop: Stop, highlights?: HighlightTools) {
     this.#cutting = cutting
     this.#retrieval = retrieval
@@ -43,17 +43,18 @@ export class Passages {
     this.#match = highlights === undefined ? undefined : new BestMatch(highlights, stop)
   }
 
-  /** As of `Highlights`. */
+  /** See `Highlights.lookFor`. */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
     this.#match?.lookFor(terms, root)
   }
 
   /**
    * @param matched indexes of the terms that the document has
-   * @throws ServiceError `deadline` when it was stopped
+   * @throws ServiceError `deadline` when stopped
    */
   of(document: StoredDocument, matched: readonly number[]): ShownDocument {
-    // A document of 10 MB takes a third of a second to cut: a look at the word is nothing beside it.
+    // Chunking a document of 10 MB takes a third of a second. The cost of polling the stop word is
+    // negligible.
     if (this.#stop.shouldStop()) throw serviceError('deadline')
     const { json } = document
     const contentStart = contentStartOf(json)

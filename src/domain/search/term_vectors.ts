@@ -1,42 +1,43 @@
 /**
- * The term vectors that a lane caches of documents whose highlights were requested twice, so that a document
- * shown again is not scanned again. Never stale: a vector belongs to one state of a document, identified by
- * its LSN, and LSNs are never reused. Cached apart from the documents (`store/document_cache.ts`): reading a
- * document again costs a third of scanning it, and its text takes three times the bytes. Format of a vector:
- * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
+ * A lane's cache of term vectors. It holds documents whose highlights were requested at least twice, so that
+ * a document shown again is not scanned again. Entries are never stale: a vector belongs to one state of a
+ * document, identified by its LSN, and LSNs are never reused. The cache is separate from the document cache
+ * (`store/documents/document_cache.ts`): reading a document again costs a third of scanning it, and its text
+ * takes three times the bytes. Format of a vector: wasm/analyzer/src/highlight/term_vector.rs. One per read
+ * lane.
  */
 import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits/fulltext.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 
-/** What an entry takes beside its vector, about. */
+/** Approximate size of an entry without its vector. */
 const ENTRY_BYTES = 300
 /**
- * Rows of four places that remember which documents were shown once, 128 KB: with more than 32 768 between
- * two looks, few are shown a second time.
+ * A table of rows with four slots each, 128 KB, that records which documents were shown once. If more than 32
+ * 768 documents are shown between two requests for a document, its second request is rarely recognised.
  */
 const SHOWN_ROWS = 2 ** 13
 const SHOWN_PER_ROW = 4
 
-/** Of a document that can't have one. */
+/** The vector of a document that cannot have one. */
 export const NO_VECTOR = new Uint8Array(0)
 
 export interface KnownDocument {
   readonly key: number
   readonly lsn: bigint
-  /** Empty: it can't have one. */
+  /** Empty: the document cannot have one. */
   readonly vector: Uint8Array
-  /** Of the first byte of the content in the document's JSON. */
+  /** Offset of the first byte of the content in the document's JSON. */
   readonly contentStart: number
-  /** When it was last asked for, in looks. */
+  /** Time of the last access, as a value of the access counter. */
   usedAt: number
-  /** Where it stands among all. */
+  /** Its index in the list of all entries. */
   index: number
 }
 
 export class TermVectors {
   readonly #bytesMax: number
   readonly #byDocument = new Map<number, KnownDocument>()
-  /** The same, in no order. */
+  /** The same entries, in no order. */
   readonly #all: KnownDocument[] = []
   #bytes = 0
   #looks = 0
@@ -58,7 +59,9 @@ export class TermVectors {
     return known
   }
 
-  /** Whether a vector should be made of a document that has none: the second time that it is shown. */
+  /**
+   * Whether to build a vector for a document that has none: true the second time that the document is shown.
+   */
   wants({ collection, docid, lsn, json }: StoredDocument): boolean {
     const key = keyOf(collection, docid)
     if (json.length > Math.min(TERM_VECTOR_CONTENT_BYTES_MAX, this.#bytesMax / 4) || !Number.isSafeInteger(key)) return false
@@ -71,8 +74,8 @@ export class TermVectors {
   }
 
   /**
-   * Keeps a document's vector, and lets go of others where these become too many: each time the longer unused
-   * of two.
+   * Adds a document's vector. If the cache then exceeds its capacity, evicts entries: of two random entries,
+   * the one that was used less recently.
    */
   put({ collection, docid, lsn }: StoredDocument, contentStart: number, vector: Uint8Array): KnownDocument {
     const key = keyOf(collection, docid)
@@ -88,8 +91,7 @@ export class TermVectors {
   }
 
   /**
-   * Not by age alone: where a few more are asked for in turn than there is room for, that would find none of
-   * them.
+   * Not strict LRU: if slightly more documents than fit are requested cyclically, LRU would never have a hit.
    */
   #dropOne(): void {
     const [one, other] = [this.#any(), this.#any()]

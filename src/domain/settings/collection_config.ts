@@ -1,9 +1,9 @@
 /**
- * The configuration of a collection: what may be said, how a change joins what is stored, and how it is
- * shown. A field that a change does not name stays; null clears it; false is a value. Credentials are kept
- * apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2, "Collection
- * configuration", and docs/decisions/0060-collection-settings.md. Pure; merged on the write lane, shown on
- * any.
+ * The configuration of a collection: its fields, how a change is merged into the stored configuration, and
+ * how it is shown. A field that a change does not name is kept; null clears it; false is a value. Credentials
+ * are kept apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2,
+ * "Collection configuration", and docs/decisions/0060-collection-settings.md. Pure; merged on the write lane,
+ * shown on any.
  */
 import { badRequest } from '../../errors.js'
 import { checkLocation, refuseCredentials, S3LocationError } from '../../outbound/s3_location.js'
@@ -27,7 +27,7 @@ export interface StorageConfig {
   readonly useTLS?: boolean
 }
 
-/** A content-management system beside the service. */
+/** A content-management system used with the service. */
 export interface CmsConfig {
   readonly url?: string
   readonly apiKey?: string
@@ -86,13 +86,13 @@ const RETRIEVAL_MODES = ['parent', 'chunk', 'window']
 const STRATEGIES = ['alpha', 'rrf']
 const SMALL_QUANTIZATIONS = ['int8', 'int4']
 
-/** What a PUT gives: fields of other names that mean the same, and those of the configuration alone. */
+/** The body of a PUT: the fields of the configuration, and their aliases. */
 export type ConfigInput = CollectionConfig & { readonly diskOnlyVectors?: boolean; readonly wordpress?: CmsConfig }
 
-/** Other names that are taken for a field. */
+/** Aliases of fields. */
 const SPELLINGS: Readonly<Record<string, ConfigField>> = { diskOnlyVectors: 'disk_only_vectors', wordpress: 'cms' }
 
-/** @param nulls fields that the request gives as null. @throws ServiceError 400 */
+/** @param nulls fields that the request sets to null @throws ServiceError 400 */
 export function readChange(input: ConfigInput, nulls: readonly string[]): ConfigChange {
   const { diskOnlyVectors, wordpress } = input
   if (diskOnlyVectors !== undefined && input.disk_only_vectors !== undefined && diskOnlyVectors !== input.disk_only_vectors)
@@ -111,7 +111,7 @@ function isField(name: string): name is ConfigField {
   return (CONFIG_FIELDS as readonly string[]).includes(name)
 }
 
-/** @throws ServiceError 400 where the outcome is not a configuration that this server can keep to */
+/** @throws ServiceError 400 if the result is not a configuration that this server can apply */
 export function mergeConfig(stored: CollectionConfig, { values, cleared }: ConfigChange): CollectionConfig {
   const { storageConfig, cms, retrieval, ...plain } = values
   const merged: CollectionConfig = {
@@ -129,7 +129,7 @@ export function mergeConfig(stored: CollectionConfig, { values, cleared }: Confi
   return kept
 }
 
-/** Where a block says that objects lie. */
+/** The location that a storage block describes. */
 export function locationOf({
   endpoint = '',
   bucket = '',
@@ -157,7 +157,7 @@ const RETRIEVAL_FIELDS: readonly (keyof RetrievalProfile)[] = [
   'defaultSearchType', 'topK', 'retrievalMode', 'hybridStrategy', 'hybridAlpha', 'hybridAlphaSet', 'oversample', 'contextTokenBudget',
 ] // prettier-ignore
 
-/** The block as given, with the stored credential where the given one is empty. */
+/** The block as given, with the stored credential if the given one is empty. */
 function mergeStorage(stored: StorageConfig | undefined, given: StorageConfig): StorageConfig {
   const secretKey = given.secretKey || stored?.secretKey
   return { ...pick(given, STORAGE_FIELDS), ...(secretKey ? { secretKey } : {}) }
@@ -188,7 +188,7 @@ function checkConfig(config: CollectionConfig): void {
     throw badRequest(`invalid configuration: ${bytes} bytes, at most ${COLLECTION_CONFIG_BYTES_MAX} are allowed`)
 }
 
-/** A configuration that the server could not apply is refused, not stored. */
+/** A configuration that the server could not apply is rejected, not stored. */
 function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void {
   if (storageBackend !== undefined && !['boltdb', 'memory', 's3'].includes(storageBackend))
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')
@@ -197,7 +197,7 @@ function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void
   if (storageConfig !== undefined) checkStorageLocation(storageConfig, storageBackend === 's3')
 }
 
-/** @param isUsed what is only kept may be incomplete; it is shown all the same */
+/** @param isUsed false: the location is only stored, so it may be incomplete; it is shown nevertheless */
 function checkStorageLocation(config: StorageConfig, isUsed: boolean): void {
   try {
     refuseCredentials(config.endpoint ?? '')
@@ -229,7 +229,7 @@ function checkWord(field: string, value: string | undefined, words: readonly str
   if (value !== undefined && !words.includes(value)) throw badRequest(`invalid ${field}: must be ${listOf(words)}`)
 }
 
-/** `a, b, or c`, as the contract lists. */
+/** `a, b, or c`, the list format of the contract. */
 function listOf(words: readonly string[]): string {
   return words.length === 2 ? words.join(' or ') : `${words.slice(0, -1).join(', ')}, or ${words.at(-1)}`
 }
@@ -242,7 +242,7 @@ function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max
 }
 
-/** As answered: credentials empty, with flags that say whether they are there. */
+/** As shown in answers: credentials are empty, with flags that tell whether they are set. */
 export function showConfig(config: CollectionConfig): Readonly<Record<string, unknown>> {
   const { storageConfig, cms, disk_only_vectors: isDiskOnly, ...plain } = config
   return {

@@ -1,7 +1,7 @@
 /**
  * A lane's cache of collection settings. An entry is valid while the collection's stamp, the LSN of the last
- * change, is unchanged; checking it costs one look-up. Never stale, because the stamp is read in the view
- * that the search uses. One per lane.
+ * change, is unchanged; checking it costs one look-up. Entries are never stale, because the stamp is read in
+ * the view that the search uses. One per lane.
  */
 import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/settings.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
@@ -20,11 +20,11 @@ export interface CollectionSettings {
   readonly lsn: bigint
   readonly config: CollectionConfig
   readonly synonyms: Synonyms
-  /** Lower-case. */
+  /** Lower case. */
   readonly stopWords: readonly string[]
-  /** In the order in which they were made. */
+  /** In the order in which they were created. */
   readonly rules: readonly CurationRule[]
-  /** Words that count as right, with the number of documents that each counts for, by language. */
+  /** Words that count as correct, with the number of documents that each counts for, by language. */
   readonly dictionaries: ReadonlyMap<string, SpellWords>
   readonly schema: CollectionSchema | undefined
 }
@@ -43,7 +43,7 @@ export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
   #locations: { readonly lsn: bigint; readonly locations: Locations } = { lsn: 0n, locations: new Map() }
 
-  /** Empties the cache after a transaction that was rolled back: its stamps will be used again. */
+  /** Clears the cache after a transaction was rolled back, because its stamps will be reused. */
   forget(): void {
     this.#known.clear()
     this.#locations = { lsn: 0n, locations: new Map() }
@@ -62,7 +62,7 @@ export class SettingsCache {
     const known = this.#known.get(collection)
     if (known?.lsn === lsn) return known
     const settings = readSettings(view, collection, lsn)
-    // The oldest entry is evicted. Settings change seldom, and scans over more than 256 collections are rare.
+    // Evicts the oldest entry. Settings change rarely, and scans over more than 256 collections are rare.
     if (known === undefined && this.#known.size >= SETTINGS_CACHED_COLLECTIONS_MAX) this.#known.delete([...this.#known.keys()][0] as number)
     this.#known.set(collection, settings)
     return settings
@@ -91,7 +91,7 @@ export function schemaTextOf(view: View, collection: number): string | undefined
   return view.setting(collection, 'schema') as string | undefined
 }
 
-/** Undefined where nothing was ever configured. */
+/** Undefined if nothing was ever configured. */
 export function configOf(view: View, collection: number): CollectionConfig | undefined {
   return view.setting(collection, 'config') as CollectionConfig | undefined
 }

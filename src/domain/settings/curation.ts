@@ -11,11 +11,11 @@ import { checkIdentity } from '../documents/identity.js'
 export interface Pin {
   readonly key: string
   readonly lang?: string
-  /** From 1; 0 or below: behind the organic results. */
+  /** Counts from 1. 0 or below: after the organic results. */
   readonly position: number
 }
 
-/** What a request may say of a rule. */
+/** The fields of a rule that a request may set. */
 export interface CurationDraft {
   readonly query: string
   readonly matchMode: 'exact' | 'contains'
@@ -32,7 +32,7 @@ export interface CurationRule extends CurationDraft {
   readonly updatedAt: number
 }
 
-/** What all rules that match a query say together. */
+/** The combined effect of all rules that match a query. */
 export interface Curation {
   readonly pins: readonly Pin[]
   readonly hides: readonly string[]
@@ -68,14 +68,14 @@ function checkKey(field: string, key: string, lang: string): void {
   checkIdentity(key, lang)
 }
 
-/** How queries are compared. */
+/** The form in which queries are compared. */
 function normalise(query: string): string {
   return query.trim().toLowerCase()
 }
 
 /**
- * @param rules in the order in which they were made: of two that pin the same document the first holds.
- * Undefined where none matches.
+ * Undefined if no rule matches.
+ * @param rules in the order in which they were created: if two pin the same document, the first applies
  */
 export function curationOf(rules: readonly CurationRule[], query: string): Curation | undefined {
   const asked = normalise(query)

@@ -1,8 +1,8 @@
 /**
- * Stored embedding configurations: what may be said of one, how a change joins it, which one is the default,
- * how it is shown. They are settings of the server. The API key lies in a row of its own, sealed, which only
- * the front end's question for the active configuration reads: a list of configurations never touches a key,
- * and can be had without it. Rules: service-2, "Embedding configurations", and
+ * Stored embedding configurations: their fields, how a change is merged, which one is the default, and how
+ * they are shown. They are settings of the server. The API key is stored sealed in a row of its own. Only the
+ * front end's request for the active configuration reads it: a list of configurations never touches a key,
+ * and works without it. Rules: service-2, "Embedding configurations", and
  * docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
@@ -20,21 +20,21 @@ export interface EmbeddingConfig {
   readonly provider: ProviderName
   readonly model: string
   readonly dimensions: number
-  /** Empty: the provider's. */
+  /** Empty: the provider's default. */
   readonly apiUrl: string
   readonly hasKey: boolean
   /** Unix seconds. */
   readonly createdAt: number
 }
 
-/** What a request says; what it does not say stays as it is. */
+/** The fields of a request. Absent fields do not change. */
 export interface EmbeddingDraft {
   readonly name?: string
   readonly provider?: string
   readonly model?: string
   readonly dimensions?: number
   readonly apiUrl?: string
-  /** Empty: the stored one stays. */
+  /** Empty: the stored key is kept. */
   readonly apiKey?: string
   readonly isDefault?: boolean
 }
@@ -49,7 +49,7 @@ export function isEmbeddingChange(change: { readonly kind: string }): change is 
   return ['createEmbedding', 'updateEmbedding', 'deleteEmbedding', 'defaultEmbedding'].includes(change.kind)
 }
 
-/** A setting of the server as it is to be; `value` null: it is gone. */
+/** A new value of a server setting. `value` null deletes it. */
 export interface SettingWrite {
   readonly setting: SettingKind
   readonly id: string
@@ -63,10 +63,10 @@ export interface EmbeddingDecision {
   readonly answer: unknown
 }
 
-/** Under this id lies the id of the default. */
+/** The id of the default configuration is stored under this id. */
 const DEFAULT = ''
 
-/** In the order in which they were made. */
+/** In the order in which they were created. */
 export function embeddingConfigs(view: View): readonly EmbeddingConfig[] {
   const found = view.settings(SERVER_SETTINGS, 'embedding').filter(([id]) => id !== DEFAULT)
   const configs = found.map(([, config]) => config as EmbeddingConfig)
@@ -85,8 +85,8 @@ export function embeddingConfig(view: View, id: string): EmbeddingConfig {
 }
 
 /**
- * With its key: what the front end makes the active provider of.
- * @throws CorruptRecord where the key can't be opened
+ * Includes the key: the front end creates the active provider from it.
+ * @throws CorruptRecord if the key cannot be decrypted
  */
 export function activeEmbedding(view: View): (ProviderSettings & { readonly id: string }) | undefined {
   const id = defaultEmbedding(view)
@@ -96,19 +96,19 @@ export function activeEmbedding(view: View): (ProviderSettings & { readonly id: 
   return { id, provider, model, dimensions, apiKey, apiUrl: urlOf({ provider, apiUrl }) }
 }
 
-/** As answered: the key empty, with a flag that says whether there is one. */
+/** As shown in answers: the key is empty, with a flag that tells whether one is set. */
 export function showEmbedding({ hasKey, createdAt, ...config }: EmbeddingConfig, defaultId: string | undefined): object {
   return { ...config, apiKey: '', apiKeySet: hasKey, isDefault: config.id === defaultId, createdAt }
 }
 
-/** What can be said of a draft without what is stored. @throws ServiceError 400 */
+/** Checks the part of a draft that does not depend on stored data. @throws ServiceError 400 */
 export function checkEmbeddingId(id: string): void {
-  // The path of an operation; what clients take out of a path.
+  // `set-default` is the path of an operation. `.` and `..` are removed from paths by clients.
   if (id === 'set-default' || id === '.' || id === '..' || /[\0-\x1f\x7f/]/.test(id)) throw badRequest('invalid id')
   checkBytes('id', id, EMBEDDING_CONFIG_ID_BYTES_MAX)
 }
 
-/** @throws ServiceError 400, 404, 409; nothing is to be written then */
+/** @throws ServiceError 400, 404, 409; nothing is written then */
 export function decideEmbedding(view: View, change: EmbeddingChange): EmbeddingDecision {
   const defaultId = defaultEmbedding(view)
   switch (change.kind) {
@@ -149,8 +149,8 @@ function update(
   const { apiKey = '', isDefault, ...said } = draft
   const hasKey = apiKey !== '' || (stored.hasKey && !clearsKey)
   const config = checked({ ...stored, ...said, hasKey }, apiKey)
-  // Who may change a configuration must not be able to have a key shown that is masked: by sending it to an
-  // address of one's own.
+  // A new address requires the key again. Otherwise anyone who may change a configuration could obtain its
+  // masked key by having it sent to an address of their own.
   const goesElsewhere = config.provider !== stored.provider || urlOf(config) !== urlOf(stored)
   if (goesElsewhere && hasKey && apiKey === '') throw badRequest('apiKey is needed again with another provider or apiUrl')
   const next = isDefault === undefined ? defaultId : isDefault ? id : defaultId === id ? undefined : defaultId

@@ -1,6 +1,4 @@
-/**
- * Changes of a collection's settings as they cross to the write lane. Pure types.
- */
+/** Changes to a collection's settings as they are passed to the write lane. Pure types. */
 import type { ConfigChange } from './collection_config.js'
 import type { CurationDraft } from './curation.js'
 import type { EmbeddingChange } from './embedding_configs.js'
@@ -8,12 +6,12 @@ import type { EmbeddingChange } from './embedding_configs.js'
 export type SettingsChange =
   | { readonly kind: 'configure'; readonly change: ConfigChange }
   | { readonly kind: 'unconfigure' }
-  /** `synonyms` null: the term has none any more. */
+  /** `synonyms` null: the term no longer has any. */
   | { readonly kind: 'synonyms'; readonly term: string; readonly synonyms: readonly string[] | null }
   | { readonly kind: 'addStopWords' | 'deleteStopWords'; readonly words: readonly string[]; readonly refused: readonly string[] }
-  /** `language`: base code; `frequency` null: they are taken out. */
+  /** `language`: base code; `frequency` null: the words are removed. */
   | { readonly kind: 'spellWords'; readonly language: string; readonly words: readonly string[]; readonly frequency: number | null }
-  /** `text`: JSON; null: the collection has none any more. */
+  /** `text`: JSON; null: the collection no longer has a schema. */
   | { readonly kind: 'schema'; readonly text: string | null }
   /** `seed`: 24 random hexadecimal digits for the rule's id. */
   | { readonly kind: 'addRule'; readonly rule: CurationDraft; readonly seed: string }
@@ -23,7 +21,7 @@ export type SettingsChange =
 
 export interface SettingsCommand {
   readonly kind: 'settings'
-  /** Null where a rule is named by its id alone, and for settings of the server. */
+  /** Null if a rule is identified by its id alone, and for settings of the server. */
   readonly collection: string | null
   readonly change: SettingsChange
 }

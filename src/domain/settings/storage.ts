@@ -1,8 +1,8 @@
 /**
- * Where a collection's bodies are stored, by its configuration: in the env (`boltdb`, the default), in
- * process memory, or at a location in an object store. Locations are settings of the server, so that objects
- * are found whatever becomes of the collection's configuration. Collections that name the same location share
- * one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
+ * Where a collection's bodies are stored, according to its configuration: in the env (`boltdb`, the default),
+ * in process memory, or at a location in an object store. Locations are settings of the server, so that
+ * objects can be found even if the collection's configuration changes. Collections that name the same
+ * location share one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
 import { LOCATIONS_MAX, LOCATION_OBJECTS_LOOKED_AT_MAX } from '../../limits/objects.js'
@@ -15,15 +15,13 @@ import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } fro
 import type { SettingsCache } from './collection_settings.js'
 import { readLocations } from './locations.js'
 
-/**
- * Where the new bodies of a collection become objects. Undefined in its place: they are stored in the env.
- */
+/** Where the new bodies of a collection become objects. Undefined: they are stored in the env. */
 export interface Storage {
   readonly collection: number
   readonly location: number
 }
 
-/** Whether both name the same location and user. The secret may differ: it may change. */
+/** Whether both name the same location and user. The secret may differ, because it may change. */
 function isSame(one: S3Location, other: S3Location): boolean {
   const marks = ({ endpoint, bucket, region = '', accessKey, prefix = '', useTLS = false }: S3Location): string =>
     JSON.stringify([endpoint, bucket, region, accessKey, prefix, useTLS])
@@ -45,8 +43,8 @@ export function storageOfCollection(settings: SettingsCache, view: View, collect
 }
 
 /**
- * The stored configuration. Undefined where its credentials cannot be decrypted and the change brings new
- * ones: then it is replaced.
+ * The stored configuration. Undefined if its credentials cannot be decrypted and the change contains new
+ * ones: it is replaced then.
  * @throws CorruptRecord
  */
 export function configBefore(view: View, collection: number, change: ConfigChange): CollectionConfig | undefined {
@@ -55,16 +53,16 @@ export function configBefore(view: View, collection: number, change: ConfigChang
   } catch (error) {
     const { storageConfig, cms } = mergeConfig({}, change)
     const bringsSome = (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
-    // A sealed collection has its configuration under its own seal: there it is damage, and what is lost
-    // would unseal it.
+    // The configuration of a sealed collection is encrypted under the collection's own seal. There the
+    // failure is damage, and losing the configuration would unseal the collection.
     if (error instanceof CorruptRecord && bringsSome && view.objects.writtenForm(collection) === CLEAR) return undefined
     throw error
   }
 }
 
 /**
- * The location that a change of a configuration would move bodies to; undefined where it stays the same. A
- * new location is probed before the change is accepted.
+ * The location that a change of a configuration would move bodies to. Undefined if it stays the same. A new
+ * location is probed before the change is accepted.
  * @throws ServiceError 400
  */
 export function newLocation(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
@@ -80,8 +78,8 @@ function locationNamed({ storageBackend, storageConfig }: CollectionConfig): S3L
 }
 
 /**
- * The location to write before the configuration that names it; undefined where it is known. The secret of a
- * known location is the one that was set last: a change of another field does not restore an older one.
+ * The location to write before the configuration that names it. Undefined if it is already known. The secret
+ * of a known location is the one that was set last: a change of another field does not restore an older one.
  * @param isChanged whether the change names the location or its secret
  * @throws ServiceError 400
  */
@@ -104,8 +102,8 @@ export function locationChange(
 }
 
 /**
- * A location whose credentials cannot be decrypted cannot be compared. It is taken to be the one that the
- * collection's bodies are at; undefined unless that is exactly one.
+ * A location whose credentials cannot be decrypted cannot be compared. It is assumed to be the one that
+ * contains the collection's bodies. Undefined unless exactly one qualifies.
  */
 function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
   if (unreadable.length === 0) return undefined

@@ -1,9 +1,9 @@
 /**
- * Candidates for the correction of a misspelled word. The index has stems, so candidates are terms near the
- * stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of the
- * word. Each term is replaced by the words of the documents that it stands for, and these words are compared
- * with what was written. One edit is tried first: most errors are one edit, and that search is five times as
- * fast. Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ * Candidates for the correction of a misspelled word. The index stores stems, so candidates are terms near
+ * the stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of
+ * the word. Each term is replaced by its surface words in the documents, and these are compared with the
+ * written word. One edit is tried first: most errors are one edit, and that search is five times as fast.
+ * Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
  */
 import type { NearTerm } from '../../engine/types.js'
 import {
@@ -24,45 +24,42 @@ export interface Candidate {
   readonly word: string
   readonly edits: number
   /**
-   * Logarithm of how likely it was meant, up to a constant: one edit less outweighs a word that is 150 times
-   * as common.
+   * Logarithm of the likelihood that this word was intended, up to a constant. One edit less outweighs a word
+   * that is 150 times as frequent.
    */
   readonly score: number
 }
 
-/** Where words come from. */
+/** Where candidates come from. */
 export interface WordSource {
   readonly collection: number | undefined
-  /** Text fields whose terms count. */
+  /** Text fields whose terms are candidates. */
   readonly fields: readonly string[]
   readonly lists: readonly WordList[]
-  /** Documents of the collection. */
+  /** Number of documents in the collection. */
   readonly documents: number
-  /** Undefined where the word is a stop word or several terms. */
+  /** Returns undefined if the word is a stop word or several terms. */
   readonly stemOf: (word: string) => string | undefined
 }
 
 interface TermNear extends NearTerm {
-  /** The word's end, which was left out. */
+  /** The end of the word that was removed before the search. */
   readonly ending: string
 }
 
 const COST_OF_EDIT = 5
 const COST_OF_FIRST_LETTER = 2
-/** The second commonest word of a stem is less likely than the first. */
+/** The second most frequent word of a stem is less likely than the first. */
 const COST_OF_RARER_FORM = 0.3
-/**
- * A word that was put together of a stem and the ending as written, and was not seen in a document: it may be
- * none.
- */
+/** A word composed of a stem and the written ending that was not seen in a document. It may not exist. */
 const COST_OF_UNSEEN_FORM = 3
 const COST_OF_CUT = 0.7
-/** An ending of so many characters is nothing unusual. */
+/** Removing an ending of up to this many characters costs nothing. */
 const CUT_FREE = 3
 const BEGINNING_CHARACTERS_MIN = 3
-/** Of a walk with two edits so many first characters are right. */
+/** Number of leading characters that must match in a search with two edits. */
 const FIXED_CHARACTERS = 1
-/** A word that one document in so many has is common enough for a short word. */
+/** A correction of a short word must occur in at least one of this many documents. */
 const COMMON_SHARE = 200
 const ONLY_LETTERS = /^[\p{L}\p{M}]+$/u
 
@@ -79,29 +76,34 @@ export class CandidateSearch {
     this.#source = source
   }
 
-  /** @param word lower-case, unknown. @param stem of it. Best first. */
+  /**
+   * Best first.
+   * @param word lower case, unknown
+   * @param stem of the word
+   */
   find(word: string, stem: string): Candidate[] {
     const edits = word.length < SPELL_TWO_EDITS_CHARACTERS_MIN ? 1 : SPELL_EDITS_MAX
     const found = new Map<string, Candidate>()
     const lookUps: LookUps = { left: SPELL_LOOK_UPS_MAX }
     this.#addTerms(found, word, this.#oneEdit(word, stem), edits, lookUps)
-    // Stems may differ by more than their words: `ctiy` is one edit from `city`, two from `citi`.
+    // Stems may differ by more edits than their words: `ctiy` is one edit from `city`, two from `citi`.
     const isShort = word.length <= SPELL_SHORT_CHARACTERS_MAX
     if (!isShort && ![...found.values()].some((candidate) => candidate.edits === 1))
       this.#addTerms(found, word, this.#twoEdits(word, stem), edits, lookUps)
-    // Last: a word of a list that happens to be near says nothing about the collection's own.
+    // Lists come last: a nearby word of a list is no evidence for the collection's own words.
     for (const list of this.#source.lists)
       for (const near of list.near(word, edits)) this.#add(found, word, near.word, 0, near.documents, edits)
     return [...found.values()].sort((one, other) => other.score - one.score || (one.word < other.word ? -1 : 1))
   }
 
   #oneEdit(word: string, stem: string): TermNear[] {
-    // What an error makes of a word may have an ending to lose that the word has not: `eneral`, `ener`.
+    // A misspelled word may have an ending that the stemmer removes although the intended word does not have
+    // it: `eneral`, `ener`.
     const whole = stem === word ? [] : this.#near(word, 1, 0, '')
     return [...this.#near(stem, 1, 0, endingOf(word, stem)), ...whole, ...this.#beginnings(word)]
   }
 
-  /** The terms that the word's beginnings are. */
+  /** The beginnings of the word that are themselves terms. */
   #beginnings(word: string): TermNear[] {
     const { collection, fields } = this.#source
     if (collection === undefined) return []
@@ -134,7 +136,7 @@ export class CandidateSearch {
     for (const { term, documents, ending } of likeliest(terms)) {
       const words = this.#surfaces.of(this.#tools, this.#view, collection, fields, term, lookUps) ?? []
       words.forEach((form, rank) => this.#add(found, word, form, COST_OF_RARER_FORM * Math.min(rank, 3), documents, editsMax))
-      // Few documents are looked at, which need not have the word with the ending that was written.
+      // Only a few documents are read. They may lack the word with the written ending.
       if (ending !== '' && stemOf(term + ending) === term) this.#add(found, word, term + ending, COST_OF_UNSEEN_FORM, documents, editsMax)
     }
   }
@@ -151,12 +153,12 @@ export class CandidateSearch {
   }
 }
 
-/** What the stemmer took away; empty where it changed more. */
+/** The ending that the stemmer removed. Empty if it changed more than the ending. */
 function endingOf(word: string, stem: string): string {
   return word.startsWith(stem) ? word.slice(stem.length) : ''
 }
 
-/** The word without one, two, ... of its last characters. */
+/** The word without its last one, two, ... characters. */
 function beginningsOf(word: string): { readonly text: string; readonly ending: string }[] {
   const characters = [...word]
   const cuts = Math.min(SPELL_ENDING_CHARACTERS_MAX, characters.length - BEGINNING_CHARACTERS_MIN)
@@ -166,7 +168,10 @@ function beginningsOf(word: string): { readonly text: string; readonly ending: s
   })
 }
 
-/** Each term once. What is taken before its words are known: few edits, common, not much left out. */
+/**
+ * Keeps each term once. Selects candidates before their words are known: few edits, frequent, and little
+ * removed.
+ */
 function likeliest(terms: readonly TermNear[]): TermNear[] {
   const cost = ({ edits, documents, ending }: TermNear): number =>
     COST_OF_EDIT * edits + COST_OF_CUT * Math.max(0, ending.length - CUT_FREE) - Math.log1p(documents)

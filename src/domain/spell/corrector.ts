@@ -15,16 +15,16 @@ import { type Candidate, CandidateSearch } from './candidates.js'
 import { withCaseOf, wordsOfText } from './text_words.js'
 import { WordList } from './word_list.js'
 
-/** Against what a text is checked. */
+/** The data that a text is checked against. */
 export interface SpellContext {
-  /** Undefined where there is none: the stop words are all that is known then. */
+  /** Undefined if the collection does not exist: only the stop words are known then. */
   readonly collection: { readonly id: number; readonly settings: CollectionSettings } | undefined
   /** Base code. */
   readonly language: string
   readonly fields: readonly string[]
 }
 
-/** Of one word that is not known. */
+/** An unknown word with its corrections. */
 export interface Misspelling {
   /** As written. */
   readonly word: string
@@ -41,11 +41,11 @@ interface Remembered {
   readonly settingsLsn: bigint
   /** Unix seconds. */
   readonly at: number
-  /** Undefined: the word is right. */
+  /** Undefined: the word is correct. */
   readonly candidates: readonly Candidate[] | undefined
 }
 
-/** Stop words count as if one document in so many had each: they are not in the index. */
+/** Stop words are not in the index. Each counts as if one in this many documents contained it. */
 const STOP_WORD_SHARE = 4
 const CERTAINTY_BY_EDITS = [1, 0.95, 0.8]
 
@@ -61,8 +61,8 @@ export class Corrector {
   }
 
   /**
-   * The words of the text that are not known, in its order. A word that comes again costs nothing.
-   * @param isPattern what is left alone
+   * The unknown words of the text, in its order. A repeated word costs nothing.
+   * @param isPattern tells which parts are not checked
    */
   check(tools: SurfaceTools, view: View, context: SpellContext, text: string, isPattern?: (chunk: string) => boolean): Misspelling[] {
     const words = new Map<string, readonly Candidate[] | undefined>()
@@ -107,7 +107,7 @@ export class Corrector {
     const { tokenize, alternatives } = queryWords(tools.analyzer, settings, reading)
     const tokens = tokenize(word)
     const [token] = tokens
-    // A stop word; or nothing that the index has as one term.
+    // A stop word, or a word that is not a single term in the index.
     if (token === undefined || tokens.length > 1 || alternatives(tokens).length > 0) return undefined
     if (collection !== undefined && tools.engine.termFrequencies(collection.id, fields, [token.term]).length > 0) return undefined
     const documents = collection === undefined ? 0 : view.collectionCounters(collection.id).documents
@@ -123,7 +123,7 @@ export class Corrector {
   }
 }
 
-/** The text with the first suggestion of each word that has one. */
+/** Replaces each word that has suggestions by its first suggestion. */
 export function applyCorrections(text: string, misspellings: readonly Misspelling[]): string {
   let corrected = ''
   let from = 0
@@ -136,7 +136,7 @@ export function applyCorrections(text: string, misspellings: readonly Misspellin
   return corrected + text.slice(from)
 }
 
-/** How much likelier the first candidate is than the others together. */
+/** The likelihood of the first candidate relative to all candidates, reduced by its number of edits. */
 function confidenceOf(candidates: readonly Candidate[]): number {
   const [best] = candidates
   if (best === undefined) return 0

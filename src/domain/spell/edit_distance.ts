@@ -1,7 +1,7 @@
 /**
- * The number of edits between two words: insertions, deletions, substitutions and exchanges of two
- * neighbours, none of which is edited again (optimal string alignment, as the engine counts). Over UTF-16
- * units, which is the same for all but rare scripts. Pure; O(length x length), for words of a few dozen
+ * The number of edits between two words: insertions, deletions, substitutions and transpositions of adjacent
+ * characters, where no character is edited twice (optimal string alignment, as in the engine). Counts UTF-16
+ * units, which makes a difference only for rare scripts. Pure; O(length x length), for words of a few dozen
  * characters.
  */
 export function editDistance(one: string, other: string): number {

@@ -1,7 +1,7 @@
 /**
- * Corrects the words of a full-text query that the searched fields lack, where the collection or the request
- * asks for it and the server has spell correction. Quoted phrases, operators and patterns stay; a query all
- * of whose words are known is left alone. Read lanes.
+ * Corrects the words of a full-text query that the searched fields lack, if the collection or the request
+ * asks for it and the server has spell correction. Quoted phrases, operators and patterns are not changed. A
+ * query whose words are all known is not changed. Read lanes.
  */
 import type { CollectionSettings } from '../settings/collection_settings.js'
 import { resolveLanguage } from '../../engine/languages.js'
@@ -18,14 +18,14 @@ export interface CorrectionTools extends SurfaceTools {
   readonly corrector: Corrector
 }
 
-/** What of a search concerns its correction. */
+/** The fields of a search that its correction uses. */
 export interface CorrectableRequest {
   readonly text: string
   readonly query: ParsedQuery
   readonly parse: (text: string) => ParsedQuery
   readonly language: string
   readonly scoring: { readonly fields: readonly (readonly [name: string, weight: number])[] }
-  /** As the request says; undefined: as the collection says. */
+  /** Set by the request. Undefined: the collection's setting applies. */
   readonly spellCorrect: boolean | undefined
 }
 
@@ -34,7 +34,7 @@ export interface CorrectedQuery {
   readonly query: ParsedQuery
 }
 
-/** Undefined where the query stays as it is. */
+/** Undefined if the query does not change. */
 export function correctQuery(
   tools: CorrectionTools,
   request: CorrectableRequest,
@@ -46,7 +46,7 @@ export function correctQuery(
   if (!CORRECTED_MODES.includes(mode) || request.scoring.fields.length === 0) return undefined
   const language = spellLang ? resolveLanguage(spellLang, request.language) : request.language
   const fields = request.scoring.fields.map(([name]) => name)
-  // In a question the last mark is none of the words'.
+  // In simple mode a final `?` is a question mark, not a wildcard.
   const isPattern = mode === 'simple' ? undefined : hasWildcard
   const misspellings = tools.store.read((view) =>
     tools.corrector.check(tools, view, { collection, language, fields }, request.text, isPattern),

@@ -1,5 +1,5 @@
 /**
- * Reads the requests of spell correction and writes their answers. Pure but for the corrector; read lanes.
+ * Reads the requests of spell correction and writes their answers. Pure except for the corrector; read lanes.
  * Shapes: http.md, section 4.
  */
 import { badRequest, serviceError } from '../../errors.js'
@@ -20,7 +20,7 @@ export function checkText(text: string): void {
   if (bytes > SPELL_TEXT_BYTES_MAX) throw badRequest(`invalid text: ${bytes} bytes, at most ${SPELL_TEXT_BYTES_MAX} are allowed`)
 }
 
-/** Lower-case, without repetitions. @throws ServiceError 400 */
+/** Lower case, without repetitions. @throws ServiceError 400 */
 export function readSpellWords(words: readonly string[]): string[] {
   if (words.length === 0) throw serviceError('missingFields')
   if (words.length > SPELL_DICTIONARY_WORDS_MAX)
@@ -28,7 +28,7 @@ export function readSpellWords(words: readonly string[]): string[] {
   return readStopWords(words)
 }
 
-/** 0 is the default, as with limits. @throws ServiceError 400 */
+/** 0 selects the default, as with limits. @throws ServiceError 400 */
 export function readFrequency(frequency: number | undefined): number {
   if (frequency !== undefined && frequency > SPELL_FREQUENCY_MAX)
     throw badRequest(`invalid frequency: at most ${SPELL_FREQUENCY_MAX} is allowed`)

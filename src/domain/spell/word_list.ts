@@ -10,7 +10,7 @@ export interface ListedWord {
 }
 
 interface Entry extends ListedWord {
-  /** A bit for each letter modulo 32: an edit changes two at most. */
+  /** A bit for each letter modulo 32. An edit changes at most two bits. */
   readonly letters: number
 }
 

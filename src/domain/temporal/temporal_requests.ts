@@ -1,7 +1,6 @@
 /**
- * Requests for histories, leaderboards and histograms of events, and the answers that are made of stored
- * records. Rules: http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md.
- * Pure.
+ * Requests for histories, leaderboards and histograms of events, and the answers built from stored records.
+ * Rules: http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md. Pure.
  */
 import type { TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -20,7 +19,7 @@ import { bucketBegin, bucketEnd, bucketKey } from './time_buckets.js'
 
 type Absent = null | undefined
 
-/** Unix seconds; `end` exclusive. */
+/** Unix seconds; `end` is exclusive. */
 export interface TimeRange {
   readonly begin: number
   readonly end: number
@@ -37,16 +36,16 @@ export function trackingOf({ trackAccess = false, trackHot = trackAccess }: Coll
   return { tracked: trackAccess, hot: trackHot }
 }
 
-/** The last 30 days, the present second included, where nothing is said. */
+/** Default: the last 30 days, including the current second. */
 export function readTimeRange(from: number | Absent, to: number | Absent, now: number): TimeRange {
   const end = readSecond('to', to ?? now + 1)
-  // 30 days before a clock of January 1970 lie before every record.
+  // With a clock in January 1970, the default begin would be negative.
   return { begin: readSecond('from', from ?? Math.max(0, now - EVENTS_SECONDS_DEFAULT)), end }
 }
 
 function readSecond(field: string, second: number): number {
   if (!Number.isSafeInteger(second) || second < 0) throw badRequest(`invalid ${field}: unix seconds are expected`)
-  // As far as records reach: the year 2106. An end lies behind the last second.
+  // The last second of records is in the year 2106. An exclusive end is one second later.
   return Math.min(second, UNIX_SECONDS_MAX + 1)
 }
 
@@ -69,7 +68,10 @@ export function readTopN(topN: number | Absent): number {
   return wanted === 0 ? HOT_DOCUMENTS_DEFAULT : Math.min(wanted, HOT_DOCUMENTS_MAX)
 }
 
-/** Groups of one document's events in a range, by time; of one second in the order of a document's life. */
+/**
+ * Groups of one document's events in a range, by time. Groups of the same second are in the order of the
+ * document's life: writes before accesses.
+ */
 export function eventsOf({ writes, accesses }: History, type: EventType | undefined, { begin, end }: TimeRange): EventGroup[] {
   return [...writes, ...accesses]
     .filter((group) => (type === undefined || group.type === type) && group.second >= begin && group.second < end)
@@ -84,14 +86,14 @@ export interface EventBucket {
 }
 
 /**
- * The minutes that a histogram has to count, of those that are kept: whole ones, from that of `begin` to that
- * of the last second.
+ * The retained minutes that a histogram has to count: whole minutes, from that of `begin` to that of the last
+ * second.
  */
 export function minutesIn({ begin, end }: TimeRange, now: number): TimeRange {
   return { begin: Math.max(Math.floor(begin / 60), oldestMinute(now)), end: Math.ceil(end / 60) }
 }
 
-/** Unix minute from which on counts are kept. */
+/** The first Unix minute for which counts are retained. */
 export function oldestMinute(now: number): number {
   return Math.max(0, Math.floor(now / 60) - EVENT_MINUTES_DAYS_KEPT * 1440)
 }

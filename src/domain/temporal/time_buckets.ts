@@ -1,6 +1,6 @@
 /**
- * Days, weeks, months and years as histograms have them: UTC, weeks begin on Monday and are numbered as ISO
- * 8601 does. Pure.
+ * Days, weeks, months and years of histograms: UTC; weeks begin on Monday and are numbered as in ISO 8601.
+ * Pure.
  */
 import type { TimeInterval } from '../../engine/types.js'
 
@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400
 /** 1970-01-05, the first Monday. */
 const FIRST_MONDAY = 4 * DAY_SECONDS
 
-/** The beginning of the bucket that a time lies in. Unix seconds, as everywhere here. */
+/** The beginning of the bucket that contains a time. All times here are Unix seconds. */
 export function bucketBegin(second: number, interval: TimeInterval): number {
   if (interval === 'day') return second - remainder(second, DAY_SECONDS)
   if (interval === 'week') return second - remainder(second - FIRST_MONDAY, 7 * DAY_SECONDS)

@@ -44,7 +44,7 @@ export function classifyText(tools: VectorTools, input: ClassifyInput): Classifi
   const subject = subjectOf(tools, input, identity)
   const scored = labels.map((label, at) => ({ label, score: cosine(subject, vectors[at] as Float32Array) }))
   scored.sort((one, other) => other.score - one.score)
-  // The default is no threshold: a label whose score is negative counts among all.
+  // 0, the default, means no threshold: labels with a negative score are included.
   const near = threshold === 0 ? scored : scored.filter(({ score }) => score >= threshold)
   return { results: topK === 0 || input.multi === true ? near : near.slice(0, topK), model, dimensions }
 }
@@ -60,15 +60,15 @@ function readLabels(labels: readonly string[] | Absent): readonly string[] {
 }
 
 /**
- * A document without vectors of the current model is embedded as a text. A document without text is similar
- * to no label.
+ * A document without vectors of the current model is embedded as text. A document without text has similarity
+ * 0 to every label.
  */
 function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, identity: EmbeddingIdentity): Float32Array {
   const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', identity)
   if (typeof subject !== 'string') return subject
   const cut = subject.slice(0, CLASSIFIED_CHARACTERS_MAX)
   if (cut.trim() === '') return new Float32Array(identity.dimensions)
-  // No pair of surrogates is cut in two.
+  // Does not split a surrogate pair.
   return vectorsOfTexts(tools, [cut.isWellFormed() ? cut : cut.slice(0, -1)], 'document').vectors[0] as Float32Array
 }
 

@@ -1,7 +1,7 @@
 /**
- * Search by vector in several collections at once: the nearest documents of all, in one list. The query is a
- * text, a vector, or a document with vectors, which is not among its own results. Retrieval profiles do not
- * apply. Read lanes.
+ * Vector search in several collections at once: the nearest documents of all collections, in one list. The
+ * query is a text, a vector, or a document with vectors. That document is excluded from the results.
+ * Retrieval profiles do not apply. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorHit } from '../../engine/vector_types.js'
@@ -36,7 +36,7 @@ export interface CrossSearch {
   readonly limit: number
   readonly filters: Filters
   readonly withContent: boolean
-  /** Without targets it looks into every collection of which this is true. */
+  /** Without targets, every collection for which this returns true is searched. */
   readonly mayRead: (collection: string) => boolean
 }
 
@@ -50,10 +50,10 @@ interface Source {
   readonly vector: Float32Array
 }
 
-/** The hits of one target, as it was asked last. */
+/** The hits of one target in its most recent search. */
 interface TargetHits {
   readonly target: Target
-  /** Hits that it was asked for. */
+  /** Number of hits requested. */
   k: number
   hits: readonly VectorHit[]
 }
@@ -67,7 +67,10 @@ interface Candidate {
 
 const WHOLE: Retrieval = { mode: 'parent', windowSize: 0 }
 
-/** @returns the answer's JSON, a view of `tools.out` @throws ServiceError, EmbeddingsWanted, BodiesWanted */
+/**
+ * @returns the answer's JSON, a view of `tools.out`
+ * @throws ServiceError, EmbeddingsWanted, BodiesWanted
+ */
 export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop): Uint8Array {
   const startedMs = performance.now()
   const source = search.source === undefined ? undefined : tools.store.read((view) => sourceOf(view, search))
@@ -91,7 +94,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   })
 }
 
-/** Each round asks those targets again that may have documents nearer than the last one shown. */
+/** Each round searches again those targets that may have documents nearer than the last one shown. */
 function findNearest(
   tools: CrossTools,
   { choice, limit, filters }: CrossSearch,
@@ -124,7 +127,7 @@ function findNearest(
   })
 }
 
-/** Nearest first. Collections have an order, and so have the hits of one: equal scores keep it. */
+/** Nearest first. Equal scores keep the order of collections, and within a collection that of its hits. */
 function candidatesOf(asked: readonly TargetHits[], source: Source | undefined): readonly Candidate[] {
   const candidates = asked.flatMap(({ target, hits }) =>
     hits
@@ -134,7 +137,7 @@ function candidatesOf(asked: readonly TargetHits[], source: Source | undefined):
   return candidates.sort((one, other) => other.score - one.score)
 }
 
-/** @returns the score of the last result of a full page; below every score while more results fit */
+/** @returns the score of the last result of a full page; negative infinity while more results fit */
 function write(view: View, candidates: readonly Candidate[], filters: Filters, writer: ResultWriter): number {
   let last = Number.NEGATIVE_INFINITY
   for (const { target, docid, chunk, score } of candidates) {
@@ -148,10 +151,10 @@ function write(view: View, candidates: readonly Candidate[], filters: Filters, w
 }
 
 /**
- * An id is collection, key and lang, separated by `|`, in any case of letters. Keys may contain `|`, and so
- * may collections and languages of older versions. The collection is named beside the id; where the rest can
- * be split in several ways, the document that exists decides. Of two documents with the same id, the one
- * whose language has no `|` is meant.
+ * An id is collection, key and lang, separated by `|`, case-insensitive. Keys may contain `|`, and so may
+ * collections and languages of older versions. The collection is named next to the id. If the rest can be
+ * split in several ways, the existing document decides. Of two documents with the same id, the one whose
+ * language has no `|` is used.
  */
 function sourceOf(view: View, { source }: CrossSearch): Source {
   const { collection: name, id } = source as { collection: string; id: string }
@@ -169,8 +172,8 @@ function sourceOf(view: View, { source }: CrossSearch): Source {
 }
 
 /**
- * Where in an id the name of its collection ends; undefined: it is of another one. The spelling of the rest
- * stays: it tells documents apart that older versions made of one name.
+ * Returns the end of the collection name in an id. Undefined: the id belongs to another collection. The
+ * spelling of the rest is preserved: it distinguishes documents that older versions created under one name.
  */
 function endOfName(id: string, name: string): number | undefined {
   let end = id.indexOf('|')
@@ -191,8 +194,8 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
 }
 
 /**
- * Collections that are not there have no documents.
- * @throws ServiceError 400 for what can't be the name of one
+ * Collections that do not exist have no documents.
+ * @throws ServiceError 400 for an invalid collection name
  */
 function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): readonly Target[] {
   for (const collection of names) checkNames({ collection })

@@ -52,9 +52,7 @@ export function readDuplicates(input: DuplicatesInput): DuplicatesRequest {
   }
 }
 
-/**
- * A request, and how many bytes of content its answer has so far: a document in two groups has them twice.
- */
+/** A request, and the bytes of content in its answer so far. A document in two groups is counted twice. */
 interface Showing extends DuplicatesRequest {
   contentBytes: number
 }
@@ -75,7 +73,9 @@ interface Group {
 }
 
 /**
- * @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted
+ * @param collection undefined if it does not exist
+ * @returns the answer
+ * @throws ServiceError, BodiesWanted
  */
 export function findDuplicates(
   tools: VectorTools,
@@ -111,7 +111,7 @@ function* headsOf(view: View, collection: number, most: number): Generator<Head>
   }
 }
 
-/** Each group with its documents that are looked at, two at least. */
+/** The groups, restricted to the examined documents. Each has at least two. */
 function similarDocuments(
   tools: VectorTools,
   request: DuplicatesRequest,
@@ -146,8 +146,8 @@ function comparedGroups(
 }
 
 /**
- * Searches for the first chunk of each document among the chunks of all others. Of a document with very many
- * copies only the nearest are found; the copies are joined through each other.
+ * Searches for the first chunk of each document among the chunks of all others. For a document with very many
+ * copies only the nearest are found. The copies are joined transitively.
  */
 function soughtGroups(
   tools: VectorTools,
@@ -172,13 +172,13 @@ function soughtGroups(
   return joined([...found.values()])
 }
 
-/** A copy: what is read from the store lasts as long as its view. */
+/** A copy: data read from the store is valid only as long as its view. */
 function beginningOf(view: View, collection: number, docid: number): Float32Array | undefined {
   const record = view.vectors.record(collection, docid)
   return record === undefined || record.vectors.length === 0 ? undefined : record.vectors.slice(0, record.dimensions)
 }
 
-/** Contents of different lengths differ: of those that have no other of their length nothing is read. */
+/** Contents of different lengths differ. Contents whose length is unique are therefore not read. */
 function exactGroupsOf(view: View, collection: number, docids: readonly number[], showing: Showing, stop: Stop): readonly Group[] {
   const byLength = grouped(docids, (docid) => view.head(collection, docid)?.bodyRawBytes)
   const alike = [...byLength.values()].filter(({ length }) => length > 1).flat()
@@ -196,7 +196,7 @@ function exactGroupsOf(view: View, collection: number, docids: readonly number[]
   }))
 }
 
-/** In the order in which they were first met; what has no name is left out. */
+/** In the order of first occurrence. Documents without a name are left out. */
 function grouped<Name>(docids: readonly number[], nameOf: (docid: number, at: number) => Name | undefined): Map<Name, number[]> {
   const groups = new Map<Name, number[]>()
   docids.forEach((docid, at) => {
@@ -271,7 +271,7 @@ function joined(pairs: readonly Pair[]): readonly SimilarGroup[] {
 function rootOf(parents: Map<number, number>, docid: number): number {
   let root = docid
   for (let parent = parents.get(root); parent !== undefined && parent !== root; parent = parents.get(root)) root = parent
-  // Whoever asks next has one step.
+  // Path compression: the next look-up takes one step.
   for (let at = docid; at !== root;) {
     const next = parents.get(at) as number
     parents.set(at, root)
@@ -280,13 +280,13 @@ function rootOf(parents: Map<number, number>, docid: number): number {
   return root
 }
 
-/** The older document stands for both. */
+/** The older document becomes the root. */
 function join(parents: Map<number, number>, one: number, other: number): void {
   const [first, second] = [rootOf(parents, one), rootOf(parents, other)]
   parents.set(Math.max(first, second), Math.min(first, second))
 }
 
-/** @throws ServiceError 400 where the answer grows over its bound */
+/** @throws ServiceError 400 when the answer exceeds its bound */
 function shown(view: View, collection: number, docid: number, showing: Showing, notes: object, hash?: string): GroupedDocument | undefined {
   const head = view.head(collection, docid)
   if (head === undefined) return undefined

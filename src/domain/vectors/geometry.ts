@@ -10,15 +10,15 @@ export function norm(vector: Float32Array): number {
   return Math.sqrt(dot(vector, vector))
 }
 
-/** 0 where one of them has no direction. */
+/** 0 if one of them is the zero vector. */
 export function cosine(one: Float32Array, other: Float32Array): number {
   const norms = norm(one) * norm(other)
   return norms === 0 ? 0 : dot(one, other) / norms
 }
 
 /**
- * The mean direction of some vectors, of length 1: the vector of a whole document.
- * @param vectors one after the other, at least one
+ * The mean direction of some vectors, normalised to length 1: the vector of a whole document.
+ * @param vectors concatenated, at least one
  */
 export function direction(vectors: Float32Array, dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions)

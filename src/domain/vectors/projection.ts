@@ -1,6 +1,6 @@
 /**
- * Projects vectors to a plane: their two principal components, found by power iteration on the sample itself,
- * without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
+ * Projects vectors onto a plane: their two principal components, found by power iteration on the sample
+ * itself, without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
 import { PROJECTION_ITERATIONS } from '../../limits/vectors.js'
@@ -9,7 +9,7 @@ import type { View } from '../../store/view.js'
 import type { Stop } from '../search/context.js'
 import { dot, norm } from './geometry.js'
 
-/** A vector that is shown, and of what it is. */
+/** A vector of the sample, with its document and chunk. */
 interface Sampled {
   readonly docid: number
   readonly chunkIndex: number
@@ -26,7 +26,7 @@ export interface Projection {
     readonly y: number
   }[]
   readonly query?: { readonly x: number; readonly y: number }
-  /** Vectors of these dimensions that the collection has. */
+  /** Number of vectors of these dimensions in the collection. */
   readonly total: number
   readonly sampled: number
   readonly dimensions: number
@@ -38,7 +38,10 @@ interface Axes {
   readonly y: Float32Array
 }
 
-/** @param most points wanted @param query of `dimensions` numbers */
+/**
+ * @param most maximum number of points
+ * @param query of `dimensions` numbers
+ */
 export function projectVectors(
   view: View,
   collection: number,
@@ -62,7 +65,10 @@ export function projectVectors(
   return { points, ...(query === undefined ? {} : { query: project(axes, query) }), total, sampled: points.length, dimensions }
 }
 
-/** Evenly over the collection, and the same ones each time: the n-th is that at n / `most` of it. */
+/**
+ * Samples evenly over the collection and deterministically: the n-th vector is the one at fraction n / `most`
+ * of the collection.
+ */
 function sampleOf(
   view: View,
   collection: number,
@@ -98,9 +104,10 @@ function axesOf(vectors: readonly Float32Array[], dimensions: number, stop: Stop
   return { mean, x, y: component(centred, dimensions, x, stop) }
 }
 
-/** The direction of most variance, at a right angle to `other`. Zero where there is none. */
+/** The direction of greatest variance, orthogonal to `other`. Zero if there is none. */
 function component(centred: readonly Float32Array[], dimensions: number, other: Float32Array | undefined, stop: Stop): Float32Array {
-  // Any start that is not at a right angle to the answer: the longest of the vectors is not, but by accident.
+  // The start may be any vector that is not orthogonal to the result. The longest vector is orthogonal to it
+  // only by coincidence.
   let axis = Float32Array.from(
     centred.reduce((longest, vector) => (dot(vector, vector) > dot(longest, longest) ? vector : longest), new Float32Array(dimensions)),
   )

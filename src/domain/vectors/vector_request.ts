@@ -1,6 +1,6 @@
 /**
- * What requests of the vector operations have in common, with every default applied, or the error that says
- * what is wrong. Precedence: the request, the collection's retrieval profile, the default. Pure; any lane.
+ * The common parameters of vector requests, with every default applied, or the error that says what is wrong.
+ * Precedence: the request, the collection's retrieval profile, the default. Pure; any lane.
  */
 import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -20,7 +20,7 @@ export interface VectorInput {
   readonly threshold?: number | Absent
 }
 
-/** How vectors are looked up. */
+/** How vectors are searched. */
 export interface VectorChoice {
   readonly algorithm: VectorAlgorithm
   readonly metric: VectorMetric
@@ -41,7 +41,10 @@ const ALGORITHMS: readonly string[] = [
 ] satisfies readonly VectorAlgorithm[]
 const METRICS: readonly string[] = ['cosine', 'dot_product', 'euclidean'] satisfies readonly VectorMetric[]
 
-/** @param algorithm where the request names none: `algorithmOf` @throws ServiceError 400, 422 */
+/**
+ * @param algorithm used if the request names none: `algorithmOf`
+ * @throws ServiceError 400, 422
+ */
 export function readChoice(input: VectorInput, algorithm: VectorAlgorithm, profile: RetrievalProfile = {}): VectorChoice {
   return {
     algorithm: readAlgorithm(input.algorithm) ?? algorithm,
@@ -75,14 +78,16 @@ export function readNumber(name: string, value: number | Absent, fallback: numbe
   return wanted
 }
 
-/** Absent or 0: the profile's, then the operation's. Negative or fractional: 400. Too large: clamped. */
+/**
+ * Absent or 0: the profile's value, then the operation's. Negative or fractional: 400. Too large: clamped.
+ */
 export function readTopK(value: number | Absent, fallback: number, profile: RetrievalProfile = {}): number {
   const wanted = value ?? 0
   if (!Number.isInteger(wanted) || wanted < 0) throw badRequest('invalid topK')
   return wanted === 0 ? profile.topK || fallback : Math.min(wanted, LIMIT_MAX)
 }
 
-/** Undefined where none is given. @throws ServiceError 400 for what is no vector */
+/** Undefined if none is given. @throws ServiceError 400 for an invalid vector */
 export function readQueryVector(values: readonly number[] | Absent): Float32Array | undefined {
   if (values === null || values === undefined || values.length === 0) return undefined
   if (values.length > EMBEDDING_DIMENSIONS_MAX)
@@ -95,7 +100,7 @@ export function readQueryVector(values: readonly number[] | Absent): Float32Arra
   return vector
 }
 
-/** Empty counts as absent. @throws ServiceError 400 where it is too long */
+/** Empty counts as absent. @throws ServiceError 400 if it is too long */
 export function readQueryText(text: string | Absent): string | undefined {
   if (text === null || text === undefined || text === '') return undefined
   const bytes = Buffer.byteLength(text)
@@ -111,7 +116,7 @@ export function algorithmOf(config: { readonly quantization?: string } | undefin
   return quantizationOf(config ?? {}) === 'float32' ? server : 'quantized'
 }
 
-/** Of a collection. */
+/** The quantization of a collection. */
 export function quantizationOf(config: { readonly quantization?: string }): VectorQuantization {
   const { quantization } = config
   return quantization === 'int8' || quantization === 'int4' ? quantization : 'float32'

@@ -1,6 +1,6 @@
 /**
- * One search by vector: the vector engine finds the nearest documents, the filter inside its search, and the
- * answer is put together from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
+ * One vector search. The vector engine finds the nearest documents and applies the filter during its search.
+ * The answer is assembled from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
@@ -40,7 +40,7 @@ export interface VectorSearch {
   readonly notes?: object
 }
 
-/** The vector that is looked for, and the model that it is of. @throws ServiceError, EmbeddingsWanted */
+/** The query vector and its model. @throws ServiceError, EmbeddingsWanted */
 export function queryOf(
   tools: TextVectorTools,
   text: string | undefined,
@@ -53,8 +53,9 @@ export function queryOf(
 }
 
 /**
- * A query vector must have the length of the vectors that are searched or that the provider makes; another
- * length means another model. Where there are neither, any length is accepted, and nothing is found.
+ * A query vector must have the dimensions of the vectors that are searched or that the provider produces.
+ * Other dimensions mean another model. If there are neither vectors nor a provider, any dimensions are
+ * accepted, and nothing is found.
  * @throws ServiceError 400
  */
 export function requireDimensions(tools: VectorTools, vector: Float32Array | undefined, collections: readonly number[]): void {
@@ -67,7 +68,7 @@ export function requireDimensions(tools: VectorTools, vector: Float32Array | und
 }
 
 /**
- * @param collection undefined where it is not there
+ * @param collection undefined if it does not exist
  * @returns the answer's JSON, a view of `tools.out`
  * @throws ServiceError, BodiesWanted
  */
@@ -108,13 +109,13 @@ function findResults(tools: VectorTools, search: VectorSearch, collection: Searc
   })
 }
 
-/** What of a search the engine is asked for. */
+/** The parts of a search that are passed to the engine. */
 export type NearestWanted = Pick<VectorSearch, 'choice' | 'query' | 'filters'> & {
   readonly k: number
   readonly mmrLambda?: number | undefined
 }
 
-/** @throws ServiceError `deadline` when it was stopped */
+/** @throws ServiceError `deadline` when the search was stopped */
 export function nearest(tools: VectorTools, wanted: NearestWanted, { id, settings }: SearchedCollection, stop: Stop): readonly VectorHit[] {
   const { choice, query, filters, k, mmrLambda } = wanted
   const request: VectorSearchRequest = {
@@ -127,7 +128,7 @@ export function nearest(tools: VectorTools, wanted: NearestWanted, { id, setting
   return found.hits
 }
 
-/** The document as it is now; undefined where it is gone or the filter does not admit it. */
+/** The current state of the document. Undefined if the document is gone or excluded by the filter. */
 export function shownHead(view: View, collection: number, docid: number, filters: Filters): Head | undefined {
   const head = view.head(collection, docid)
   return head !== undefined && (filters.length === 0 || passesFilter(textOfHead(head).metaValues, filters)) ? head : undefined

@@ -1,8 +1,8 @@
 /**
- * Identifiers in a query. Code is indexed unstemmed and whole, so what people paste from it (`getUserName`,
- * `user_name`, `parse-html`, `md5sum`) and phrases are also looked for as code has them. Plain words are not:
- * a query is stemmed (service-1, "Code documents"). Pure but for the analyzer. Rules:
- * docs/decisions/0070-code-documents.md.
+ * Identifiers in a query. Code is indexed unstemmed and with whole identifiers. Identifiers pasted from code
+ * (`getUserName`, `user_name`, `parse-html`, `md5sum`) and phrases are therefore also searched in the form
+ * that code has. Plain words are not: a query is stemmed (service-1, "Code documents"). Pure except for the
+ * analyzer. Rules: docs/decisions/0070-code-documents.md.
  */
 import type { QueryToken } from '../../engine/types.js'
 import type { Alternative, FindIdentifiers } from './reading.js'
@@ -10,16 +10,14 @@ import type { Alternative, FindIdentifiers } from './reading.js'
 /** An underscore, a digit, a hyphen between letters, or a capital that is not the first letter. */
 const TELLTALE = /[_\p{N}]|\p{L}-+\p{L}|\p{L}\p{Lu}/u
 
-/**
- * @param tokens of the text read as code: identifiers, each followed by its parts, which are left out here
- */
+/** @param tokens of the text read as code: identifiers, each followed by its parts, which are removed here */
 export function wholesOf(tokens: readonly QueryToken[]): QueryToken[] {
   return tokens.filter(({ position }, index) => position !== tokens[index - 1]?.position)
 }
 
 /**
- * What an identifier stands for among the tokens of the text: all that lie in it. Identifiers that are one of
- * these, unstemmed already, are left out.
+ * The identifiers of a text as alternatives to its tokens. Each replaces all tokens inside it. An identifier
+ * that equals one of these tokens, and so is already unstemmed, is left out.
  * @param tokens of the text as prose, in text order
  */
 export function identifierAlternatives(text: string, tokens: readonly QueryToken[], find: FindIdentifiers): Alternative[] {

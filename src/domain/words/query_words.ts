@@ -1,7 +1,7 @@
 /**
- * How the words of a query are read in a collection with its own stop words and synonyms: stop words are left
- * out like the default ones, and synonyms are searched for, too. Both lists are analysed as the query is,
- * once per state of the settings, language and stemming. Pure but for the analyzer; read lanes. Rules:
+ * Analyses the words of a query in a collection with its own stop words and synonyms. Stop words are removed
+ * like the default ones, and synonyms are added to the search. Both lists are analysed as the query is, once
+ * per state of the settings, language and stemming. Pure except for the analyzer; read lanes. Rules:
  * docs/decisions/0062-synonyms-and-stop-words.md.
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
@@ -15,7 +15,7 @@ interface Reading {
   readonly synonyms: boolean
 }
 
-/** Compiled lists by the settings that they were made of, and collected with them. */
+/** Compiled lists, keyed by the settings that they were built from and garbage-collected with them. */
 const compiled = new WeakMap<CollectionSettings, Map<string, QueryWords>>()
 
 const NO_ALTERNATIVES: FindAlternatives = () => []
@@ -40,8 +40,8 @@ export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { l
 }
 
 /**
- * Stop words are compared as they are written, not by their stems: `being` must not take `be` along. What is
- * left keeps its positions, so that phrases keep their gaps.
+ * Stop words are compared as written, not by their stems: the stop word `being` must not remove `be`. The
+ * remaining tokens keep their positions, so that phrases keep their gaps.
  */
 function withoutWords(stopWords: readonly string[], tokenize: Tokenize, unstemmed: Tokenize): Tokenize {
   const unwanted = new Set(tokensOfTexts(stopWords, unstemmed).flatMap((tokens) => (tokens.length === 1 ? [tokens[0]?.term] : [])))
@@ -56,7 +56,7 @@ interface Entry {
   readonly synonyms: readonly (readonly PositionedTerm[])[]
 }
 
-/** Synonyms of which nothing remains but stop words stand for nothing. */
+/** Synonyms that consist only of stop words are ignored. */
 function alternativesOf(synonyms: Synonyms, tokenize: Tokenize): FindAlternatives {
   const byFirst = new Map<string, Entry[]>()
   const terms = tokensOfTexts(
@@ -93,7 +93,7 @@ function positioned(tokens: readonly QueryToken[]): PositionedTerm[] {
   return tokens.map(({ term, position }) => ({ term, offset: position - start }))
 }
 
-/** Tokens of many short texts by one run of the analyzer, which costs as much as ten words. */
+/** Tokenizes many short texts in one run of the analyzer. The overhead of a run equals ten words. */
 function tokensOfTexts(texts: readonly string[], tokenize: Tokenize): QueryToken[][] {
   const lists = texts.map((): QueryToken[] => [])
   const ends: number[] = []

@@ -1,24 +1,24 @@
 /**
- * How the words of a query are read: the functions that turn text into tokens, and the alternatives that
- * synonyms and identifiers add to a run of tokens. Types only; `query_words.ts` makes the functions,
+ * How the words of a query are analysed: the functions that turn text into tokens, and the alternatives that
+ * synonyms and identifiers add to a run of tokens. Types only. `query_words.ts` creates the functions;
  * full-text search and spell correction call them.
  */
 import type { QueryToken } from '../../engine/types.js'
 
 export type Tokenize = (text: string) => QueryToken[]
 
-/** The identifiers of a text, as code has them. */
+/** The identifiers of a text, in the form that code has. */
 export type FindIdentifiers = (text: string) => readonly QueryToken[]
 
-/** What stands for a run of a query's tokens. */
+/** An alternative to a run of a query's tokens. */
 export interface Alternative {
-  /** Of its first token. */
+  /** Index of the first token of the run. */
   readonly first: number
-  /** Tokens of the query that it stands for. */
+  /** Number of tokens in the run. */
   readonly length: number
   /** Terms with their positions, the first at 0. */
   readonly terms: readonly PositionedTerm[]
-  /** Of its terms; without it, that of a synonym. */
+  /** Weight of its terms. Default: the weight of a synonym. */
   readonly weight?: number
 }
 

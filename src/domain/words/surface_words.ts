@@ -1,8 +1,8 @@
 /**
  * Maps terms of the index, which are stems, back to words: `databas` is shown as `database`. There is no
- * second index: a few documents that have the term are read, and the word that has it as its stem most often
- * is its surface form. Results are cached while the index is unchanged and for a minute beyond, which bounds
- * how long they are wrong. One per lane; reads the engine and a view. Reasons:
+ * second index. A few documents that contain the term are read, and the word that most often has it as its
+ * stem is its surface form. Results are cached while the index is unchanged and for one minute afterwards,
+ * which bounds how long they can be wrong. One per lane; reads the engine and a view. Reasons:
  * docs/decisions/0064-autocomplete.md.
  */
 import { isAscii } from 'node:buffer'
@@ -29,7 +29,7 @@ export interface SurfaceTools extends AnalysisTools {
 }
 
 /**
- * How many terms may still be looked up in documents for the request. A look-up costs some 150 us, a cached
+ * Number of terms that the request may still look up in documents. A look-up costs about 150 us, a cached
  * term nothing.
  */
 export interface LookUps {
@@ -38,18 +38,18 @@ export interface LookUps {
 
 interface Found {
   readonly words: readonly string[]
-  /** Of the index that they were found by: while it stands they are right. */
+  /** LSN of the index that they were found in. They are correct while the index is at this LSN. */
   readonly lsn: bigint
   /** Unix seconds. */
   readonly at: number
 }
 
 /**
- * Stemmers change at most the last one or two characters (`librari`, `happi`). A word begins with all others
- * of its term.
+ * Stemmers change at most the last one or two characters (`librari`, `happi`). A word begins with all other
+ * characters of its term.
  */
 const CHANGED_CHARACTERS = 2
-/** Scripts that are indexed by characters, pairs or dictionary words: their terms are what is written. */
+/** Scripts that are indexed by characters, pairs or dictionary words. Their terms equal the written text. */
 const UNSTEMMED = /[\p{N}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}]/u
 const WORD_BEGINNING = /^[\p{L}\p{M}\p{N}]+/u
@@ -64,8 +64,8 @@ export class SurfaceWords {
   readonly #stems: Stems = new BoundedCache(SURFACE_STEMS_MAX)
 
   /**
-   * The words that the term stands for in these fields, lower-case, commonest first. Empty where no document
-   * that can be read has it; undefined where nothing is known and no look-up is left.
+   * The words that have the term as their stem in these fields, in lower case, most frequent first. Empty if
+   * no readable document contains the term. Undefined if nothing is cached and no look-up is left.
    */
   of(
     tools: SurfaceTools,
@@ -89,8 +89,8 @@ export class SurfaceWords {
 }
 
 /**
- * By language and word: its stem, and that of the word without its accents. The analyzer says the same for
- * ever, and words of documents come again and again.
+ * By language and word: its stem, and that of the word without its accents. The analyzer's result never
+ * changes, and words recur across documents.
  */
 type Stems = BoundedCache<readonly string[]>
 
@@ -109,7 +109,7 @@ function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: numbe
     () => docids,
     () => {
       for (const docid of docids) {
-        // Read once: it would only drive out what is shown to people.
+        // Not cached: it is read once, and caching it would evict documents that are shown to users.
         const document = view.document(collection, docid, false)
         if (document === undefined) continue
         for (const [word, occurrences] of wordsOf(tools, stems, document.json, fields, term)) {
@@ -128,8 +128,8 @@ function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: numbe
 }
 
 /**
- * The best documents for the term, which say it often: a ranked search stops early, a listing by docid walks
- * the whole list.
+ * The best documents for the term, in which it is frequent. A ranked search terminates early; a listing by
+ * docid reads the whole posting list.
  */
 function planOf(collection: number, fields: readonly string[], term: string): SearchPlan {
   return {
@@ -149,11 +149,11 @@ function planOf(collection: number, fields: readonly string[], term: string): Se
   }
 }
 
-/** Words of the document's fields whose stem the term is, with how often they stand there. */
+/** Words of the document's fields whose stem is the term, with their numbers of occurrences. */
 function wordsOf(tools: AnalysisTools, stems: Stems, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
   const found = new Map<string, number>()
   const { lang, marks } = readingOf(json)
-  // Source code is indexed as it is written: identifiers and their parts are what they are.
+  // Source code is indexed unstemmed: identifiers and their parts are themselves the terms.
   if (isCodeDocument(marks)) return found.set(term, 1)
   for (const field of fields) {
     const words = field === 'content' ? contentWords(json, term) : metadataWords(json, field.slice('meta.'.length), term)
@@ -162,7 +162,7 @@ function wordsOf(tools: AnalysisTools, stems: Stems, json: Buffer, fields: reado
   return withStem(tools, stems, lang, found, term)
 }
 
-/** Of the words those whose stem the term is. */
+/** The words whose stem is the term. */
 function withStem(tools: AnalysisTools, stems: Stems, lang: string, words: ReadonlyMap<string, number>, term: string): Map<string, number> {
   const language = resolveLanguage(lang, tools.config.ftsDefaultLang)
   const unknown = [...words.keys()].filter((word) => stems.get(`${language} ${word}`) === undefined)
@@ -172,12 +172,12 @@ function withStem(tools: AnalysisTools, stems: Stems, lang: string, words: Reado
   return new Map([...words].filter(([word]) => hasStem(word)))
 }
 
-/** By one run of the analyzer: a line each, so that a token's place tells its word. */
+/** One run of the analyzer, with one word per line, so that a token's position identifies its word. */
 function stemsOf({ analyzer }: AnalysisTools, language: string, words: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const starts = new Map<number, string>()
   let bytes = 0
-  // A word with accents is indexed without them, too.
+  // A word with accents is also indexed without them.
   const lines = words.flatMap((word) => [...new Set([word, foldLetters(word)])].map((written) => ({ word, written })))
   for (const { word, written } of lines) {
     starts.set(bytes, word)
@@ -196,7 +196,7 @@ function metadataWords(json: Buffer, key: string, term: string): Map<string, num
   return textWords(Object.hasOwn(meta, key) ? (meta[key] as readonly string[]).join(' ') : '', term)
 }
 
-/** As bytes, which is three times as fast; as text where words may have accents that their stem has not. */
+/** Scans bytes, which is three times as fast. Scans text if words may have accents that their stem lacks. */
 function contentWords(json: Buffer, term: string): Map<string, number> {
   const start = contentStartOf(json)
   const end = Math.min(json.length - 2, start + SURFACE_TEXT_BYTES_MAX)
@@ -208,7 +208,7 @@ function contentWords(json: Buffer, term: string): Map<string, number> {
 
 /**
  * Lower-case words with their counts.
- * @param lower the bytes from `start` on, of which only ASCII letters can be relied on
+ * @param lower the bytes from `start` on, lower-cased; only its ASCII letters are reliable
  */
 function byteWords(json: Buffer, start: number, lower: string, beginning: string): Map<string, number> {
   const counts = new Map<string, number>()
@@ -230,8 +230,8 @@ function byteWords(json: Buffer, start: number, lower: string, beginning: string
 }
 
 /**
- * ASCII letters and digits, and all bytes of characters beyond: which of these are letters is seen once they
- * are read.
+ * ASCII letters and digits, and all bytes of non-ASCII characters. Whether these are letters is determined
+ * after decoding.
  */
 function isWordByte(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code >= 0x80
@@ -242,7 +242,7 @@ function beginningOf(term: string): string {
   return characters.slice(0, Math.max(1, characters.length - CHANGED_CHARACTERS)).join('')
 }
 
-/** Lower-case words of the text that begin as the term, accents aside, with their counts. */
+/** Lower-case words of the text that begin like the term, ignoring accents, with their counts. */
 function textWords(text: string, term: string): Map<string, number> {
   const beginning = beginningOf(term)
   const lower = text.toLowerCase().normalize('NFC')
@@ -260,7 +260,7 @@ function textWords(text: string, term: string): Map<string, number> {
 }
 
 /**
- * Letters without their accents, which some stemmers take away (`häuser`, `haus`). Places stay.
+ * Letters without their accents, which some stemmers remove (`häuser`, `haus`). Positions are preserved.
  * @param text NFC
  */
 export function foldLetters(text: string): string {
@@ -270,6 +270,6 @@ export function foldLetters(text: string): string {
 function isWordCharacter(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code < 0x80) return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
-  // Halves of letters beyond the basic plane count as letters.
+  // Surrogate halves count as letters.
   return (code >= 0xd800 && code <= 0xdfff) || WORD_CHARACTER.test(text[at] ?? '')
 }

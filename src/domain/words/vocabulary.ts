@@ -1,6 +1,6 @@
 /**
- * Synonyms and stop words as requests give them, checked and brought into the form in which they are stored;
- * and the default stop words as they are listed. Pure; any lane. Rules: service-1, "Full-text search", and
+ * Checks the synonyms and stop words of requests, and brings them into the form in which they are stored.
+ * Also lists the default stop words. Pure; any lane. Rules: service-1, "Full-text search", and
  * docs/decisions/0062-synonyms-and-stop-words.md.
  */
 import { resolveLanguage } from '../../engine/languages.js'
@@ -8,7 +8,7 @@ import { badRequest, serviceError } from '../../errors.js'
 import { SETTING_TEXT_BYTES_MAX, SYNONYMS_PER_TERM_MAX } from '../../limits/settings.js'
 import { DEFAULT_STOP_WORDS } from './default_stop_words.js'
 
-/** Lower-case, with single spaces: two spellings of a term are one. @throws ServiceError 400 */
+/** Lower case, with single spaces, so that two spellings of a term are equal. @throws ServiceError 400 */
 export function readTerm(term: string): string {
   return readText('term', term).toLowerCase()
 }
@@ -21,7 +21,7 @@ export function readSynonyms(synonyms: readonly string[]): string[] {
   return [...new Set(synonyms.map((synonym) => readText('synonyms', synonym)))]
 }
 
-/** Lower-case, without repetitions. @throws ServiceError 400 */
+/** Lower case, without repetitions. @throws ServiceError 400 */
 export function readStopWords(words: readonly string[]): string[] {
   const read = words.map((word) => readText('words', word).toLowerCase())
   const several = read.find((word) => word.includes(' '))

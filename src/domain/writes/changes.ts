@@ -1,7 +1,7 @@
 /**
- * Writes that build on a stored document: the change is applied to the state in a view, and the whole
- * document is prepared again. A read lane does this first. Where the state changes before the commit, the
- * write lane repeats it inside its transaction, so that no update is lost.
+ * Writes that build on a stored document. The change is applied to the state in a view, and the whole
+ * document is prepared again. A read lane does this first. If the state changes before the commit, the write
+ * lane repeats it inside its transaction, so that no update is lost.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
@@ -32,7 +32,7 @@ export interface DocumentChange {
   readonly ttl: number | null
 }
 
-/** @throws ServiceError 404 where the document is not there under this spelling */
+/** @throws ServiceError 404 if no document has this spelling */
 export function findDocument(view: View, collectionName: string, key: string, lang: string): Head {
   const collection = view.collection(collectionName)
   const head = collection === undefined ? undefined : view.find(collection.id, key, lang)
@@ -41,7 +41,7 @@ export function findDocument(view: View, collectionName: string, key: string, la
   return head
 }
 
-/** @throws CorruptRecord where a damaged row has led to the document of another collection */
+/** @throws CorruptRecord if a damaged row has led to the document of another collection */
 export function requireCollection(head: Head, name: string): void {
   if (!isOfCollection(head, name)) throw new CorruptRecord(`head ${head.collection}/${head.docid}`, 'it is of another collection')
 }
@@ -57,14 +57,15 @@ export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change
     contentMd,
     ttl: change.ttl,
     saveRevision: true,
-    // What lies elsewhere only, because it was no revision, becomes one: then its body has to be here.
+    // A body that is stored only in a storage backend belongs to a state that was not a revision. This state
+    // becomes a revision, so its body must be in the env and is not shared.
     ...(change.contentMd === null && !view.objects.isElsewhere(head) ? { sharedBody: bodyOf(head) } : {}),
     answered: true,
   })
   return { base: { docid: head.docid, lsn: head.lsn }, document }
 }
 
-/** The revision becomes the document's state again, as a new revision; expiry stays as it is. */
+/** The revision becomes the document's state again, as a new revision. The expiry does not change. */
 export function prepareRestore(tools: ChangeTools, view: View, head: Head, wanted: WantedRevision): PreparedChange {
   const revision = findRevision(view, head, wanted)
   const text = textOfHead(head)
@@ -76,7 +77,8 @@ export function prepareRestore(tools: ChangeTools, view: View, head: Head, wante
     contentMd: unescapeContent(view.escapedContent(revision)),
     ttl: null,
     saveRevision: true,
-    // One that is stored as a difference would cost every read of the document: it gets a whole one.
+    // A body stored as a delta would slow down every read of the document. It is not shared; a whole body is
+    // written.
     ...(view.isWhole(revision) ? { sharedBody: bodyOf(revision) } : {}),
     answered: true,
   })
@@ -85,7 +87,7 @@ export function prepareRestore(tools: ChangeTools, view: View, head: Head, wante
 
 /**
  * All states of a document that count as revisions, newest first; the current one is the newest. Read one at
- * a time: there may be a million.
+ * a time, because there may be a million.
  */
 export function* revisionsOf(view: View, head: Head): Generator<Head> {
   if ((head.flags & HEAD_FLAGS.revision) !== 0) yield head
@@ -103,8 +105,8 @@ function bodyOf(head: Head): SharedBody {
 }
 
 /**
- * The change that a command was prepared from. Read back from the escaped content, because text of its own
- * would lose lone surrogates on its way between threads.
+ * The change that a command was prepared from. The content is recovered from its escaped form, because a
+ * string would lose lone surrogates when passed between threads.
  */
 export function changeOf({ replaces, document }: UpdateCommand): DocumentChange {
   return {
@@ -115,8 +117,8 @@ export function changeOf({ replaces, document }: UpdateCommand): DocumentChange 
 }
 
 /**
- * What a PATCH asks for; at least one part must be given. `{}` clears the metadata; null counts as absent, as
- * everywhere.
+ * The change that a PATCH asks for. At least one part must be given. `{}` clears the metadata. null counts as
+ * absent, as everywhere.
  */
 export function parseChange(input: {
   readonly meta?: unknown

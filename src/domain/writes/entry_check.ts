@@ -1,8 +1,8 @@
 /**
- * The last check before `apply`, which must not fail: an entry with a name, number or record that its table
- * does not accept is refused, whichever decision made it. Handlers refuse the same earlier and name the field
- * better; this check holds where one of them does not. Write lane, after `decide` and before the first entry
- * is applied.
+ * The last check before `apply`, which must not fail. An entry with a name, number or record that its table
+ * does not accept is rejected, regardless of the decision that made it. Handlers reject the same input
+ * earlier, with a better name for the field. This check catches what a handler misses. Write lane, after
+ * `decide` and before the first entry is applied.
  */
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
@@ -18,7 +18,7 @@ import type { Step } from '../step.js'
 const U32_MAX = 0xffff_ffff
 const LSN_MAX = 2n ** 64n - 1n
 
-/** @throws ServiceError 400; CorruptRecord for a record that can't be read back */
+/** @throws ServiceError 400; CorruptRecord for a record that cannot be read back */
 export function requireApplicable(steps: readonly Step[]): void {
   for (const { entry, body } of steps) {
     requireWhole(entry, 'collection', entry.collection)
@@ -45,7 +45,9 @@ function requireCollection(entry: Entry, name: unknown): void {
   require(typeof name === 'string' && isKey(collectionKey(name)), entry, 'collection')
 }
 
-/** Both rows that it has, as it is written and as it is compared; a NUL would end the key within them. */
+/**
+ * Checks both rows of the identity: as written, and as compared. A NUL would terminate the key within them.
+ */
 function requireIdentity(entry: Entry, key: unknown, lang: unknown): void {
   require(typeof key === 'string' && key !== '' && !key.includes('\0'), entry, 'key')
   require(typeof lang === 'string' && !lang.includes('\0'), entry, 'lang')

@@ -1,7 +1,7 @@
 /**
  * Preparation of a write: everything that depends only on the document itself, not on the state of the store.
- * Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the write lane where a
- * command has to be prepared again.
+ * Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the write lane when a
+ * command must be prepared again.
  */
 import { encodeUpsert } from '../../engine/index_batch.js'
 import { badRequest } from '../../errors.js'
@@ -18,20 +18,20 @@ import { requireSchema, type WriteRules } from './write_rules.js'
 import { lowerCase } from '../../store/keys.js'
 import { crc32 } from '../../store/packages.js'
 
-/** What the options of the server say about the compression of contents. */
+/** The server options for the compression of contents. */
 export interface CompressionSettings {
   readonly compressionEnabled: boolean
-  /** Contents below are stored as they are. */
+  /** Contents below this size are stored uncompressed. */
   readonly compressionSmallBytes: number
   /**
-   * Contents from the small threshold up to this one get the light compression, larger ones the strong one.
+   * Contents from the small threshold up to this size get the light compression, larger ones the strong one.
    */
   readonly compressionMediumBytes: number
 }
 
 export interface PreparationTools extends AnalysisTools {
   readonly config: AnalysisSettings & CompressionSettings
-  /** Whether something makes vectors. Default: nothing does. */
+  /** Whether an embedding provider is configured. Default: none. */
   readonly embedding?: { readonly current: object | undefined }
 }
 
@@ -39,24 +39,27 @@ export interface DocumentInput {
   readonly key: string
   readonly lang: string
   readonly meta: unknown
-  /** What the collection asks of its documents. */
+  /** The collection's requirements for its documents. */
   readonly rules: WriteRules
   readonly contentMd: string
-  /** Seconds; 0 for ever; null keeps the expiry. */
+  /** Seconds; 0: no expiry; null: the expiry does not change. */
   readonly ttl: number | null
-  /** Unix seconds; 0 and undefined: as `ttl` says. */
+  /** Unix seconds; 0 and undefined: `ttl` applies. */
   readonly expiresAt?: number
   readonly times?: StatedTimes
   readonly saveRevision: boolean
-  /** Its text is not to be found by full-text search; its metadata is. Default: it is. */
+  /**
+   * The document's text is not indexed for full-text search; its metadata pairs are. Default: both are
+   * indexed.
+   */
   readonly skipsFullText?: boolean
-  /** The content is that of an earlier state, stored already. */
+  /** The content is that of an earlier state, which is already stored. */
   readonly sharedBody?: SharedBody
-  /** False where the answer does not contain the document. */
+  /** False if the answer does not contain the document. */
   readonly answered: boolean
 }
 
-/** @throws ServiceError 400 for anything outside the rules; nothing has happened then. */
+/** @throws ServiceError 400 for anything outside the rules; there are no side effects then */
 export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
@@ -112,7 +115,7 @@ function newBody(config: CompressionSettings, escaped: Buffer): NewBody {
   return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
 }
 
-/** As configured. */
+/** The compression settings of the server. */
 export function compressionOf(config: CompressionSettings): Compression {
   return {
     enabled: config.compressionEnabled,
@@ -126,15 +129,15 @@ function contentHash(key: string, lang: string, meta: string, escaped: Buffer): 
 }
 
 export interface IndexedAs {
-  /** It takes the place of one with the same LSN. */
+  /** Replaces an index entry with the same LSN. */
   readonly replaceEqual?: boolean
-  /** Metadata only: no text of it is found. */
+  /** Index only the metadata pairs, no text. */
   readonly skipsText?: boolean
 }
 
 /**
- * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a
- * keyword.
+ * The upsert of a document: the content and every metadata key are separate fields, and each metadata pair is
+ * a keyword.
  * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
  */
 export function indexDocument(

@@ -1,8 +1,8 @@
 /**
  * What a collection requires of a write: its schema, and the stamp of the settings under which the metadata
- * was validated. The stamp travels with the prepared document. Where the collection's stamp has changed
- * before the commit, the write lane validates again, inside the transaction. So nothing that a schema refuses
- * is written after the setting of that schema was acknowledged.
+ * was validated. The stamp travels with the prepared document. If the collection's stamp has changed before
+ * the commit, the write lane validates again, inside the transaction. So nothing that a schema rejects is
+ * written after the setting of that schema was acknowledged.
  */
 import { badRequest } from '../../errors.js'
 import type { View } from '../../store/view.js'
@@ -12,7 +12,9 @@ import type { CollectionSchema } from '../schemas/collection_schema.js'
 import { schemaErrors } from '../schemas/metadata_check.js'
 
 export interface WriteRules {
-  /** LSN of the last change of the collection's settings; 0: it has none, or there is no such collection. */
+  /**
+   * LSN of the last change to the collection's settings. 0: it has none, or the collection does not exist.
+   */
   readonly settingsLsn: bigint
   readonly schema: CollectionSchema | undefined
 }
@@ -29,15 +31,15 @@ export function writeRulesOfCollection(settings: SettingsCache, view: View, coll
   return { settingsLsn: lsn, schema }
 }
 
-/** @throws ServiceError 400 that says everything that is wrong */
+/** @throws ServiceError 400 that lists all violations */
 export function requireSchema({ schema }: WriteRules, values: Metadata['values']): void {
   const errors = schema === undefined ? [] : schemaErrors(schema, values)
   if (errors.length > 0) throw badRequest(`schema validation failed: ${errors.join('; ')}`)
 }
 
 /**
- * On the write lane: asks again where the settings have changed since the document was prepared.
- * @param meta its metadata as JSON.
+ * On the write lane: validates again if the settings have changed since the document was prepared.
+ * @param meta its metadata as JSON
  * @throws ServiceError 400
  */
 export function requireSchemaStill(
