@@ -62,8 +62,9 @@ class VectorEngine {
   // succeeds.
   [[nodiscard]] Result<std::vector<std::string>> open(const std::string& directory, std::span<const EpochSpan> history = {}) noexcept;
 
-  // Whether vectors of the collection must not lie on disk: set before `open` and at every change, before the
-  // first vector that it concerns is applied. They are not stored then, and are added again after a start.
+  // Sets whether vectors of the collection must not be stored on disk. Must be called before `open`, and at
+  // every change before the first affected vector is applied. Vectors of a sealed collection are not stored;
+  // they are added again after a start.
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed) noexcept;
 
   // Applies one batch. Its changes to one set become visible together. A malformed batch changes nothing.
