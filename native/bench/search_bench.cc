@@ -1,7 +1,7 @@
-// Runs prepared search plans on prepared index batches and measures their time: the cost of the engine
-// without Node. One thread; it reads commands from standard input and answers each with one JSON line, the
-// protocol of all peers (bench/peer_process.ts). Both files are made by the service's own analyzer and
-// planner (bench/engine_input.ts); they are trusted, but read with bounds.
+// Runs prepared search plans on prepared index batches and measures the time: the cost of the engine without
+// Node. Single-threaded. It reads commands from standard input and answers each with one JSON line; all peers
+// use this protocol (bench/peer_process.ts). Both files are produced by the service's own analyzer and
+// planner (bench/engine_input.ts). They are trusted, but read with bounds checks.
 //   mds_search_bench BATCHES PLANS
 // BATCHES: repeated { u32 bytes, batch }. PLANS: repeated { u32 bytes, name, u32 count, count x { u32 bytes,
 // plan } }. Little-endian.
@@ -31,7 +31,7 @@ constexpr size_t kHitsCountAt = 8;
 constexpr size_t kHitsMaskWordsAt = 12;
 constexpr size_t kHitsHeaderBytes = 32;
 constexpr size_t kHitBytes = 24;
-// A batch is 500 documents; a plan far less.
+// A batch has 500 documents. A plan is far smaller.
 constexpr uint32_t kRecordBytesMax = 256U << 20;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -47,7 +47,7 @@ std::optional<uint32_t> read_count(std::istream& in) {
   return value;
 }
 
-// Empty at the end of the file.
+// Returns nullopt at the end of the file.
 std::optional<Record> read_record(std::istream& in) {
   const std::optional<uint32_t> size = read_count(in);
   if (!size) return std::nullopt;
@@ -84,7 +84,7 @@ Record search(const mds::Engine& engine, const Record& plan) {
   return std::move(hits.value());
 }
 
-// Only publishing is timed, not the reading of the file. Merged into one segment afterwards, like the peers.
+// Only publishing is timed, not reading the file. The index is then merged into one segment, as in the peers.
 void index(mds::Engine& engine, const char* path) {
   std::ifstream in(path, std::ios::binary);
   double seconds = 0;
@@ -121,7 +121,7 @@ Answers answers_of(const mds::Engine& engine, const std::vector<Record>& plans) 
   return answers;
 }
 
-// Whole passes over the class until the time is up, so that every query weighs the same.
+// Runs complete passes over the class until the time has elapsed, so that every query has the same weight.
 void measure(const mds::Engine& engine, const std::vector<Record>& plans, double seconds) {
   const Answers answers = answers_of(engine, plans);
   std::vector<double> micros;

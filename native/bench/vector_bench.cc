@@ -1,10 +1,10 @@
-// The engine's side of bench/vector_search.ts: builds a set from the vectors of a file and answers the
-// queries of another, on one thread, with the engine as in the addon.
+// The engine's part of bench/vector_search.ts. Builds a set from the vectors of one file and runs the queries
+// of another file on one thread, with the engine as in the addon.
 //   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY [together]
 // DOCUMENTS and QUERIES: files of f32, row by row. DIRECTORY: for the index.
-// `together`: only flat searches of several clients at once, by wall clock.
-// One JSON line a measurement: recall of the best ten against the exact ten, which are computed in doubles
-// first.
+// `together`: only flat searches of several concurrent clients, by wall clock.
+// Prints one JSON line per measurement. Recall compares the best ten with the exact ten, which are computed
+// in doubles first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +27,7 @@ constexpr uint32_t kBatchDocuments = 1000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// CPU time of this thread: other processes on the machine do not count.
+// CPU time of this thread. Other processes on the machine are not included.
 double thread_seconds() {
   timespec time{};
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -90,7 +90,7 @@ class Bench {
   int run(bool isTogether) {
     if (!engine_.open(directory_).ok()) return 1;
     find_exact();
-    // The graph lane works from the first batch on; the cost of storing is included, too.
+    // The graph lane works from the first batch on. The cost of storing is included, too.
     const double start = process_seconds();
     apply_all(engine_, documents_, dims_);
     engine_.settle();
@@ -133,7 +133,7 @@ class Bench {
     }
   }
 
-  // The best ten of the docids that are multiples of `step`.
+  // Returns the best ten of the docids that are multiples of `step`.
   [[nodiscard]] std::vector<uint32_t> exact(size_t query, uint32_t step) const {
     const size_t count = documents_.size() / dims_;
     const float* scores = scores_.data() + query * count;
@@ -166,7 +166,8 @@ class Bench {
     measure(name, algorithm, 0, 2);
   }
 
-  // Flat searches of several clients at once, each with at most this many threads; by wall clock.
+  // Flat searches of several concurrent clients, each with at most the given number of threads; by wall
+  // clock.
   void measure_together(uint32_t clients, uint32_t threads) {
     std::mutex mutex;
     std::vector<double> times;

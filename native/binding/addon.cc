@@ -1,11 +1,12 @@
-// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads
-// (isolates) load it and share one Engine (and, while a restore prepares it, the engine that will replace
-// it). JavaScript state is never shared. The library is linked with -z nodelete: a worker's exit cannot
-// unload the engine that other threads use.
+// The N-API interface of the engine. Input and output are plain bytes. Context-aware: any number of threads
+// (isolates) load it and share one Engine. While a restore runs, they also share the engine that will replace
+// it. JavaScript state is never shared. The library is linked with -z nodelete, so that a worker's exit
+// cannot unload the engine that other threads use.
 //
-// Plain C N-API. Every status is checked and none becomes a C++ exception: in a worker that is being
-// terminated every call fails, and node-addon-api ends the process when it cannot throw there. A failed call
-// leaves the callback with nullptr; any exception for JavaScript has been thrown by then.
+// Uses the plain C N-API. Every status is checked, and no failed status is turned into a C++ exception. In a
+// worker that is being terminated every call fails, and node-addon-api aborts the process when it cannot
+// throw there. After a failed call the callback returns nullptr; any exception for JavaScript has been thrown
+// by then.
 #include <node_api.h>
 
 #include <algorithm>
@@ -70,7 +71,7 @@ napi_value text_value(const Call& call, const mds::Result<std::string>& json) no
   return text;
 }
 
-// Names of fields, or terms, with a zero byte between them.
+// Splits names of fields, or terms, that are separated by a zero byte.
 std::vector<std::string_view> split_names(std::string_view names) {
   std::vector<std::string_view> fields;
   while (!names.empty()) {
@@ -141,7 +142,7 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// Directory, history of the store, version of the analysis, whether the index is read-only.
+// Arguments: directory, history of the store, analysis version, whether the index is read-only.
 napi_value open_into(const Call& call, mds::Engine& engine) {
   const std::optional<std::string> directory = call.text(0);
   std::optional<std::vector<mds::EpochSpan>> history = call.history(1);
@@ -169,8 +170,8 @@ napi_value open_into(const Call& call, mds::Engine& engine) {
 
 napi_value open(const Call& call, mds::Engine& engine) { return open_into(call, engine); }
 
-// As open, for an engine beside the current one, with its keys and sealed collections. No call reaches it
-// before adoptNext.
+// Like open, for a second engine next to the current one, with the same keys and sealed collections. No other
+// call uses it before adoptNext.
 napi_value open_next(const Call& call, mds::Engine& engine) {
   auto next = std::make_shared<mds::Engine>();
   next->copy_sealing(engine);
@@ -248,7 +249,7 @@ napi_value stats(const Call& call, mds::Engine& engine) {
   return object;
 }
 
-// Primary id, then per key one byte of id and 32 of key.
+// Arguments: primary id; then for each key one byte with its id and 32 bytes with the key.
 napi_value set_seal_keys(const Call& call, mds::Engine& engine) {
   constexpr size_t kEntryBytes = 1 + mds::kAeadKeyBytes;
   const std::optional<uint32_t> primary = call.number(0);
@@ -272,7 +273,8 @@ napi_value set_sealed(const Call& call, mds::Engine& engine) {
   return answer(call, engine.set_sealed(*collection, *isSealed));
 }
 
-// Key, nonce, associated bytes, text, and space for the sealed text with its tag behind it.
+// Arguments: key, nonce, associated data, plaintext, and an output buffer for the ciphertext followed by its
+// tag.
 napi_value seal(const Call& call, mds::Engine&) {
   const auto key = call.bytes(0);
   const auto nonce = call.bytes(1);
@@ -287,8 +289,8 @@ napi_value seal(const Call& call, mds::Engine&) {
   return nullptr;
 }
 
-// Key, kind, key of the row, number of plaintext bytes in front, sealed record, and space for the record.
-// False when the record was not sealed with these.
+// Arguments: key, kind, key of the row, number of leading plaintext bytes, sealed record, and an output
+// buffer for the record. Returns false if the record was not sealed with these values.
 napi_value open_sealed_record(const Call& call, mds::Engine&) {
   const auto key = call.bytes(0);
   const auto kind = call.number(1);
@@ -305,7 +307,7 @@ napi_value open_sealed_record(const Call& call, mds::Engine&) {
   return napi_get_boolean(call.env(), isOpened, &value) == napi_ok ? value : nullptr;
 }
 
-// Key, text, and space for the 32 bytes.
+// Arguments: key, text, and an output buffer of 32 bytes.
 napi_value hmac(const Call& call, mds::Engine&) {
   const auto key = call.bytes(0);
   const auto text = call.bytes(1);
@@ -340,7 +342,7 @@ napi_value make_room_for_lmdb_lines(const Call& call, mds::Engine&) {
   return napi_get_boolean(call.env(), mds::make_room_for_lmdb_lines(), &value) == napi_ok ? value : nullptr;
 }
 
-// The body of an export: called with the engine that is current at the time of the call.
+// The body of an export. Called with the engine that is current at the time of the call.
 template <napi_value (*kBody)(const Call&, mds::Engine&)>
 napi_value with_engine(const Call& call) {
   const auto* engines = call.engines();

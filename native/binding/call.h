@@ -1,6 +1,6 @@
-// A call from JavaScript: its arguments, the engines that it may use, and exceptions thrown into it. Every
-// status is checked and none becomes a C++ exception (addon.cc says why). Any thread; nothing of it outlives
-// the call.
+// A call from JavaScript: its arguments, the engines that it may use, and the exceptions that it throws.
+// Every status is checked, and none becomes a C++ exception (the reason is in addon.cc). Any thread. Nothing
+// of it outlives the call.
 #pragma once
 
 #include <node_api.h>
@@ -34,21 +34,21 @@ inline std::shared_ptr<VectorEngines> shared_vector_engines() {
   return engines;
 }
 
-// One per isolate, destroyed with it. Its reference keeps the engines alive for as long as any thread can
-// call them, in whatever order the threads end.
+// One per isolate, destroyed with it. Its references keep the engines alive as long as any thread can call
+// them, regardless of the order in which threads end.
 struct AddonInstance {
   std::shared_ptr<Engines> engines = shared_engines();
   std::shared_ptr<VectorEngines> vectors = shared_vector_engines();
 };
 
-// One call from JavaScript: its arguments, and exceptions thrown into it.
+// One call from JavaScript: its arguments, and the exceptions that it throws.
 class Call {
  public:
   Call(napi_env env, napi_callback_info info) noexcept : env_(env) { isUsable_ = napi_get_cb_info(env, info, &count_, arguments_, nullptr, nullptr) == napi_ok; }
 
   [[nodiscard]] napi_env env() const noexcept { return env_; }
 
-  // Null in a thread that is ending.
+  // Null in a thread that is shutting down.
   [[nodiscard]] Engines* engines() const noexcept {
     const AddonInstance* instance = this->instance();
     return instance == nullptr ? nullptr : instance->engines.get();
@@ -74,7 +74,7 @@ class Call {
     return Bytes(static_cast<const uint8_t*>(view->data), view->length);
   }
 
-  // Empty where the argument is missing or undefined.
+  // Empty if the argument is missing or undefined.
   [[nodiscard]] std::optional<std::span<const int32_t>> control(size_t index) const noexcept {
     if (type_of(index) == napi_undefined) return std::span<const int32_t>();
     const std::optional<View> view = view_of(index, napi_int32_array);
@@ -101,7 +101,7 @@ class Call {
     return value;
   }
 
-  // Bytes to be written to.
+  // Writable bytes.
   [[nodiscard]] std::optional<std::span<uint8_t>> space(size_t index) const noexcept {
     const std::optional<View> view = view_of(index, napi_uint8_array);
     if (!view) return std::nullopt;
@@ -121,8 +121,8 @@ class Call {
     return value;
   }
 
-  // The history of the store: for each epoch 16 bytes of its id and the u64 LSN at which it ends, the current
-  // epoch last.
+  // The history of the store. For each epoch: 16 bytes with its id and a u64 with the LSN at which it ends.
+  // The current epoch is last.
   [[nodiscard]] std::optional<std::vector<EpochSpan>> history(size_t index) const {
     constexpr size_t kSpanBytes = sizeof(Epoch) + sizeof(uint64_t);
     const std::optional<Bytes> given = bytes(index);
@@ -136,7 +136,7 @@ class Call {
     return spans;
   }
 
-  // An array of texts; null where it can't be made.
+  // Returns an array of strings, or null if it cannot be created.
   [[nodiscard]] napi_value texts(std::span<const std::string> lines) const noexcept {
     napi_value array = nullptr;
     if (napi_create_array_with_length(env_, lines.size(), &array) != napi_ok) return nullptr;

@@ -32,7 +32,8 @@ std::string lock_file_for_life(const std::string& path, bool isShared) {
   if (fstat(file, &status) != 0) {
     failure = problem("cannot stat", path);
   } else if (locked.contains({status.st_dev, status.st_ino})) {
-    // flock belongs to the open file, so closing this second one leaves the first locked.
+    // flock belongs to the open file description, so closing this second descriptor does not release the
+    // first lock.
     close(file);
     return {};
   } else if (flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {

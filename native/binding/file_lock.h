@@ -1,14 +1,14 @@
-// The lock that keeps a second process out of a data directory.
+// Locks a data directory against use by a second process.
 #pragma once
 
 #include <string>
 
 namespace mds {
 
-// Opens (creates) the file and takes an exclusive flock without waiting. The lock lasts as long as the
-// process. Returns an empty text on success, also when this process has the lock already; "locked" when
-// another process has it; otherwise the error. Shared: a lock that others may share, on a file that is only
-// read; a missing file counts as unlocked. Any thread.
+// Opens the file, creates it if necessary, and takes an exclusive flock without waiting. The lock is held for
+// the lifetime of the process. Returns an empty string on success, also if this process already holds the
+// lock; "locked" if another process holds it; otherwise the error. `isShared`: takes a shared lock on a file
+// that is only read; a missing file counts as unlocked. Any thread.
 [[nodiscard]] std::string lock_file_for_life(const std::string& path, bool isShared);
 
 }  // namespace mds

@@ -1,4 +1,4 @@
-// Functions of the addon and the objects that they answer with. Any thread.
+// Exports functions of the addon and builds the objects that they return. Any thread.
 #pragma once
 
 #include <node_api.h>
@@ -10,7 +10,7 @@
 
 namespace mds::binding {
 
-// The catch-all of every export: no C++ exception crosses into JavaScript.
+// Wraps every export in a catch-all. No C++ exception reaches JavaScript.
 template <napi_value (*kBody)(const Call&)>
 napi_value exported(napi_env env, napi_callback_info info) noexcept {
   const Call call(env, info);
@@ -30,7 +30,7 @@ bool add_function(napi_env env, napi_value exports, const char* name) noexcept {
          napi_set_named_property(env, exports, name, function) == napi_ok;
 }
 
-// Sets one property. Does nothing after a failure, which `object` being null indicates.
+// Sets one property. Does nothing after a failure; a failure sets `object` to null.
 inline void set(napi_env env, napi_value& object, const char* name, napi_status made, napi_value value) noexcept {
   if (object != nullptr && (made != napi_ok || napi_set_named_property(env, object, name, value) != napi_ok)) object = nullptr;
 }

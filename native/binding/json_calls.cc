@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBoundsBytes = 16;
 
-// The bounds come as four u32: depth, containers, values, shapes.
+// The bounds are four u32: depth, containers, values, shapes.
 napi_value scan_json_text(const Call& call) {
   const auto text = call.space(0);
   const std::optional<Bytes> tree = call.bytes(1);

@@ -1,5 +1,5 @@
-// See lmdb_lines.h. The tables are those of the ELF specification: each call of an external function goes
-// through a slot that the linker fills, and JMPREL lists the slots.
+// See lmdb_lines.h. The tables are those of the ELF specification. Each call of an external function goes
+// through a slot that the linker fills in. JMPREL lists the slots.
 #include "binding/lmdb_lines.h"
 
 #ifdef __linux__
@@ -36,7 +36,7 @@ Entry* at(ElfW(Addr) address) noexcept {
 
 template <class Entry>
 const Entry* table_at(const dl_phdr_info& object, ElfW(Addr) value) noexcept {
-  // glibc has added the base by now, musl has not.
+  // glibc has already added the base address. musl has not.
   return at<const Entry>(value < object.dlpi_addr ? object.dlpi_addr + value : value);
 }
 
@@ -56,7 +56,7 @@ Linkage linkage_of(const dl_phdr_info& object, const ElfW(Phdr) & dynamic) noexc
   return linkage;
 }
 
-// Memory that the linker has made read-only after filling it.
+// Memory that the linker made read-only after filling it in.
 bool is_final(const dl_phdr_info& object, ElfW(Addr) offset) noexcept {
   const std::span headers(object.dlpi_phdr, object.dlpi_phnum);
   return std::any_of(headers.begin(), headers.end(),

@@ -1,4 +1,4 @@
-// See openssl_crypto.h. The declarations are those of OpenSSL 1.1 and 3, whose ABI has them alike.
+// See openssl_crypto.h. The declarations are those of OpenSSL 1.1 and 3, which are ABI-compatible here.
 #include "binding/openssl_crypto.h"
 
 #include <dlfcn.h>
@@ -61,8 +61,8 @@ const std::optional<Functions>& functions() noexcept {
   return found;
 }
 
-// One context per direction and thread: making one costs more than sealing a small record. The cipher is set
-// once; afterwards only a key or a nonce is set.
+// One context per direction and thread, because creating a context costs more than sealing a small record.
+// The cipher is set once. Later calls set only a key and a nonce.
 class Context {
  public:
   Context() noexcept : context_(functions()->create()) {}
@@ -71,7 +71,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   [[nodiscard]] CipherContext* get() const noexcept { return context_; }
-  // The cipher for the first call; null afterwards, so that OpenSSL keeps what it has looked up for it.
+  // Returns the cipher on the first call and null afterwards, so that OpenSSL keeps its cached lookup.
   [[nodiscard]] const Cipher* cipher_once() noexcept {
     const Cipher* cipher = isSet_ ? nullptr : functions()->aes256Gcm();
     isSet_ = true;
@@ -83,8 +83,8 @@ class Context {
   bool isSet_ = false;
 };
 
-// Fetched once for the life of the process: with EVP_sha256() OpenSSL 3 looks the digest up again for every
-// tag, which doubles the time of a tag.
+// Fetched once for the lifetime of the process. With EVP_sha256() OpenSSL 3 looks the digest up again for
+// every tag, which doubles the time per tag.
 const Digest* sha256_digest() noexcept {
   static const Digest* const fetched = functions()->fetchDigest == nullptr ? nullptr : functions()->fetchDigest(nullptr, "SHA256", nullptr);
   return fetched != nullptr ? fetched : functions()->sha256();

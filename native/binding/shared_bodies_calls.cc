@@ -12,8 +12,8 @@ namespace mds::binding {
 
 namespace {
 
-// One per process. Never destroyed: threads may still call while the process ends, and freeing a GiB then
-// would only delay the end.
+// One per process. Never destroyed: threads may still call it while the process exits, and freeing a GiB at
+// that time would only delay the exit.
 SharedBodies& shared_bodies() {
   static SharedBodies* const bodies = std::make_unique<SharedBodies>().release();
   return *bodies;
@@ -55,7 +55,7 @@ napi_value shared_body(const Call& call) {
   const SharedBody body = shared_bodies().get(*id);
   if (body == nullptr) return nullptr;
   napi_value buffer = nullptr;
-  // Thrown, because undefined means that the body is not stored.
+  // Throws, because undefined means that the body is not stored.
   if (napi_create_buffer_copy(call.env(), body->size(), body->data(), nullptr, &buffer) != napi_ok) return call.raise("heldBody: no memory for a copy");
   return buffer;
 }

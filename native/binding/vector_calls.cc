@@ -34,8 +34,8 @@ napi_value bytes_value(const Call& call, const Result<std::vector<uint8_t>>& byt
 
 napi_value answer(const Call& call, const Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
 
-// Directory and history of the store (call.h). Returns an array of the files that can't be used there, a line
-// each.
+// Arguments: directory and history of the store (call.h). Returns an array with one line for each file that
+// cannot be used.
 napi_value open_into(const Call& call, VectorEngine& engine) {
   const std::optional<std::string> directory = call.text(0);
   const std::optional<std::vector<EpochSpan>> history = call.history(1);
@@ -58,7 +58,8 @@ napi_value vector_settle(const Call&, VectorEngine& engine) {
   return nullptr;
 }
 
-// As vectorOpen, for an engine beside the current one, and ids of the collections that are sealed there.
+// Like vectorOpen, for a second engine next to the current one, with the ids of the collections that are
+// sealed there as third argument.
 napi_value vector_open_next(const Call& call) {
   const std::optional<Bytes> sealed = call.bytes(2);
   if (!sealed || sealed->size() % sizeof(uint32_t) != 0) return call.raise_type("vectorOpenNext: expected collection ids");
@@ -100,7 +101,7 @@ napi_value vector_compare(const Call& call, VectorEngine& engine) {
   return typed_array(call, {data, missing.value().size() * sizeof(uint32_t)}, napi_uint32_array, missing.value().size());
 }
 
-// Null where the poll word lies outside of the control buffer.
+// nullopt if the poll word is outside the control buffer.
 std::optional<StopSignal> stop_signal(uint32_t pollWord, std::span<const int32_t> control) noexcept {
   if (pollWord == kNoPollWord || control.empty()) return StopSignal(nullptr);
   if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size()) return std::nullopt;
@@ -118,14 +119,14 @@ napi_value vector_search(const Call& call, VectorEngine& engine) {
   if (request.value().filter.empty()) return bytes_value(call, engine.search(request.value(), nullptr, *stop));
   const Engines* engines = call.engines();
   if (engines == nullptr) return call.raise("native engine: this thread is ending");
-  // The snapshot of the full-text engine is taken first: a document that it lacks is found by a search that
-  // starts later.
+  // The snapshot of the full-text engine is taken first. A document that it does not contain is found by a
+  // later search.
   const Result<std::vector<uint32_t>> documents = engines->current()->passing(request.value().filter, *stop);
   if (!documents.ok()) return call.raise(documents.status().message());
   return bytes_value(call, engine.search(request.value(), &documents.value(), *stop));
 }
 
-// Collection, dimensions, threshold, largest docid, and the stop word with its control buffer.
+// Arguments: collection, dimensions, threshold, largest docid, stop word, and control buffer.
 napi_value vector_similar(const Call& call, VectorEngine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
   const std::optional<uint32_t> dims = call.number(1);
@@ -183,7 +184,7 @@ napi_value vector_isa(const Call& call) {
   return napi_create_string_utf8(call.env(), vector_kernels().isa, NAPI_AUTO_LENGTH, &text) == napi_ok ? text : nullptr;
 }
 
-// The body of an export: called with the engine that is current at the time of the call.
+// The body of an export. Called with the engine that is current at the time of the call.
 template <napi_value (*kBody)(const Call&, VectorEngine&)>
 napi_value with_vectors(const Call& call) {
   const VectorEngines* engines = call.vectors();
@@ -192,7 +193,7 @@ napi_value with_vectors(const Call& call) {
   return kBody(call, *engine);
 }
 
-// The body of an export for the engine that was opened beside the current one.
+// The body of an export for the engine that was opened next to the current one.
 template <napi_value (*kBody)(const Call&, VectorEngine&)>
 napi_value with_next_vectors(const Call& call) {
   const VectorEngines* engines = call.vectors();

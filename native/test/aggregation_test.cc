@@ -1,5 +1,5 @@
-// Aggregations against counts over a map, over segments with dead documents; requests that are cut or
-// mutated; and the orders of values that ranges keep.
+// Compares aggregations with counts over a map, for segments with dead documents. Also tests truncated and
+// mutated requests, and the value orders that ranges use.
 #include "query/facets/aggregation.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Bit packing, segment writer and posting cursor: what is written is what is read.
+// Bit packing, segment writer and posting cursor: data that was written is read back unchanged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST(UnpackKernels, AllInstructionSetsGiveEqualResults) {
   const UnpackKernels scalar = scalar_unpack_kernels();
   std::vector<UnpackKernels> others = {vector_unpack_kernels(), best_unpack_kernels()};
   for (uint32_t width = 0; width < kUnpackWidths; ++width) {
-    // Exactly as many bytes as the block has: the sanitizer sees a read behind them.
+    // Exactly as many bytes as the block has. The sanitizer detects a read past them.
     std::vector<uint8_t> packed(packed_bytes(kBlockPostings, width));
     for (uint8_t& byte : packed) byte = static_cast<uint8_t>(random());
     const auto before = static_cast<uint32_t>(random());
@@ -76,8 +76,8 @@ TEST(UnpackKernels, AllInstructionSetsGiveEqualResults) {
   }
 }
 
-// Frequencies and lengths over the whole range: whatever grows with the one and falls with the other is
-// bounded by some pair.
+// Frequencies and lengths over the whole range. Any function that increases with the frequency and decreases
+// with the length is bounded by some pair.
 TEST(Impacts, EveryPostingIsCoveredByAPair) {
   std::mt19937_64 random(test::seed());
   for (uint32_t round = 0; round < 2000; ++round) {
@@ -103,15 +103,15 @@ struct Posting {
 
 class Lists : public testing::TestWithParam<uint32_t> {
  protected:
-  // One collection before ours, so that slots do not begin at 0.
+  // A collection before the tested one, so that slots do not begin at 0.
   void build(uint32_t documents, uint32_t share, std::mt19937_64& random) {
     SegmentWriter writer;
     for (uint32_t docid = 0; docid < 5; ++docid) writer.add_document({1, docid, 1, 0, 0, "k", "en"});
     std::vector<SlotLength> lengths;
     for (uint32_t docid = 0; docid < documents; ++docid) {
       const uint32_t slot = writer.add_document({2, docid * 3, 1, 0, 0, "k", "en"});
-      // At least one: of 3 000 documents at one in 1 000, every twentieth list would be empty and leave no
-      // section.
+      // At least one posting. With 3 000 documents and a share of one in 1 000, every twentieth list would be
+      // empty and leave no section.
       if (random() % share != 0 && docid > 0) continue;
       uint32_t position = 0;
       for (uint64_t tf = 1 + random() % (random() % 20 == 0 ? 200 : 4); tf > 0; --tf) {

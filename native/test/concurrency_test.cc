@@ -1,5 +1,5 @@
-// Writers, readers and merges at once; for TSan above all. Promises: a search sees whole batches only, never
-// two versions of a document, and everything published before it.
+// Concurrent writers, readers and merges; mainly for TSan. Guarantees: a search sees only whole batches,
+// never two versions of a document, and everything published before it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -105,7 +105,7 @@ TEST(Merging, SingleDocumentWritesNeverLeaveMoreSegmentsThanTheBound) {
   EXPECT_EQ(engine.stats().documents, kRounds);
 }
 
-// Gives the lanes as long as a busy machine may take; a promise that is kept is seen at once.
+// Waits as long as the lanes may take on a busy machine. Returns as soon as the condition holds.
 bool comes_true(const std::function<bool()>& promise) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!promise() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -199,8 +199,8 @@ TEST(MergePolicy, AGroupThatIsTooLargeForOneSegmentIsMergedAsFarAsItFits) {
     EXPECT_LE(picked * bytes, kMergedBytesMax);
     EXPECT_GT((picked + 1) * bytes, kMergedBytesMax);
   }
-  // Seven each of three tiers: none is full, together they are more than wanted and more than one segment may
-  // hold.
+  // Seven segments in each of three tiers. None is full. Together they are more than wanted, and more than
+  // one segment may contain.
   std::vector<MergeCandidate> mixed;
   for (uint32_t index = 0; index < 21; ++index) mixed.push_back({index, uint64_t{6 << 20} << (index / 7 * 3), 10, 0});
   EXPECT_GE(pick_merge(mixed, MergeLane::kLong).size(), 8U);

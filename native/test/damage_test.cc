@@ -1,5 +1,5 @@
-// Damage to the file of the index while no process has it open: bit flips, zeroed pages, truncations. Each
-// must be harmless or found when the index is opened, before a search could meet it.
+// Damage to the index file while no process has it open: bit flips, zeroed pages, truncations. Each must be
+// harmless, or detected when the index is opened, before a search can read it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -38,7 +38,7 @@ void write_file(const std::string& path, const Wire& bytes) {
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// An index with several stored segments, live bits and free pages, and the searches that it answers.
+// An index with several stored segments, live bits and free pages, and the expected results of searches.
 class Damage : public testing::Test {
  protected:
   Damage() {
@@ -63,7 +63,7 @@ class Damage : public testing::Test {
     checkpoint = engine.stats().checkpoint;
   }
 
-  // Opens the directory as a start does. Damage must be reported, and the reported documents added again.
+  // Opens the directory like a start. Damage must be reported, and the reported documents are added again.
   void expect_detected_or_harmless(const std::string& what) {
     auto engine = std::make_unique<Engine>();
     const Result<OpenedIndex> opened = engine->open(test::request_for(directory.path()));
@@ -72,7 +72,7 @@ class Damage : public testing::Test {
     const bool isWhole = opened.value().damage.empty() && opened.value().checkpoint == checkpoint;
     if (isWhole) {
       ++harmless;
-      // The same segments: the same answers, to the bit.
+      // The same segments must return bit-identical results.
       for (size_t index = 0; index < plans.size(); ++index) ASSERT_EQ(engine->search(plans[index], {}).value(), answers[index]) << what;
       return;
     }
@@ -82,7 +82,7 @@ class Damage : public testing::Test {
     engine->end_rebuild();
     history.expect_equal(*engine, 2);
     ASSERT_TRUE(engine->flush().ok()) << what;
-    // Its threads still write after a flush: a file is checked when no process has it open.
+    // Its threads still write after a flush. A file is checked only while no process has it open.
     engine.reset();
     const Status checked = check_env_file(directory.file());
     ASSERT_TRUE(checked.ok()) << what << ": " << checked.message();
@@ -105,7 +105,7 @@ TEST_F(Damage, OfAnyPageIsFoundOrHarmless) {
     std::string what;
     const uint64_t kind = random() % 10;
     if (kind < 6) {
-      // Half of the flips where LMDB's own pages are: near the beginning of a page.
+      // Half of the flips hit LMDB's own structures, near the beginning of a page.
       const size_t page = random() % (bytes.size() / kPage);
       const size_t at = page * kPage + (random() % 2 == 0 ? random() % 160 : random() % kPage);
       bytes[at] = static_cast<uint8_t>(bytes[at] ^ 1U << random() % 8);
@@ -128,7 +128,7 @@ TEST_F(Damage, OfAnyPageIsFoundOrHarmless) {
 
 TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   Wire bytes = read_file(directory.file());
-  // A byte in the middle of the largest run of pages: a chunk.
+  // A byte in the middle of the longest run of pages: a chunk.
   StoredIndex found;
   uint64_t documents = 0;
   {
@@ -139,7 +139,7 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
     const auto at = std::search(bytes.begin(), bytes.end(), key.begin(), key.end());
     ASSERT_NE(at, bytes.end());
     for (size_t index = 1; index < found.segments.size(); ++index) documents += found.segments[index].live_count();
-    // Every copy, live or in a free page.
+    // Changes every copy, live or in a free page.
     for (auto next = at; next != bytes.end(); next = std::search(next + 1, bytes.end(), key.begin(), key.end())) *next = static_cast<uint8_t>(*next ^ 0x80);
     found = {};
   }
@@ -152,7 +152,7 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   EXPECT_GE(opened.value().damage.size(), 1U);
   EXPECT_LE(engine.stats().documents, documents);
   EXPECT_TRUE(engine.stats().rebuilding);
-  // The documents that were added again are stored, and the next start finds the index complete.
+  // The documents added again are stored, and the next start finds a complete index.
   history.replay(engine, 0);
   engine.end_rebuild();
   history.expect_equal(engine, 10);
@@ -160,12 +160,12 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   EXPECT_EQ(engine.stats().checkpoint, history.lsn_last());
 }
 
-// Simulates a checksum that is right by chance: no byte of a chunk may lead out of the segment.
+// Simulates a checksum that matches by chance. No byte of a chunk may cause access outside the segment.
 TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
   std::mt19937_64 random(test::seed());
   History history(test::seed());
   Engine memory;
-  // Lists of several blocks, and bit sets.
+  // Produces lists of several blocks, and bit sets.
   for (uint32_t batch = 0; batch < 60; ++batch) {
     history.write(60);
     ASSERT_TRUE(memory.publish(history.batch_last()).ok());

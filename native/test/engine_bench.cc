@@ -1,6 +1,6 @@
 // Measures the cost of the engine: publishing rate, latency of TERM, OR, AND, phrase and filtered queries,
-// bytes per posting, over synthetic documents: 800 tokens, Zipf-distributed over 60 000 words (seed 1), one
-// metadata pair. Run: build/native/test/mds_bench [documents]. Last results: native/README.md.
+// and bytes per posting. Uses synthetic documents: 800 tokens, Zipf-distributed over 60 000 words (seed 1),
+// one metadata pair. Run: build/native/test/mds_bench [documents]. Latest results: native/README.md.
 #include <time.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr uint32_t kBatchDocuments = 64;
 
 double us_since(Clock::time_point begin) { return std::chrono::duration<double, std::micro>(Clock::now() - begin).count(); }
 
-// CPU time of this thread: the cost of a publish whatever else runs on the machine.
+// CPU time of this thread: the cost of a publish, independent of the load of the machine.
 double cpu_us() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -43,7 +43,7 @@ class Corpus {
     document.meta = {{"tag", "t" + std::to_string(docid % 10)}};
     std::vector<std::string> words;
     for (uint32_t index = 0; index < kTokens; ++index) {
-      // Rank = V^u, u uniform: density falls as 1/rank.
+      // Rank = V^u with uniform u, so the density decreases as 1/rank.
       const double uniform = std::uniform_real_distribution<>(0, 1)(random_);
       words.push_back("term" + std::to_string(static_cast<uint32_t>(std::pow(kVocabulary, uniform))));
     }
@@ -54,7 +54,7 @@ class Corpus {
   }
 
   uint64_t tokens = 0;
-  uint64_t postings = 0;  // distinct terms of each document
+  uint64_t postings = 0;  // sum of the distinct terms of each document
 
  private:
   std::mt19937_64 random_{1};

@@ -1,5 +1,5 @@
-// The terms of FUZZY and WILDCARD leaves and of completions: the walks of the dictionary against the
-// textbook's distance and a plain matcher, and the rules of weights, bounds and order.
+// The terms of FUZZY and WILDCARD leaves and of completions. Compares dictionary traversals with the textbook
+// edit distance and a plain matcher. Also tests the rules for weights, bounds and order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using test::Hits;
 using test::Plan;
 using test::Wire;
 
-// Many short words over few characters, of one to four bytes, so that neighbours abound.
+// Many short words over a few characters of one to four bytes, so that many words are near each other.
 class Words {
  public:
   explicit Words(uint64_t seed) : random_(seed) {}
@@ -37,7 +37,7 @@ class Words {
   std::mt19937_64 random_;
 };
 
-// An engine with each word once, in segments of its own making.
+// Publishes each word once. The engine decides the segments.
 void publish_words(Engine& engine, const std::set<std::string>& words) {
   test::Document document;
   document.lsn = 1;
@@ -62,7 +62,7 @@ Signatures signatures_of(const SegmentSet& set) {
   return segment.signatures(segment.sections(segment.collections()[0])[0], never);
 }
 
-// All results of `terms`, in slices of this many steps, as the stop signal makes them.
+// Collects all results of `terms` in slices of the given number of steps, as the stop signal produces them.
 template <class Terms, class Visit>
 void in_rests(Terms& terms, uint32_t rest, Visit visit) {
   uint32_t left = rest;
@@ -230,7 +230,7 @@ TEST(Wildcard, AboveTheBoundTheCommonestTermsAreTaken) {
   EXPECT_EQ(search(engine, plan).status, 0U);
 }
 
-// The number behind `"score":` at `at`, which moves behind it.
+// Returns the number after `"score":` at `at`, and advances `at` past it.
 double score_after(const std::string& json, size_t& at) {
   at = json.find("\"score\":", at) + 8;
   return std::stod(json.substr(at));
@@ -288,8 +288,8 @@ TEST(Explanation, IsNoneOnceTheRequestIsStopped) {
   EXPECT_FALSE(engine.explain(test::plan_bytes(plan), 0, std::vector<int32_t>{0, 0}).ok());
 }
 
-// Enough terms that the engine searches them by signatures: the same in one segment and in many, which are
-// searched by their dictionaries.
+// Enough terms for the engine to search them by signatures. The result must be the same for one segment and
+// for many small segments, which are searched by their dictionaries.
 TEST(Expansion, IsTheSameBySignaturesAndByTheDictionaries) {
   Words words(test::seed() + 7100);
   Engine large;

@@ -1,4 +1,5 @@
-// Simulates a full disk: while an object lives, every write behind `bytes` of any file of this process fails.
+// Simulates a full disk. While an object exists, every write beyond `bytes` of any file of this process
+// fails.
 #pragma once
 
 #include <gtest/gtest.h>

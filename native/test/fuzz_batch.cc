@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as an index batch, published and searched. A finding is a crash, a sanitizer
-// report or a hang.
+// libFuzzer target: publishes arbitrary bytes as an index batch and searches it. A finding is a crash, a
+// sanitizer report or a hang.
 #include "index/engine.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

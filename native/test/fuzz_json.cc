@@ -1,6 +1,6 @@
-// libFuzzer target: any bytes as a tree of members and a JSON text that is scanned with it. Where the text is
-// valid, a second scan of the result must give the same. A finding is a crash, a sanitizer report, a hang or
-// a second scan that differs.
+// libFuzzer target: arbitrary bytes as a tree of members and a JSON text that is scanned with it. If the text
+// is valid, a second scan of the result must return the same. A finding is a crash, a sanitizer report, a
+// hang or a different second scan.
 #include <cstdlib>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Three levels: an object with a list of objects, in which a map keeps all.
+// Three levels: an object with a list of objects, in which a map keeps all members.
 constexpr uint8_t kTree[] = {
     4, 0, 0, 0,                                                                   //
     2, 0, 0, 0, 0,    0,    0,    0,    0, 0, 0, 0,                               // 1: a list of anything
@@ -21,7 +21,7 @@ constexpr uint8_t kTree[] = {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  // The first byte is the size of the tree in the input; 0: the fixed one.
+  // The first byte is the size of the tree in the input; 0 selects the fixed tree.
   const size_t treeBytes = data[0] < size ? data[0] : 0;
   const mds::Bytes given(data + 1, treeBytes > 0 ? treeBytes - 1 : 0);
   const auto members = mds::JsonMembers::read(treeBytes > 0 ? given : mds::Bytes(kTree));

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a search plan, to be run and explained, or as an aggregation, over a few
-// segments with dead documents. A finding is a crash, a sanitizer report or a hang.
+// libFuzzer target: runs and explains arbitrary bytes as a search plan, or runs them as an aggregation, over
+// a few segments with dead documents. A finding is a crash, a sanitizer report or a hang.
 #include <cstdlib>
 
 #include "index/engine.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kDocuments = 200;
 
-// Built once: one batch for most documents, then single ones that replace some of them.
+// Built once: one batch with most documents, followed by single documents that replace some of them.
 mds::Engine& filled_engine() {
   static mds::Engine engine;
   static const bool isFilled = [] {

@@ -1,5 +1,5 @@
-// libFuzzer: what is read from the index env. The first byte chooses: manifest, the file's own pages, or the
-// chunks of a stored segment, whose bytes are replaced by the input.
+// libFuzzer target for the reads from the index env. The first byte selects the manifest, the pages of the
+// file, or the chunks of a stored segment, whose bytes are replaced by the input.
 #include <array>
 
 #include "storage/chunk_layout.h"
@@ -21,7 +21,7 @@ void walk(mds::Bytes input) {
   static const size_t kColumns = column_count();
   if (input.size() < kColumns * 2 + 1) return;
   mds::test::ChunkBytes bytes;
-  // Up to 1 023 elements each: two chunks at most, and some thousand inputs a second.
+  // Up to 1 023 elements each: at most two chunks, and some thousand inputs per second.
   for (size_t column = 0; column < kColumns; ++column) bytes.columnSizes.push_back(input[column * 2] | uint64_t{input[column * 2 + 1] & 3U} << 8);
   const mds::Bytes fill = input.subspan(kColumns * 2);
   size_t at = 0;

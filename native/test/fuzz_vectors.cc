@@ -1,6 +1,6 @@
-// libFuzzer: what is read from the files of the vector index. The first byte chooses: the rows of a set, or
-// its graph. The input is the part behind the header, or header and all; the part behind the header gets
-// correct checksums, so that every number in it is read.
+// libFuzzer target for the reads from the files of the vector index. The first byte selects the rows of a set
+// or its graph. The input is either the payload after the header, or header and payload. In the first case
+// correct checksums are computed, so that every number in the payload is read.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ constexpr uint32_t kSlots = 24;
 constexpr size_t kIdentityBytes = 16;
 constexpr size_t kCodedBytes = 12;
 
-// In memory where that is a file system.
+// In memory if such a file system exists.
 const std::string& directory() {
   static const std::string path = [] {
     std::string name = std::filesystem::exists("/dev/shm") ? "/dev/shm/mds-fuzz-XXXXXX" : std::filesystem::temp_directory_path().string() + "/mds-fuzz-XXXXXX";
@@ -40,7 +40,8 @@ void put(const char* name, const Buffer& bytes) {
   std::ofstream(directory() + "/" + name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// A group as a file has it, of `slots` slots whose columns are `payload`, repeated or cut to their length.
+// Builds a group as stored in a file, with `slots` slots. Its columns are `payload`, repeated or truncated to
+// their length.
 Buffer group_of(uint32_t slotBegin, uint32_t slots, mds::Bytes payload) {
   const size_t stride = mds::code_stride(kDims);
   const size_t codes = (slots * (kIdentityBytes + kCodedBytes) + 63) / 64 * 64;
@@ -55,7 +56,7 @@ Buffer group_of(uint32_t slotBegin, uint32_t slots, mds::Bytes payload) {
   return bytes;
 }
 
-// Columns of vectors of length 1, a document each.
+// Builds columns of vectors of length 1, one document each.
 Buffer sound_columns(uint32_t slots) {
   Buffer columns;
   for (uint32_t slot = 0; slot < slots; ++slot) {
@@ -88,7 +89,7 @@ Buffer graph_of(mds::Bytes stream) {
   return bytes;
 }
 
-// A graph of so many slots whose numbers are the input's, in the shape that usearch writes.
+// Builds a graph in usearch's format whose numbers come from the input.
 Buffer shaped_stream(mds::Bytes input) {
   size_t at = 0;
   const auto next = [&]() -> uint8_t { return at < input.size() ? input[at++] : 0; };

@@ -6,7 +6,7 @@
 namespace mds::test {
 
 std::string Generator::word() {
-  // A skewed choice from 60 words, some with shared first bytes beyond the 8 that are compared first.
+  // A skewed choice from 60 words. Some share their first bytes beyond the 8 bytes that are compared first.
   const uint32_t rank = std::min(below(60), below(60));
   return rank % 3 == 0 ? "sharedprefix" + std::to_string(rank) : "w" + std::to_string(rank);
 }
@@ -26,7 +26,7 @@ FieldText Generator::text(uint32_t lengthMax) {
   uint32_t position = 0;
   for (uint32_t left = 1 + below(lengthMax); left > 0; --left) {
     words[word()].push_back(position);
-    position += 1 + (below(5) == 0 ? below(3) : 0);  // stop words leave gaps
+    position += 1 + (below(5) == 0 ? below(3) : 0);  // gaps from stop words
   }
   return words;
 }
@@ -75,7 +75,7 @@ Tree Generator::tree(uint32_t depth, uint32_t termCount) {
 void Generator::look_in_fields(Plan& plan) {
   if (plan.algorithm != 2) plan.fields = {{"content", 1.0F}, {"meta.title", 1.0F}, {"meta.absent", 1.0F}};
   const auto fieldCount = static_cast<uint32_t>(plan.fields.size());
-  // Mostly one for all, so that phrases are found.
+  // Usually one field for all terms, so that phrases match.
   const uint32_t usual = below(2);
   plan.termFields.clear();
   for (size_t term = 0; term < plan.terms.size(); ++term) {

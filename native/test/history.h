@@ -1,5 +1,5 @@
-// A binlog for the tests of storage: random writes as batches with their LSNs, applied to a model, replayed
-// into an engine from any checkpoint, and the comparison of an engine with the model.
+// A binlog for the storage tests: random writes as batches with their LSNs, applied to a model and replayed
+// into an engine from any checkpoint. Compares an engine with the model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,14 +27,14 @@ class History {
  public:
   explicit History(uint64_t seed) : generator(seed) {}
 
-  // One batch of up to `opsMax` writes at the end of the binlog.
+  // Appends one batch of up to `opsMax` writes to the binlog.
   void write(uint32_t opsMax) {
     std::vector<Wire> ops;
     for (uint32_t left = 1 + generator.below(opsMax); left > 0; --left) ops.push_back(write_op());
     entries_.emplace_back(lsn_, batch_of(ops, lsn_));
   }
 
-  // Publishes what lies above `checkpoint`.
+  // Publishes the entries above `checkpoint`.
   void replay(Engine& engine, uint64_t checkpoint) const {
     for (const auto& [lsnLast, batch] : entries_) {
       if (lsnLast <= checkpoint) continue;
@@ -46,7 +46,7 @@ class History {
   [[nodiscard]] uint64_t lsn_last() const { return lsn_; }
   [[nodiscard]] const Wire& batch_last() const { return entries_.back().second; }
 
-  // The same matches, with LSN and matched terms, for random plans over all collections.
+  // Expects the same matches, with LSN and matched terms, for random plans over all collections.
   void expect_equal(const Engine& engine, uint32_t plans) {
     ASSERT_EQ(engine.stats().documents, model.size());
     for (; plans > 0; --plans) {

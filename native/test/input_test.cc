@@ -1,5 +1,5 @@
-// Untrusted bytes: malformed input is refused as a whole and changes nothing; mutated bytes never crash, hang
-// or read outside the input (sanitizers watch).
+// Untrusted input. Malformed input is rejected as a whole and changes nothing. Mutated bytes never cause a
+// crash, a hang or a read outside the input (sanitizers check this).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using test::Wire;
 
 constexpr uint32_t kMutations = 10000;
 
-// Exactly as many bytes as the input has, on the heap: a read past the end is a sanitizer report.
+// Exactly as many bytes as the input, on the heap: a read past the end is a sanitizer report.
 Wire mutated(const Wire& bytes, std::mt19937_64& random) {
   Wire copy = bytes;
   const uint64_t edits = 1 + random() % 3;
@@ -91,7 +91,7 @@ TEST(Input, MutatedPlansAreAnsweredOrRefused) {
   EXPECT_GT(refused, kMutations / 10);
 }
 
-// Every refusal below must leave the engine as it was.
+// Every rejected input must leave the engine unchanged.
 class Refusals : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(engine_.publish(test::batch_of({test::upsert_op(document_)}, 5)).ok()); }

@@ -1,5 +1,5 @@
-// The scan of JSON texts: which members are cut out, what counts, and that untrusted bytes are read within
-// their bounds (sanitizers watch). test/property/json_scan.test.ts compares it with JSON.parse.
+// The scan of JSON texts: which members are cut out, what is counted, and that untrusted bytes are read
+// within their bounds (sanitizers check this). test/property/json_scan.test.ts compares it with JSON.parse.
 #include "base/json_scan.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ void append_number(std::string& out, uint32_t value) {
   for (int byte = 0; byte < 4; ++byte) out.push_back(static_cast<char>(value >> (8 * byte)));
 }
 
-// An object with `d`, a list of objects with `m`, whose values are kept whole.
+// An object with `d`, a list of objects with `m`. The values of `m` are kept whole.
 std::string json_tree() {
   std::string tree;
   for (const uint32_t number : {4U, 1U, 0U, 0U}) append_number(tree, number);
@@ -37,7 +37,7 @@ Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const uint8_t*>
 
 constexpr JsonBounds kWide{64, 1000, 1000, 1000};
 
-// Exactly as many bytes as the text has, on the heap: a read past the end is a sanitizer report.
+// Exactly as many bytes as the text, on the heap: a read past the end is a sanitizer report.
 JsonVerdict scan(std::string_view text, const JsonBounds& bounds, std::string* left = nullptr, const int32_t* stopWord = nullptr) {
   const std::string tree = json_tree();
   const auto members = JsonMembers::read(bytes_of(tree));

@@ -1,6 +1,6 @@
-// Property test: the page of a listing, read from the segments' permutations and bits, against the exhaustive
-// path, which collects every match. The collections are large enough for dense bits, for walks that give up
-// and select, and for groups of equal values that span many steps.
+// Property test: compares a page of a listing, read from the segments' permutations and bits, with the
+// exhaustive path, which collects every match. The collections are large enough for dense bits, for scans
+// that give up and select instead, and for groups of equal values that span many steps.
 #include <gtest/gtest.h>
 
 #include "index/engine.h"
@@ -23,15 +23,16 @@ Hits search_in(const SegmentSet& set, const Plan& plan) {
   return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr)), plan.terms.size()) : Hits{};
 }
 
-// The same plan under an AND is not a listing: every match is collected, every pair compared by value, key,
-// lang and docid.
+// Under an AND the same plan is not a listing. Every match is collected, and every pair is compared by value,
+// key, lang and docid.
 Hits exhaustive(const SegmentSet& set, Plan plan) {
   plan.root = {2, 0, 0, {}, {{6, 0, 0, {}, {}}}};
   return search_in(set, plan);
 }
 
-// Metadata: "all" in every document, "half" and "tenth" evenly, "early" in the oldest only (the worst case of
-// a walk from the newest), "many" with more values than cursors, "rare" in a few.
+// Metadata: "all" in every document; "half" and "tenth" evenly distributed; "early" in the oldest documents
+// only (the worst case for a scan from the newest); "many" with more values than cursors; "rare" in a few
+// documents.
 test::Document document_of(test::Generator& generator, uint32_t collection, uint32_t docid, uint64_t lsn) {
   test::Document document = generator.document(collection, docid, lsn);
   document.fields.clear();
@@ -65,14 +66,15 @@ Plan random_plan(test::Generator& generator, uint32_t collection) {
 
 class Listing : public testing::TestWithParam<uint32_t> {
  protected:
-  // Batches of new documents of three collections, with replacements and deletes of old ones between.
+  // Writes batches of new documents of three collections, mixed with replacements and deletes of old
+  // documents.
   void write(uint32_t batches, uint32_t documents) {
     for (uint32_t batch = 0; batch < batches; ++batch) {
       std::vector<Wire> ops;
       for (uint32_t count = 0; count < documents; ++count) {
         const bool isOld = docidNext_ > 100 && generator_.below(8) == 0;
         const uint32_t docid = isOld ? generator_.below(docidNext_) : docidNext_++;
-        // A docid belongs to one collection; the third collection is tiny.
+        // A docid belongs to one collection. The third collection is tiny.
         const uint32_t collection = docid % 500 == 0 ? 3 : 1 + docid % 3 / 2;
         ++lsn_;
         if (isOld && (docid % 2 == 0))

@@ -24,7 +24,7 @@ const std::vector<uint32_t>* positions_of(const Document& document, const std::s
   return at == found->second.end() ? nullptr : &at->second;
 }
 
-// Positions of a term of the plan in one of its fields; null also where the plan does not search the field.
+// Positions of a term of the plan in one of its fields. Also null if the plan does not search the field.
 const std::vector<uint32_t>* places_of(const Plan& plan, const Document& document, size_t field, uint32_t term) {
   return plan.looks_in(term, field) ? positions_of(document, plan.fields[field].first, plan.terms[term].first) : nullptr;
 }
@@ -51,8 +51,8 @@ double idf_of(const Plan& plan, double documents, double df) {
   return plan.algorithm == 0 ? std::log(1 + documents / df) : std::log((documents - df + 0.5) / (df + 0.5) + 1);
 }
 
-// The smallest distance between an occurrence of the first term and one of the last with the others between
-// them; negative where there is none.
+// The smallest distance between an occurrence of the first term and one of the last, with the others between
+// them. Negative if there is none.
 double proximity_span(const Plan& plan, const Tree& node, const Document& document, size_t field) {
   std::vector<std::vector<uint32_t>> lists;
   for (const auto& [term, offset] : node.phrase) {
@@ -118,7 +118,7 @@ struct Model::Statistics {
   std::map<std::string, double> averageLengths;
   std::vector<double> idfs;
 
-  // tfs and lengths per field of the plan; tf 0 where the field does not match.
+  // `tfs` and lengths are per field of the plan. A tf of 0 means that the field does not match.
   [[nodiscard]] double score(const Plan& plan, const Document& document, const std::vector<double>& tfs, double idf, double weight) const {
     if (plan.algorithm == 2) {
       double sum = 0;
@@ -160,7 +160,7 @@ size_t Model::count(uint32_t collection) const {
 
 Model::Statistics Model::statistics(const Plan& plan) const {
   Statistics statistics;
-  std::map<std::string, std::pair<double, double>> totals;  // documents with the field, tokens
+  std::map<std::string, std::pair<double, double>> totals;  // number of documents with the field, number of tokens
   std::vector<std::vector<double>> dfs(plan.terms.size(), std::vector<double>(plan.fields.size()));
   for (const auto& [id, document] : documents_) {
     if (id.first != plan.collection) continue;
@@ -213,7 +213,7 @@ std::vector<Model::LeafTerm> Model::leaf_terms(const Plan& plan, const Tree& lea
     }
     terms.push_back({text, edits, idf_of(plan, statistics.documents, df)});
   }
-  // No idf is above that of a closer term.
+  // No idf exceeds that of a closer term.
   for (LeafTerm& term : terms) {
     for (const LeafTerm& other : terms) {
       if (other.edits < term.edits) term.idf = std::min(term.idf, other.idf);

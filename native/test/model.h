@@ -1,5 +1,5 @@
-// The engine's semantics, written as plainly as possible over maps: the reference of the property tests.
-// Statistics are over live documents, like the engine's after a forced merge.
+// The semantics of the engine, implemented as simply as possible over maps: the reference of the property
+// tests. Statistics cover live documents, like the engine's statistics after a forced merge.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class Model {
 
   [[nodiscard]] size_t size() const { return documents_.size(); }
   [[nodiscard]] size_t count(uint32_t collection) const;
-  // All matches of the plan (ignoring k, skip and sort), with score and matched terms.
+  // All matches of the plan with score and matched terms. Ignores k, skip and sort.
   [[nodiscard]] std::map<uint32_t, Hit> matches(const Plan& plan) const;
   [[nodiscard]] const Document& document(uint32_t collection, uint32_t docid) const { return documents_.at({collection, docid}); }
   [[nodiscard]] std::string meta_keys(uint32_t collection) const;
@@ -49,10 +49,9 @@ class Model {
   std::unordered_set<uint32_t> dropped_;
 };
 
-// Random documents and plans over a small vocabulary, so that every list, filter and phrase has something to
-// meet.
-// The textbook's matrix over code points: insertions, deletions, substitutions, and exchanges of neighbours
-// (optimal string alignment).
+// Random documents and plans over a small vocabulary, so that every list, filter and phrase has matches.
+// The textbook distance matrix over code points: insertions, deletions, substitutions, and transpositions of
+// adjacent characters (optimal string alignment).
 [[nodiscard]] uint32_t edit_distance(const std::u32string& a, const std::u32string& b);
 [[nodiscard]] bool wildcard_matches(const std::u32string& pattern, const std::u32string& text);
 [[nodiscard]] std::u32string code_points(const std::string& utf8);
@@ -66,10 +65,10 @@ class Generator {
   [[nodiscard]] Plan plan(uint32_t collection);
   // Restricts the plan's terms to some of its fields.
   void look_in_fields(Plan& plan);
-  // Gives the plan ranges and boosts.
+  // Adds ranges and boosts to the plan.
   void refine(Plan& plan);
   [[nodiscard]] std::string word();
-  // A wildcard pattern that some words match.
+  // Returns a wildcard pattern that some words match.
   [[nodiscard]] std::string pattern();
 
  private:

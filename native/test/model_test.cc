@@ -1,5 +1,5 @@
-// Property tests: the engine against the model under random writes and plans, before and after merges; and
-// promises of order, paging and statistics.
+// Property tests: compare the engine with the model under random writes and plans, before and after merges.
+// Also test guarantees of order, paging and statistics.
 #include "model.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ Hits search(const Engine& engine, const Plan& plan) {
   return record.ok() ? test::read_hits(record.value(), plan.terms.size()) : Hits{};
 }
 
-// On a fixed snapshot: two searches of it agree even when a merge of the engine changes the statistics
-// between them.
+// Searches a fixed snapshot. Two searches of it return the same result even if a merge changes the engine's
+// statistics between them.
 Hits search_in(const SegmentSet& set, const Plan& plan) {
   const Wire bytes = test::plan_bytes(plan);
   const Result<SearchPlan> parsed = parse_search_plan(bytes);
@@ -57,7 +57,7 @@ class World {
   Wire write_op() {
     const uint32_t collection = 1 + generator.below(kCollections);
     const uint32_t what = generator.below(100);
-    // Sometimes an older or an equal LSN: must be skipped, or replace only when requested.
+    // Sometimes an older or equal LSN. It must be skipped, or replace the document only if requested.
     const uint64_t lsn = generator.below(10) == 0 && lsn_ > 50 ? lsn_ - generator.below(50) : ++lsn_;
     const uint32_t docid = generator.below(3) == 0 && docidNext_ > 0 ? generator.below(docidNext_) : docidNext_++;
     if (what < 15) {
@@ -66,7 +66,7 @@ class World {
       return test::delete_op(collection, docid, lsn);
     }
     test::Document document = generator.document(collection, docid, lsn);
-    // A deleted docid is never used again.
+    // A deleted docid is never reused.
     while (deleted_.contains({document.collection, document.docid})) document.docid = docidNext_++;
     const bool replacesEqual = what < 20;
     if (replacesEqual) document.lsn = std::max<uint64_t>(1, lsn_);
@@ -99,7 +99,7 @@ void expect_scores(const Hits& hits, const std::map<uint32_t, Hit>& expected) {
   }
 }
 
-// By score descending, then key, lang, docid ascending.
+// Expects the order by descending score, then ascending key, lang, docid.
 void expect_score_order(const Hits& hits, const test::Model& model, uint32_t collection) {
   const auto rank = [&](const Hit& hit) {
     const test::Document& document = model.document(collection, hit.docid);
@@ -191,7 +191,7 @@ TEST_P(Property, BothEvaluationPathsGiveEqualScoresToTheBit) {
     plan.root = {3, 0, 0, {}, {}};
     for (uint32_t term = 0; term < plan.terms.size(); ++term) plan.root.children.push_back({1, term, 0, {}, {}});
     const Hits windowed = search_in(*set, plan);
-    // Under an AND the same disjunction is walked document at a time.
+    // Under an AND the same disjunction is evaluated document at a time.
     plan.root = {2, 0, 0, {}, {plan.root, {6, 0, 0, {}, {}}}};
     EXPECT_EQ(search_in(*set, plan).hits, windowed.hits);
   }
@@ -199,7 +199,7 @@ TEST_P(Property, BothEvaluationPathsGiveEqualScoresToTheBit) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Property, testing::Range(0U, 6U));
 
-// More documents than one window and than many blocks, so that every boundary is crossed.
+// More documents than one window and many blocks contain, so that every boundary is crossed.
 TEST(LargeLists, WindowsAndBlocksCoverEveryDocumentOnce) {
   Engine engine;
   test::Model model;

@@ -1,6 +1,6 @@
-// Property tests: pruned search against the exhaustive scorer, its reference. Same docids, order and scores
-// to the bit, for every formula, weights, filters, deletes, segments, k and skip. Both search the same
-// snapshot.
+// Property tests: compare the pruned search with the exhaustive scorer, its reference. Docids, order and
+// scores must be bit-identical for every formula, weights, filters, deletes, segments, k and skip. Both
+// search the same snapshot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Pruned : public testing::TestWithParam<uint32_t> {
  protected:
   Pruned() : generator_(test::seed() + 5000 + GetParam()) {}
 
-  // One large segment, some small ones, dead documents in all.
+  // One large segment and some small ones, all with dead documents.
   void fill() {
     publish(kDocuments);
     ASSERT_TRUE(engine_.force_merge().ok());
@@ -55,7 +55,7 @@ class Pruned : public testing::TestWithParam<uint32_t> {
     return tree;
   }
 
-  // Every shape of pruned_plan.h, over terms 0 to 5.
+  // Every shape of pruned_plan.h, over the terms 0 to 5.
   Tree shape() {
     const Tree any = terms_tree(3, {0, 1, 2});
     const Tree all = terms_tree(2, {0, 1});
@@ -124,7 +124,7 @@ class Pruned : public testing::TestWithParam<uint32_t> {
     std::vector<Wire> ops;
     for (; documents > 0; --documents) {
       test::Document document = generator_.document(1, docidNext_++, ++lsn_);
-      // Words of every frequency, and some documents that score alike.
+      // Words of every frequency, and some documents with equal scores.
       test::FieldText& content = document.fields["content"];
       content["rare" + std::to_string(below(300))].push_back(1000);
       for (uint32_t at = below(4) == 0 ? below(40) : 0; at > 0; --at) content["w1"].push_back(1001 + at);
@@ -170,13 +170,14 @@ TEST_P(Pruned, CommonTermsAreNotCountedToTheEnd) {
   }
 }
 
-// A pattern of dozens of words beside a word: the results of each alone determine the result of both.
+// A pattern that matches dozens of words, combined with a word. The results of each alone determine the
+// result of both.
 TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
   fill();
   for (uint32_t round = 0; round < 40; ++round) {
     Plan plan = this->plan();
     plan.root = {};
-    // A factor of a sum rounds differently from the sum of the products.
+    // Multiplying a sum by a factor rounds differently from summing the products.
     plan.boosts.clear();
     plan.exactTotal = true;
     plan.k = 100000;
@@ -203,12 +204,12 @@ TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
     }
     EXPECT_EQ(scores_of({2, 0, 0, {}, {term(0), wildcard()}}), both);
     EXPECT_EQ(scores_of({4, 0, 0, {}, {term(0), wildcard()}}), wordOnly);
-    // Separated by an AND around each, so that they stay two children of the OR.
+    // Each is wrapped in an AND, so that they stay two children of the OR.
     EXPECT_EQ(scores_of({3, 0, 0, {}, {{2, 0, 0, {}, {wildcard()}}, {2, 0, 0, {}, {term(0)}}}}), either);
   }
 }
 
-// Beyond the range of float the exhaustive scorer answers.
+// Beyond the range of float the exhaustive scorer is used.
 TEST_P(Pruned, WeightsAtTheEndsOfTheirRangeDecideTheOrder) {
   fill();
   for (const float weight : {1e-44F, 1e-30F, 1e-13F, 1e13F, 3e38F}) {

@@ -6,7 +6,7 @@
 
 namespace mds::test {
 
-// Follows the generator: prices are numbers, other values texts.
+// Follows the generator: prices are numbers, other values are strings.
 bool Model::is_within(const Range& range, const Document& document) {
   std::vector<std::pair<std::string, double>> values;
   if (range.field != 0) values.emplace_back("", static_cast<double>(range.field == 1 ? document.addedAt : document.updatedAt));

@@ -1,5 +1,4 @@
-// The index on disk when the disk refuses a write: leftovers are always deleted, and nothing undamaged is
-// discarded.
+// The index on disk when disk writes fail. Leftovers are always deleted, and nothing undamaged is discarded.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -23,16 +22,16 @@ using test::History;
 using test::ScratchDirectory;
 
 constexpr uint64_t kPage = 4096;
-// Space for the meta pages and nothing else: every transaction is refused before it reaches them.
+// Capacity for the meta pages only. Every transaction fails before it writes them.
 constexpr uint64_t kNoRoom = 2 * kPage;
 
 class RefusedStorage : public testing::Test {
  protected:
-  // Some documents; `noise`: bytes that make the segment larger.
+  // A segment with some documents. `noise`: number of bytes that make the segment larger.
   static std::shared_ptr<const Segment> memory_segment(uint64_t serial, size_t noise = 0) {
     Engine memory;
     History history(test::seed());
-    // A batch of deletes alone makes no segment.
+    // A batch that only deletes creates no segment.
     while (memory.snapshot()->segments.empty()) {
       history.write(50);
       EXPECT_TRUE(memory.publish(history.batch_last()).ok());
@@ -45,7 +44,7 @@ class RefusedStorage : public testing::Test {
     found = {};
     return SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found);
   }
-  // Writes the segment into the store and makes it the whole index.
+  // Writes the segment to the store and commits it as the only segment of the index.
   static SegmentRef keep(SegmentStore& store, uint64_t serial) {
     const auto written = store.write_segment(*memory_segment(serial), false);
     EXPECT_TRUE(written.ok());
@@ -55,7 +54,7 @@ class RefusedStorage : public testing::Test {
     EXPECT_TRUE(store.commit(manifest, {ref}).ok());
     return ref;
   }
-  // Size of an index file with the first group of chunks of the segment and nothing else.
+  // The size of an index file that contains only the first group of chunks of the segment.
   static uint64_t bytes_with_first_group(const Segment& segment) {
     std::vector<uint64_t> sizes;
     zip_columns(segment.columns(), segment.columns(), [&sizes](const auto& column, const auto&, ColumnStart) { sizes.push_back(column.size()); });
@@ -95,7 +94,7 @@ TEST_F(RefusedStorage, ASegmentThatIsRefusedHalfWayLeavesNothingBehind) {
   const auto store = open();
   ASSERT_TRUE(store.ok());
   const std::shared_ptr<const Segment> large = memory_segment(1, 3 * kStoreTransactionBytes);
-  // The disk has space for the first group of chunks and not for the second.
+  // The disk has space for the first group of chunks, but not for the second.
   const FileSizeLimit limit(kStoreTransactionBytes + kStoreTransactionBytes / 2);
   EXPECT_FALSE(store.value()->write_segment(*large, false).ok());
   EXPECT_EQ(store.value()->size().liveBytes, 0U);
@@ -229,7 +228,7 @@ TEST_F(RefusedStorage, ACommitUnderWayHoldsUpNobodyWhoAsksHowSegmentsLie) {
   SegmentStore::Options options{test::kTestMapBytes, {}, std::make_shared<IndexSealing>()};
   options.onPoint = [&](const char* point) {
     if (asked == nullptr || std::string_view(point) != "before manifest") return;
-    // Another thread: a search that had to wait would return after the commit.
+    // Runs on another thread. A search that had to wait would return after the commit.
     answer = std::async(std::launch::async, ask);
     isAnswered = answer.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
   };

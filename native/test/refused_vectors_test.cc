@@ -1,5 +1,5 @@
-// Vectors while the disk refuses their files: searches stay correct, all leftovers are removed, and
-// everything is stored once there is space.
+// Vectors while writes of their files fail. Searches stay correct, all leftovers are removed, and everything
+// is stored once there is space.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -27,14 +27,14 @@ constexpr uint32_t kDims = 32;
 constexpr uint32_t kDocuments = 2500;
 constexpr uint32_t kDocumentsMore = 100;
 
-// At the end of one of the automatic retries: in the middle of one it may be false.
+// Waits for the end of an automatic retry. During a retry the condition may be false.
 void expect_soon(const std::function<bool()>& isSo, const char* what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!isSo() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(isSo()) << what;
 }
 
-// In one step, so that no reader sees a moment in which one of them is missing.
+// Swaps both paths atomically, so that no reader finds one of them missing.
 void swap_paths(const std::string& one, const std::string& other) { ASSERT_EQ(renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE), 0); }
 
 class RefusedVectors : public testing::Test {
@@ -48,13 +48,13 @@ class RefusedVectors : public testing::Test {
     }
     ASSERT_TRUE(engine.apply(batch.bytes()).ok());
   }
-  // Each of a sample is the nearest to its own vector.
+  // Each vector of a sample must be its own nearest neighbour.
   void expect_found(VectorEngine& engine) {
     for (uint32_t docid = 0; docid < vectors_.size(); docid += 50) {
       EXPECT_EQ(docids_of(ask(engine, vector_request(1, vectors_.at(docid).second, 1))), std::vector<uint32_t>{docid});
     }
   }
-  // Number of documents that a start finds on disk.
+  // Returns the number of documents that a start finds on disk.
   [[nodiscard]] uint32_t stored(std::span<const EpochSpan> history = {}) const {
     VectorEngine engine;
     EXPECT_TRUE(engine.open(path(), history).ok());
@@ -110,7 +110,7 @@ TEST_F(RefusedVectors, OfASetThatGrowsStayAsTheyWereAndTheRestFollowsOnceThereIs
 TEST_F(RefusedVectors, AGraphThatTheDiskRefusesLeavesNothingBehindAndIsWrittenAgain) {
   VectorEngine engine;
   ASSERT_TRUE(engine.open(path()).ok());
-  // Every write to it is refused with ENOSPC, as long as the link exists.
+  // Every write to it fails with ENOSPC while the link exists.
   fs::create_symlink("/dev/full", file("1-32-0.graph.tmp"));
   give(engine, kDocuments, 1);
   engine.settle();
@@ -197,7 +197,7 @@ TEST_F(RefusedVectors, AreNotStoredUnderAnEpochWithoutItsMark) {
   }
   {
     VectorEngine engine;
-    // A mark can't be written, everything else can.
+    // The mark cannot be written; everything else can.
     fs::create_directories(file("EPOCH.tmp/x"));
     ASSERT_TRUE(engine.open(path(), std::vector<EpochSpan>{{Epoch{1}, 10}, {Epoch{2}, UINT64_MAX}}).ok());
     give(engine, kDocumentsMore, 11);

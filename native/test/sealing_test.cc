@@ -1,4 +1,4 @@
-// Sealed collections: their flushed data can't be read in the file, lies in separate segments, follows
+// Sealed collections. Their flushed data is not readable in the file, is stored in separate segments, follows
 // changes of setting and key, and opens only with its key.
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 using test::History;
 using test::ScratchDirectory;
 
-// Not encryption, but all that the engine requires of it: bytes that look different, and a tag over key,
-// nonce, associated bytes and text.
+// Not encryption, but it has all properties that the engine requires: different output bytes, and a tag over
+// key, nonce, associated data and text.
 uint64_t mix(uint64_t state, Bytes bytes) {
   for (const uint8_t byte : bytes) state = (state ^ byte) * 0x100000001b3ULL;
   return state;
@@ -62,7 +62,7 @@ AeadKey key_of(uint8_t id) {
 
 class Sealed : public testing::Test {
  protected:
-  // Collection 2 is sealed unless `isSealed` says otherwise; keys 1 and 2 are known.
+  // Collection 2 is sealed unless `isSealed` is false. Keys 1 and 2 are known.
   std::unique_ptr<Engine> open(OpenedIndex& opened, uint8_t primary, bool isSealed = true) {
     auto engine = std::make_unique<Engine>();
     engine->set_seal_keys(kToy, primary, {{1, key_of(1)}, {2, key_of(2)}});
@@ -76,7 +76,7 @@ class Sealed : public testing::Test {
     return engine;
   }
 
-  // No segment has documents of collection 2 together with those of another.
+  // Expects that no segment contains documents of collection 2 together with those of another collection.
   static void expect_apart(const Engine& engine) {
     for (const SegmentRef& ref : engine.snapshot()->segments) {
       if (ref.segment->find_collection(2) != nullptr) {
@@ -91,7 +91,7 @@ class Sealed : public testing::Test {
     return bytes.find(text) != std::string::npos;
   }
 
-  // One document of a collection whose key is `key`.
+  // One document of a collection, with the given key.
   static test::Wire document(uint32_t collection, uint32_t docid, uint64_t lsn, const std::string& key) {
     test::Document one;
     one.collection = collection;

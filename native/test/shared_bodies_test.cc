@@ -1,5 +1,5 @@
-// Bodies in native memory: bounds, the order of eviction, which of two records an id has, and, mainly for
-// TSan, that readers keep whole bodies while other threads replace and remove them.
+// Bodies in native memory: limits, the order of eviction, and which of two records an id has. Mainly for
+// TSan: readers keep complete bodies while other threads replace and remove them.
 #include "storage/shared_bodies.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ BodyId id_of(uint32_t number) {
 
 std::vector<uint8_t> record_of(uint8_t value, size_t bytes = kRecordBytes) { return std::vector<uint8_t>(bytes, value); }
 
-// The value that the record of an id is full of; -1 where the id has no record.
+// Returns the value that the record of an id is filled with, or -1 if the id has no record.
 int value_of(SharedBodies& bodies, uint32_t number) {
   const SharedBody body = bodies.get(id_of(number));
   return body == nullptr ? -1 : body->front();
@@ -74,7 +74,7 @@ TEST(SharedBodies, OfWhatIsCachedTheLeastRecentlyUsedGoesFirst) {
   EXPECT_TRUE(bodies.has(id_of(1))) << "has moves nothing";
   bodies.cache(id_of(4), record_of(4), 4 * kSharedBytes);
   EXPECT_FALSE(bodies.has(id_of(1)));
-  bodies.cache(id_of(5), record_of(5, 2 * kRecordBytes), 4 * kSharedBytes);  // two records and a little less
+  bodies.cache(id_of(5), record_of(5, 2 * kRecordBytes), 4 * kSharedBytes);  // slightly smaller than two records
   EXPECT_FALSE(bodies.has(id_of(2)));
   EXPECT_FALSE(bodies.has(id_of(3)));
   EXPECT_EQ(value_of(bodies, 0), 0);
@@ -153,10 +153,10 @@ constexpr uint32_t kRounds = 200'000;
 #endif
 constexpr uint32_t kIds = 24;
 constexpr uint32_t kThreads = 4;
-// Half of the bytes that the threads want to keep and cache, so that both bounds are met all the time.
+// Half of the bytes that the threads want to keep and cache, so that both limits are reached all the time.
 constexpr uint64_t kScarce = kIds / 2 * kSharedBytes;
 
-// Full of one value, which determines the size: a record that mixes two is detected.
+// Filled with one value, which also determines the size. A record that mixes two values is detected.
 std::vector<uint8_t> sized_record(uint32_t random) {
   const auto value = static_cast<uint8_t>(random >> 8);
   return record_of(value, kRecordBytes / 2 + value);

@@ -1,5 +1,5 @@
-// The index on disk: a start opens what was flushed, whatever happens in between; leftovers are deleted;
-// pointers stay valid.
+// The index on disk. A start opens what was flushed, regardless of what happens in between. Leftovers are
+// deleted, and pointers stay valid.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ TEST(IndexEnv, AChunkTakesExactlySixteenPagesAndItsPayloadBeginsBehindThePageHea
   for (uint32_t number = 0; number < 8; ++number) records.push_back({{RecordKind::kChunk, 1, number}, chunk});
   ASSERT_TRUE(env.value()->write(records, {}).ok());
   constexpr uint64_t kPage = 4096;
-  EXPECT_EQ(env.value()->size().liveBytes, (8 * 16 + 1) * kPage);  // and one leaf of the tree
+  EXPECT_EQ(env.value()->size().liveBytes, (8 * 16 + 1) * kPage);  // plus one leaf of the tree
   const auto chunks = env.value()->read_chunks(1, 8);
   ASSERT_TRUE(chunks.ok());
   for (const Bytes bytes : chunks.value()) EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes.data()) % kPage, 24U);
@@ -129,7 +129,7 @@ TEST_P(Stored, WhatWasFlushedIsThereAfterAStartAndTheRestIsReplayed) {
     EXPECT_EQ(engine->stats().checkpoint, history.lsn_last());
     EXPECT_EQ(engine->stats().storedSegments, engine->stats().segments);
     history.expect_equal(*engine, 20);
-    // Not flushed: in memory only, and lost with the engine unless the flush thread was quicker.
+    // Not flushed: in memory only. Lost with the engine unless the flush thread was faster.
     for (uint32_t batch = 0; batch < 3; ++batch) {
       history.write(5);
       ASSERT_TRUE(engine->publish(history.batch_last()).ok());
@@ -165,7 +165,7 @@ TEST_P(Stored, ManifestsWaitForTheStoresFlush) {
   Engine engine;
   ASSERT_TRUE(engine.open(test::request_for(directory.path())).ok());
   engine.end_rebuild();
-  // A batch of deletes alone makes no segment.
+  // A batch that only deletes creates no segment.
   do {
     history.write(20);
     ASSERT_TRUE(engine.publish(history.batch_last()).ok());
@@ -190,7 +190,7 @@ TEST_P(Stored, ACrashAtAnyPointOfAFlushLosesNothingThatReplayDoesNotBringBack) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      std::atomic<uint32_t> point{0};  // merges reach them as well as the flush
+      std::atomic<uint32_t> point{0};  // reached by merges as well as by the flush
       OpenRequest request = test::request_for(directory.path());
       request.onPoint = [&point, crashAt](const char*) {
         if (point.fetch_add(1) == crashAt % 11) _exit(7);
@@ -224,7 +224,7 @@ TEST_P(Stored, LeftoversOfAnInterruptedWriteAreSweptAtTheNextStart) {
     const auto store = SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found);
     ASSERT_TRUE(store.ok());
     Engine memory;
-    // A batch of deletes alone makes no segment.
+    // A batch that only deletes creates no segment.
     while (memory.snapshot()->segments.empty()) {
       history.write(50);
       ASSERT_TRUE(memory.publish(history.batch_last()).ok());
@@ -253,7 +253,7 @@ TEST_P(Stored, ChunksOfMergedSegmentsAreDeletedOnceNobodyReadsThem) {
     if (round == 5) reader = engine->snapshot();
   }
   ASSERT_TRUE(engine->force_merge().ok());
-  // The reader's segments still have their pages: every key of theirs reads as before.
+  // The reader's segments still have their pages. All their keys are still readable.
   for (const SegmentRef& ref : reader->segments) {
     for (uint32_t slot = 0; slot < ref.segment->slot_count(); ++slot) EXPECT_FALSE(ref.segment->key(slot).empty());
   }
@@ -309,7 +309,7 @@ TEST_P(Stored, AnIndexOfAnotherHistoryIsThrownAway) {
   ended.history = {{Epoch{1}, checkpoint}, {Epoch{2}, checkpoint + 5}};
   { EXPECT_EQ(open(opened, ended)->stats().documents, history.model.size()); }
   EXPECT_EQ(opened.checkpoint, checkpoint);
-  // The store lost the last entry of the first epoch, and assigned its LSN again in the second.
+  // The store lost the last entry of the first epoch and assigned its LSN again in the second epoch.
   ended.history[0].lsnLast = checkpoint - 1;
   { EXPECT_EQ(open(opened, ended)->stats().documents, 0U); }
   EXPECT_EQ(opened.checkpoint, 0U);
@@ -352,8 +352,8 @@ TEST_P(Stored, TheFileStaysBelowTwiceItsLivePagesAfterTenRewrites) {
   }
   ASSERT_TRUE(engine->force_merge().ok());
   const EngineStats stats = engine->stats();
-  // A merge needs its sources and its result at once, and pages freed by one transaction are reused two
-  // later. With so little content that is most of the file.
+  // A merge needs its sources and its result at the same time, and pages freed by one transaction are reused
+  // two transactions later. With so little content this is most of the file.
   EXPECT_LE(stats.indexFileBytes, 2 * stats.indexLiveBytes + (4 << 20)) << stats.indexLiveBytes << " bytes live";
 }
 

@@ -1,6 +1,6 @@
-// A stored segment against the one in memory that it was written from: the same record, to the byte, for
-// ranked pages (pruned and exhaustive), phrases, filters and listings. The segment is so large that columns
-// of every kind cross the borders of chunks, and has positions blocks that are larger than a chunk.
+// Compares a stored segment with the in-memory segment that it was written from. Records must be
+// byte-identical for ranked pages (pruned and exhaustive), phrases, filters and listings. The segment is so
+// large that columns of every kind cross chunk borders. It has position blocks that are larger than a chunk.
 #include <gtest/gtest.h>
 
 #include <algorithm>

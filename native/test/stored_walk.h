@@ -1,6 +1,6 @@
 // Opens a stored segment from the bytes of its chunks without checking their checksums, and reads everything
-// in it: for damaged bytes that a checksum would have caught. Nothing may be read or written out of bounds,
-// whatever they are.
+// in it. Used for damaged bytes that a checksum would have detected. Nothing may be read or written out of
+// bounds, whatever the bytes are.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ inline uint64_t walk_terms(const Segment& segment, const SectionEntry& section) 
   return seen;
 }
 
-// A plan for every evaluation path: exhaustive, pruned, a pruned phrase, a listing.
+// A plan for every evaluation path: exhaustive, pruned, pruned phrase, listing.
 inline Plan walk_plan(Generator& generator, uint32_t round) {
   Plan plan = generator.plan(1 + generator.below(3));
   if (round % 4 == 0) return plan;
@@ -52,11 +52,12 @@ inline Plan walk_plan(Generator& generator, uint32_t round) {
   plan.root = round % 4 == 2 ? Tree{5, 0, generator.below(2), {{0, 0}, {1, 1}}, {}} : Tree{};
   if (round % 4 == 3) plan.sort = 1 + generator.below(4);
   plan.descending = generator.below(2);
-  plan.b = 1;  // a length of 0 would divide by 0
+  plan.b = 1;  // a length of 0 would cause a division by 0
   return plan;
 }
 
-// Returns a sum over all values read, so that nothing is optimised away; 0 where the segment is refused.
+// Returns a sum over all values read, so that no read is optimized away. Returns 0 if the segment is
+// rejected.
 inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
   StoredChunks stored;
   stored.columnSizes = bytes.columnSizes;
@@ -71,7 +72,7 @@ inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
     for (const SectionEntry& section : segment.sections(collection)) seen += walk_terms(segment, section);
     seen += segment.find_docid(collection, 7).value_or(0) + meta_keys_json(set, collection.collection).size();
     seen += completions_json(set, {collection.collection, {}, "", 100}).size() + term_frequencies_json(set, {collection.collection, {}, {"w1", "w2"}}).size();
-    // By the algorithm for prefixes of many terms, however few there are.
+    // Uses the algorithm for prefixes with many terms, regardless of their number.
     uint32_t steps = kCompletionScanMax;
     for (const SectionEntry& section : segment.sections(collection)) {
       CommonTerms terms(segment, section, "w");

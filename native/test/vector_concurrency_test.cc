@@ -1,5 +1,5 @@
-// Vector searches beside a writer, the lanes, and a collection that is dropped and created again: every
-// answer matches some moment. Under ThreadSanitizer in CI.
+// Vector searches concurrent with a writer, the lanes, and a collection that is dropped and created again.
+// Every result matches the state at some point in time. Runs under ThreadSanitizer in CI.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// The engine that a restore opens beside the current one: it is invisible before it is adopted, running calls
-// keep the engine that they began with, and a dropped one leaves nothing behind but its files. Vectors that
-// are newer than the history of the store are discarded.
+// The engine that a restore opens next to the current one. It is invisible before it is adopted. Running
+// calls keep the engine that they started with. A dropped engine leaves only its files behind. Vectors newer
+// than the history of the store are discarded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,8 +96,8 @@ TEST_F(VectorReplacement, AnotherNextTakesThePlaceOfOneThatWasNotAdopted) {
 
 class VectorHistory : public testing::Test {
  protected:
-  // Opens under a history, adds documents with LSNs from `lsn` on, and stores them. Returns how many
-  // documents were found and how many lines were reported.
+  // Opens under a history, adds documents with LSNs starting at `lsn`, and stores them. Returns the number of
+  // documents found and the number of lines reported.
   std::pair<uint32_t, size_t> life(const std::vector<EpochSpan>& history, uint32_t count = 0, uint64_t lsn = 0) {
     VectorEngine engine;
     const auto opened = engine.open(path(), history);
@@ -122,8 +122,8 @@ TEST_F(VectorHistory, WhatWasStoredInTheSameEpochIsThere) {
 TEST_F(VectorHistory, WhatIsNewerThanTheEndOfItsEpochIsGoneForGood) {
   (void)life({{kFirst, 0}}, kDocuments, 1);
   (void)life({{kFirst, 100}}, kDocuments, 101);
-  // The store has lost LSN 150 and the following; they are assigned again in the second epoch. A group with a
-  // newer part is discarded as a whole.
+  // The store has lost LSN 150 and the following ones; they are assigned again in the second epoch. A group
+  // that contains a newer LSN is discarded as a whole.
   EXPECT_EQ(life({{kFirst, 149}, {kSecond, 149}}).first, kDocuments);
   EXPECT_EQ(life({{kFirst, 149}, {kSecond, 500}}), Told(kDocuments, 0));
 }

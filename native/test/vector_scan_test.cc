@@ -1,4 +1,4 @@
-// Flat search on several threads, and how many candidates of signs are scored again.
+// Flat search on several threads, and the number of candidates from sign codes that are rescored.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kDims = 32;
 
-// Documents of three chunks each; every tenth pair of documents is alike, so that scores are equal.
+// Documents of three chunks each. Every tenth pair of documents is identical, so that scores are equal.
 void give_documents(VectorEngine& engine, VectorSource& source, uint32_t count) {
   VectorBatchBuilder batch;
   std::vector<float> chunks;
@@ -63,7 +63,7 @@ TEST(ScanHelpers, ComeWhereASearchMayUseMoreThreadsThanSearch) {
   std::mutex mutex;
   std::condition_variable came;
   std::set<uint32_t> workers;
-  // Ends only when all three have joined.
+  // Ends only when all three workers have joined.
   helpers.share(3, [&](uint32_t worker) {
     std::unique_lock lock(mutex);
     workers.insert(worker);

@@ -1,5 +1,5 @@
-// The vector engine without Node: kernels against plain C, exact search, graphs, rewritten sets, files and
-// their damage, sealed collections.
+// The vector engine without Node: kernels compared with plain C, exact search, graphs, rewritten sets, files
+// and their damage, sealed collections.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ TEST(VectorKernels, OfFourBitsAgreeWithPlainC) {
     }
     const int8_t* high = query.data() + pairs * 64;
 #if defined(__x86_64__)
-    // Processors with more never use these.
+    // Processors with newer instruction sets never use these.
     if (__builtin_cpu_supports("avx2")) {
       EXPECT_EQ(lookup::sum_tables_avx2(codes.data(), tables.data(), pairs, plain[7], sums.data()),
                 serial_vector_kernels().sum_tables(codes.data(), tables.data(), pairs, plain[7], plain.data()));
@@ -182,7 +182,7 @@ TEST(VectorEngine, TheGraphFindsNearlyAllAndFollowsChanges) {
   bool isExact = false;
   EXPECT_GE(recall(engine, vectors, source, VectorAlgorithm::kHnsw, isExact), 0.95);
   EXPECT_FALSE(isExact);
-  // A third replaced: found at once, and after the graph contains them.
+  // A third is replaced. The new vectors are found immediately, and also after the graph contains them.
   Vectors replaced;
   for (uint32_t docid = 0; docid < 2000; ++docid) replaced[docid] = vectors[docid] = source.next();
   give(engine, 1, replaced, 2);
@@ -289,7 +289,7 @@ class StoredVectors : public testing::Test {
  protected:
   StoredVectors() : vectors_(draw(source_, kStored)) {}
 
-  // Writes the set and returns the query that the tests ask.
+  // Writes the set to disk.
   void store() {
     VectorEngine engine;
     ASSERT_TRUE(engine.open(path()).ok());
@@ -310,8 +310,8 @@ class StoredVectors : public testing::Test {
     for (const auto& [docid, vector] : vectors_) stamps.add(1, docid, 1, kDims);
     return stamps;
   }
-  // Opens, compares with all added documents, adds the missing ones again, and checks answers. Returns how
-  // many were missing.
+  // Opens the set, compares it with all added documents, adds the missing ones again, and checks search
+  // results. Returns the number of missing documents.
   size_t reopen() {
     VectorEngine engine;
     EXPECT_TRUE(engine.open(path()).ok());

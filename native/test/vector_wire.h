@@ -53,7 +53,7 @@ class VectorBatchBuilder {
   std::vector<uint8_t> ops_;
 };
 
-// Unit vectors around some centres, as embeddings lie; the same for the same seed.
+// Unit vectors clustered around some centres, like embeddings. The same seed produces the same vectors.
 class VectorSource {
  public:
   VectorSource(uint32_t seed, uint32_t dims) : random_(seed), dims_(dims) {

@@ -1,5 +1,5 @@
-// Writers of index batches and search plans and a reader of hits, for the tests and the bench: written from
-// docs/formats, independent of the engine's parsers.
+// Writers of index batches and search plans, and a reader of hits, for the tests and the benchmark. Written
+// from docs/formats, independent of the engine's parsers.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,8 @@ struct Plan {
   std::vector<Range> ranges;
   std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;
-  // Per term, bit f: searched in field f. A term without an entry: in all with bm25f, in the first otherwise.
+  // For each term, bit f is set if the term is searched in field f. A term without an entry is searched in
+  // all fields with bm25f, and in the first field otherwise.
   std::vector<uint64_t> termFields = {};
   Tree root = {};
 
@@ -97,7 +98,7 @@ struct Hit {
   double score;
   uint64_t lsn;
   std::set<uint32_t> matched;
-  std::set<std::string> expanded = {};  // terms that leaves stand for, as "leaf edits text"
+  std::set<std::string> expanded = {};  // terms that leaves expand to, as "leaf edits text"
   double factor = 1;                    // of the plan's boosts
   bool operator==(const Hit&) const = default;
 };
@@ -110,7 +111,7 @@ struct Hits {
   std::vector<Hit> hits;
 };
 
-// `termCount`: of the plan; bits of the masks from there on are expansions.
+// `termCount`: number of terms of the plan. Mask bits from there on are expansions.
 Hits read_hits(const Wire& record, size_t termCount = SIZE_MAX);
 
 }  // namespace mds::test

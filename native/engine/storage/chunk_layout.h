@@ -1,7 +1,7 @@
-// Where the columns of a stored segment lie in its chunks. The layout follows from the sizes of the columns
-// alone, so that a segment's descriptor contains sizes, not offsets. Columns are laid out one after the
-// other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders
-// begin a chunk. No element straddles two. Pure. Layout: docs/formats/segment.md.
+// Computes the positions of the columns of a stored segment in its chunks. The layout is determined by the
+// sizes of the columns alone, so a segment's descriptor contains sizes, not offsets. Columns are stored one
+// after another. Each begins at a multiple of 8 bytes and of its element size. Columns whose writer respects
+// chunk borders begin at a new chunk. No element spans two chunks. Pure. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace mds {
 
 struct ColumnPosition {
   uint32_t firstChunk;
-  size_t shift;  // number of elements that fit before its first one in that chunk
+  size_t shift;  // number of elements that fit before its first element in that chunk
 };
 
 struct ChunkLayout {
@@ -24,8 +24,8 @@ struct ChunkLayout {
   std::vector<size_t> chunkValueBytes;
 };
 
-// Bytes of a chunk's value with `used` bytes and their padding: whole pages including LMDB's header, so that
-// every chunk has pages of its own and never moves.
+// Size in bytes of a chunk's value with `used` bytes and their padding. It fills whole pages including LMDB's
+// header, so every chunk has its own pages and never moves.
 [[nodiscard]] inline size_t chunk_value_bytes(size_t used) noexcept {
   constexpr size_t kPage = 4096;
   constexpr size_t kHeader = (size_t{64} << 10) - kChunkValueBytes;
@@ -64,10 +64,10 @@ class ChunkLayoutBuilder {
   }
 
   ChunkLayout layout_;
-  size_t used_ = 0;  // bytes of the open chunk
+  size_t used_ = 0;  // number of bytes in the open chunk
 };
 
-// `sizes`: elements of each column, in the order of zip_columns.
+// `sizes`: number of elements of each column, in the order of zip_columns.
 [[nodiscard]] inline ChunkLayout layout_of(std::span<const uint64_t> sizes) {
   ChunkLayoutBuilder builder;
   SegmentViews views;

@@ -23,7 +23,7 @@ constexpr size_t kNodeHeaderBytes = 8;
 constexpr size_t kOverflowEntryBytes = 24;
 constexpr size_t kMetaBytes = 24 + 2 * 48 + 24;
 constexpr uint64_t kNoRoot = UINT64_MAX;
-constexpr uint32_t kDepthMax = 16;  // far above what a terabyte needs
+constexpr uint32_t kDepthMax = 16;  // far above the depth for a terabyte
 
 constexpr uint16_t kBranchPage = 0x01;
 constexpr uint16_t kLeafPage = 0x02;
@@ -33,8 +33,8 @@ constexpr uint16_t kPageKinds = 0x7F;
 constexpr uint16_t kBigNode = 0x01;
 constexpr uint16_t kTreeNode = 0x02;
 constexpr size_t kTreeBytes = 48;
-// Flags of the free tree, beside those of the env: how its keys compare, that the env is encrypted, and that
-// the meta page was written without waiting for its data (lmdb-js).
+// Flags stored with the free tree, in addition to those of the env: how its keys are compared, that the env
+// is encrypted, and that the meta page was written without waiting for its data (lmdb-js).
 constexpr uint16_t kTreeFlags = 0x20FF;
 constexpr uint16_t kFreeFlags = 0x08;
 constexpr uint16_t kUnflushed = 0x1000;
@@ -67,8 +67,8 @@ Meta read_meta(const uint8_t* at) noexcept {
   return {load_u32(at + 24), load_u64(at + 120), load_u64(at + 128), static_cast<int64_t>(load_u64(at + 136)), read_tree(at + 24), read_tree(at + 72)};
 }
 
-// The choice that lmdb-js makes between two of its meta pages when it opens an env: the newer one, unless its
-// data may not have reached the disk before the machine crashed.
+// Selects one of two meta pages by the same rule as lmdb-js when it opens an env: the newer one, unless its
+// data may not have reached the disk before a crash of the machine.
 const Meta& trusted(const Meta& one, const Meta& other, int64_t boot) noexcept {
   if (other.transaction == 0) return one;
   const bool isFirst = one.transaction >= other.transaction;
@@ -90,13 +90,13 @@ class EnvCheck {
     if (!status.ok()) return status;
     status = check_tree(meta_.main, false);
     if (!status.ok()) return status;
-    // A page that is neither used nor free means that a number has changed: the page that it should name
-    // could be overwritten.
+    // A page that is neither used nor free means that a page number has been changed. The page that it should
+    // refer to could be overwritten.
     return usedCount_ == meta_.lastPage + 1 ? Status() : damaged("pages are missing from trees and free lists", meta_.lastPage);
   }
 
-  // Without `reads_leaves` leaves of the tables are only counted as used: a start must not read the whole
-  // store.
+  // Without `reads_leaves`, leaves of the tables are only marked as used, because a start must not read the
+  // whole store.
   Result<TruthFile> run_truth(int64_t boot, bool reads_leaves) {
     Meta metas[2];
     Status status = read_metas(metas);
@@ -118,7 +118,7 @@ class EnvCheck {
       status = check_tree(table, false);
       if (!status.ok()) return status;
     }
-    // Pages behind the end of the file must be free, or the file was truncated.
+    // Pages after the end of the file must be free. Otherwise the file was truncated.
     for (uint64_t page = file_.size() / pageBytes_; page <= meta_.lastPage; ++page) {
       if (!used_[static_cast<size_t>(page)]) return damaged("the file is cut", page);
     }
@@ -128,20 +128,20 @@ class EnvCheck {
  private:
   [[nodiscard]] Status damaged(const char* what, uint64_t page) const { return Status::corrupt(std::string(name_) + ": " + what + ", page " + std::to_string(page)); }
 
-  // Where the newest meta page was written after its data, the one before it exists, too, and both name pages
-  // of their own transactions: other numbers have been damaged.
+  // If the newest meta page was written after its data, the meta page before it exists, too, and both refer
+  // to pages of their own transactions. Other numbers mean damage.
   [[nodiscard]] bool are_of_one_time(const Meta& latest, const Meta& before) const noexcept {
-    // A new env, or a copy, has only one.
+    // A new env or a copy has only one meta page.
     if ((latest.free.flags & kUnflushed) != 0 || before.transaction == 0) return true;
     if (before.transaction + 1 != latest.transaction || written_in(latest) != latest.transaction) return false;
-    // After a power cut lmdb-js writes one state under both numbers. Where the disk refused the meta page of
-    // the next transaction, LMDB writes the old number and the old last page back beside its roots, and never
-    // uses them.
+    // After a power failure lmdb-js writes one state under both transaction numbers. If the write of the next
+    // transaction's meta page fails, LMDB writes the old transaction number and the old last page back, but
+    // keeps the new roots. It never uses those roots.
     const uint64_t written = written_in(before);
     return before.main.root == latest.main.root || written <= before.transaction || (written == latest.transaction + 1 && before.lastPage <= latest.lastPage);
   }
 
-  // The transaction that wrote the roots.
+  // Returns the transaction that wrote the roots.
   [[nodiscard]] uint64_t written_in(const Meta& meta) const noexcept {
     uint64_t transaction = 0;
     for (const uint64_t root : {meta.free.root, meta.main.root}) {
@@ -150,10 +150,10 @@ class EnvCheck {
     return transaction;
   }
 
-  // Reads the free list of the env that LMDB will start from.
+  // Reads the free list of the state that LMDB starts from.
   Status begin(const Meta& meta) {
     meta_ = meta;
-    // The file may end before the last page only where the missing pages are free.
+    // The file may end before the last page only if the missing pages are free.
     if (meta_.lastPage < 1 || meta_.lastPage > file_.size() / pageBytes_ + kFreeTailMax) return damaged("the last page is far behind the file's end", meta_.lastPage);
     used_.assign(static_cast<size_t>(meta_.lastPage) + 1, false);
     used_[0] = used_[1] = true;
@@ -171,7 +171,7 @@ class EnvCheck {
       metas[index] = read_meta(meta);
       if (metas[index].pageBytes != pageBytes_) return damaged("unexpected page size", index);
       if ((metas[index].free.flags & kTreeFlags) != kFreeFlags || metas[index].main.flags != 0) return damaged("unexpected flags of a tree", index);
-      // Transactions alternate between the meta pages; readers find the current one by that.
+      // Transactions alternate between the meta pages. Readers determine the current page from this rule.
       if (metas[index].transaction != 0 && metas[index].transaction % 2 != index) return damaged("the number of another meta page", index);
     }
     return {};
@@ -181,14 +181,14 @@ class EnvCheck {
     entries_ = 0;
     if (tree.root == kNoRoot) return tree.depth == 0 && tree.entries == 0 ? Status() : damaged("a tree without a root has entries", 0);
     if (tree.depth == 0 || tree.depth > kDepthMax) return damaged("impossible depth", tree.root);
-    // Key order is checked along the leaves: a key out of order would not be found.
+    // Key order is checked across the leaves. A key out of order would not be found.
     hasKeyBefore_ = false;
     Status status = check_page(tree.root, tree.depth, isFree);
     if (!status.ok()) return status;
     return skipsLeaves_ || entries_ == tree.entries ? Status() : damaged("a tree has another number of entries", tree.root);
   }
 
-  // `level`: 1 for a leaf.
+  // `level` is 1 for a leaf.
   Status check_page(uint64_t number, uint32_t level, bool isFree) {
     if (!take(number, 1)) return damaged("outside of the file, or used twice", number);
     if (skipsLeaves_ && level == 1) return {};
@@ -247,7 +247,7 @@ class EnvCheck {
     return isFree ? check_free_list(Bytes(data, static_cast<size_t>(dataBytes)), page) : Status();
   }
 
-  // Free lists are keyed by transaction, a native integer; the main tree by bytes.
+  // Free lists are keyed by transaction, a native integer. The main tree is keyed by bytes.
   [[nodiscard]] bool ascends(Bytes key, bool isFree) const noexcept {
     if (isFree) return load_u64(keyBefore_.data()) < load_u64(key.data());
     return as_text(keyBefore_) < as_text(key);
@@ -264,8 +264,8 @@ class EnvCheck {
     return {};
   }
 
-  // u64 count, then entries: 0 nothing, n > 0 page n, n < 0 a run of -n pages from the page in the next
-  // entry.
+  // A u64 count, then the entries. 0: empty. n > 0: page n. n < 0: a run of -n pages from the page in the
+  // next entry.
   Status check_free_list(Bytes list, uint64_t page) {
     if (list.size() < 8 || load_u64(list.data()) > list.size() / 8 - 1) return damaged("a free list longer than its value", page);
     const uint64_t count = load_u64(list.data());
@@ -281,7 +281,7 @@ class EnvCheck {
     return {};
   }
 
-  // A page that is used must lie within the file, too.
+  // A page in use must be inside the file, too.
   [[nodiscard]] bool take(uint64_t first, uint64_t pages) {
     const uint64_t filePages = file_.size() / pageBytes_;
     return first < filePages && pages <= filePages - first && mark(first, pages);
@@ -309,7 +309,7 @@ class EnvCheck {
   uint64_t entries_ = 0;
   bool hasKeyBefore_ = false;
   Bytes keyBefore_;
-  // The trees that the main tree names.
+  // The trees listed in the main tree.
   std::vector<Tree> tables_;
   bool namesTables_ = false;
   bool skipsLeaves_ = false;
@@ -318,7 +318,7 @@ class EnvCheck {
 constexpr const char* kIndexName = "index env";
 constexpr const char* kTruthName = "truth.mdb";
 
-// The id as lmdb-js reads it; 0 where there is none.
+// Returns the boot id as lmdb-js reads it, or 0 if there is none.
 int64_t boot_id() noexcept {
   const int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return 0;
@@ -328,7 +328,7 @@ int64_t boot_id() noexcept {
   return length > 0 ? std::strtoll(text, nullptr, 16) : 0;
 }
 
-// Calls `check` with the bytes of the file, none where there is no file.
+// Calls `check` with the bytes of the file, or with no bytes if the file does not exist.
 template <class Check>
 Status with_file(const std::string& path, const Check& check) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

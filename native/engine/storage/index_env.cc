@@ -17,7 +17,7 @@ constexpr const char* kFileName = "/segments.mdb";
 constexpr size_t kKeyBytes = 13;
 using KeyBytes = std::array<uint8_t, kKeyBytes>;
 
-// Big-endian, so that the order of bytes is the order of (kind, serial, number).
+// Big-endian, so that the byte order of keys is the order of (kind, serial, number).
 KeyBytes encode(const RecordKey& key) noexcept {
   KeyBytes bytes{};
   bytes[0] = static_cast<uint8_t>(key.kind);
@@ -64,8 +64,8 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   if (code != MDB_SUCCESS) return failure("create", code);
   std::unique_ptr<MDB_env, EnvCloser> env(created);
   code = mdb_env_set_mapsize(env.get(), mapBytes);
-  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of
-  // live pages made a file of 231 MB in 300 transactions, 17 MB without).
+  // MDB_NOLOCK is not used, although the mutex would allow it. With MDB_NOLOCK this LMDB never reuses a free
+  // page: in 300 transactions, 15 MB of live pages produced a file of 231 MB, compared to 17 MB without it.
   constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
   if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), isReadOnly ? kFlags | MDB_RDONLY : kFlags, 0600);
   if (code != MDB_SUCCESS) return failure("open", code);
@@ -106,7 +106,7 @@ Status IndexEnv::run_transaction(bool isWrite, const std::function<int(void*)>& 
     mdb_txn_abort(transaction);
   } else {
     code = mdb_txn_commit(transaction);
-    // Deletes of keys that do not exist.
+    // The transaction only deleted keys that do not exist.
     if (code == MDB_EMPTY_TXN) code = MDB_SUCCESS;
     if (code != MDB_SUCCESS) look_whether_lost();
   }
@@ -122,10 +122,10 @@ void IndexEnv::look_whether_lost() const noexcept {
   if (code == MDB_SUCCESS) mdb_txn_abort(probe);
 }
 
-// Truncates the file behind its last page. Pages that a refused transaction, or a process that ended in one,
-// has written there count neither as used nor as free. LMDB's last page never falls and readers have no page
-// behind it; the write lock keeps other writers out. Best effort: the next transactions overwrite the rest.
-// Requires `mutex_`.
+// Truncates the file after its last page. Pages after it were written by a failed transaction, or by a
+// process that ended during one. They count neither as used nor as free. LMDB's last page number never
+// decreases, and readers have no pages after it. The write lock excludes other writers. Best effort: later
+// transactions overwrite what remains. Requires `mutex_`.
 void IndexEnv::cut_tail() const noexcept {
   MDB_txn* writer = nullptr;
   if (mdb_txn_begin(env_, nullptr, 0, &writer) != MDB_SUCCESS) return;
@@ -155,7 +155,7 @@ Status IndexEnv::write(std::span<const Record> records, std::span<const RecordKe
           KeyBytes bytes = encode(record.key);
           MDB_val at = value_of(bytes);
           MDB_val value{record.value.size(), const_cast<uint8_t*>(record.value.data())};
-          // A chunk is written once: an existing key is a defect and is never overwritten.
+          // A chunk is written only once. An existing key is an error and is never overwritten.
           const int code = mdb_put(transaction, table_, &at, &value, record.key.kind == RecordKind::kChunk ? MDB_NOOVERWRITE : 0);
           if (code != MDB_SUCCESS) return code;
         }

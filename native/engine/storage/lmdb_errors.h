@@ -1,9 +1,9 @@
 /*
- * The build (CMakeLists.txt) includes this before LMDB's own sources. It corrects what this LMDB does when a
- * write is refused; the index env continues afterwards. LMDB asks malloc for 100 bytes, prints up to 126 into
- * them, makes another text of 300 bytes from that, and frees neither: a disk that stays full would cost
- * memory with every attempt. Here both texts have static memory, which is never freed. LMDB also prints to
- * stderr without an end of line: the next line of the log would continue it.
+ * The build (CMakeLists.txt) includes this header before LMDB's own sources. It corrects LMDB's handling of
+ * a failed write, because the index env continues to run afterwards. LMDB allocates 100 bytes with malloc,
+ * prints up to 126 bytes into them, formats them into a second text of 300 bytes, and frees neither. On a
+ * full disk each attempt would leak memory. Here both texts use static memory, which is never freed. LMDB
+ * also prints to stderr without a newline, so the next log line would be appended to the same line.
  */
 #ifndef MDS_STORAGE_LMDB_ERRORS_H
 #define MDS_STORAGE_LMDB_ERRORS_H

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kManifestMagic = 0x314E414D;  // "MAN1"
 
 struct ManifestHeader {
-  uint32_t crc;  // of all that follows
+  uint32_t crc;  // of all following fields and data
   uint32_t magic;
   uint32_t segmentVersion;
   uint32_t segmentCount;

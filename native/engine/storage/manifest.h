@@ -1,6 +1,7 @@
-// The manifest: which stored segments form the index, which of their documents are alive, which collections
-// are dropped, and up to which entry of the binlog that is complete. One value, replaced in the last
-// transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
+// The manifest. It lists the stored segments that form the index, which of their documents are live, and
+// which collections are dropped. It also contains the last binlog entry up to which the index is complete.
+// One value, replaced in the last transaction of a flush or merge. A fixed, versioned layout with a checksum:
+// docs/formats/index-env.md.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,16 @@ namespace mds {
 
 struct ManifestSegment {
   uint64_t serial;
-  uint64_t lsnLast;        // no entry of the segment comes from a later one
-  uint64_t liveVersion;    // of its live-docs record; 0: all alive, no record
+  uint64_t lsnLast;        // the highest LSN of the segment's entries
+  uint64_t liveVersion;    // of its live-docs record; 0: all documents are live, no record
   uint32_t descriptorCrc;  // of its descriptor record
-  uint32_t liveCrc;        // of its live-docs record, 0 without one
+  uint32_t liveCrc;        // of its live-docs record; 0 without one
 };
 
 struct Manifest {
   Epoch epoch{};
-  uint32_t analysis = 0;  // version of the analysis: src/domain/documents/analysis_version.ts
-  // Every entry up to it is reflected. 0: the index is not usable and must be rebuilt.
+  uint32_t analysis = 0;  // analysis version: src/domain/documents/analysis_version.ts
+  // Every entry up to this LSN is in the index. 0: the index is not usable and must be rebuilt.
   uint64_t checkpoint = 0;
   uint64_t serialNext = 1;
   std::vector<ManifestSegment> segments;
@@ -31,7 +32,7 @@ struct Manifest {
 };
 
 [[nodiscard]] std::vector<uint8_t> encode_manifest(const Manifest& manifest);
-// Corrupt where the bytes are not what encode_manifest wrote.
+// Returns kCorrupt if the bytes are not valid output of encode_manifest.
 [[nodiscard]] Result<Manifest> decode_manifest(Bytes bytes);
 
 }  // namespace mds

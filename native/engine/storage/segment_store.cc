@@ -28,15 +28,15 @@ std::vector<uint8_t> encode_live(const LiveDocs& live, uint64_t version, uint32_
 
 }  // namespace
 
-// Serials whose records are no longer in use, until a sweep has deleted them. Outlives the store: the last
-// reader of a segment may end after it.
+// Serials whose records are no longer in use and have not been deleted by a sweep yet. Outlives the store,
+// because the last reader of a segment may end after it.
 struct SegmentStore::Released {
   std::mutex mutex;
   std::list<uint64_t> serials;
 };
 
-// A use of the records of a serial: every writer and reader has one. Its destructor passes the serial to the
-// sweeps without allocating, so that no serial is lost.
+// A reference to the records of a serial. Every writer and reader has one. Its destructor passes the serial
+// to the sweeps without allocating, so that no serial is lost.
 class SegmentStore::Hold {
  public:
   Hold(std::shared_ptr<Released> released, uint64_t serial) : released_(std::move(released)), serial_{serial} {}
@@ -52,7 +52,7 @@ class SegmentStore::Hold {
   std::list<uint64_t> serial_;
 };
 
-// Keeps the map as long as a segment is read, and the pointers to its chunks valid for the views.
+// Keeps the map open while a segment is read, and keeps the pointers to its chunks valid for the views.
 class SegmentStore::Lease final : public ChunkLease {
  public:
   Lease(std::shared_ptr<IndexEnv> env, std::unique_ptr<Hold> hold, StoredChunks stored) : hold_(std::move(hold)), stored_(std::move(stored)), env_(std::move(env)) {}
@@ -60,7 +60,7 @@ class SegmentStore::Lease final : public ChunkLease {
   [[nodiscard]] uint8_t key_id() const noexcept override { return stored_.keyId; }
 
  private:
-  std::unique_ptr<Hold> hold_;  // ends last
+  std::unique_ptr<Hold> hold_;  // destroyed last
   StoredChunks stored_;
   std::shared_ptr<IndexEnv> env_;
 };
@@ -105,7 +105,7 @@ Status SegmentStore::load(StoredIndex& found) {
   if (options_.isReadOnly) return {};
   Status status = find_leftovers();
   if (!status.ok()) return status;
-  // A sweep that the disk refuses loses nothing of the index: later sweeps retry.
+  // A failed sweep loses nothing of the index. Later sweeps retry.
   status = sweep_locked();
   return env_->is_lost() ? status : Status();
 }
@@ -160,8 +160,8 @@ Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment
   }
   const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop, seal ? &*seal : nullptr);
   if (!stored.ok()) {
-    // Leftover chunks are deleted at once, because a full disk can't wait; if that is refused as well, by a
-    // later sweep.
+    // Leftover chunks are deleted immediately to free space on a full disk. If the deletion fails as well, a
+    // later sweep retries it.
     hold.reset();
     (void)sweep();
     return stored.status();
@@ -207,7 +207,7 @@ Status SegmentStore::sweep() noexcept {
   return sweep_locked();
 }
 
-// Forgets a serial only after its records have been deleted: a refused deletion is retried by the next sweep.
+// Forgets a serial only after its records have been deleted. A failed deletion is retried by the next sweep.
 Status SegmentStore::sweep_locked() noexcept {
   try {
     std::vector<uint64_t> serials;
@@ -219,7 +219,7 @@ Status SegmentStore::sweep_locked() noexcept {
     std::unordered_set<uint64_t> deleted;
     for (const uint64_t serial : serials) {
       const auto found = known_.find(serial);
-      // Not in use, but still part of the index on disk: checked again after the next commit.
+      // Not in use, but still part of the index on disk. Checked again after the next commit.
       if (found != known_.end() && found->second.isCommitted) continue;
       deleted.insert(serial);
       if (found == known_.end()) continue;
@@ -257,8 +257,8 @@ Status SegmentStore::find_leftovers() {
     if (key.kind != RecordKind::kManifest && !known_.contains(key.serial)) leftovers_.push_back(key);
     if (key.kind == RecordKind::kChunk) ++chunks[key.serial];
   }
-  // Only this list has the serials of segments that were set aside, once the manifest does not name them any
-  // more.
+  // For damaged segments that were excluded, this list is the only source of their chunk counts once the
+  // manifest no longer lists them.
   for (auto& [serial, known] : known_) known.chunkCount = std::max(known.chunkCount, chunks[serial]);
   return {};
 }

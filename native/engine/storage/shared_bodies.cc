@@ -26,7 +26,7 @@ SharedBodies::SharedBodies() : kept_(0, IdHash{hash_seed()}), cachedAt_(0, IdHas
 bool SharedBodies::keep(const BodyId& id, Bytes record, uint64_t bytesMax) noexcept {
   const uint64_t bytes = counted_bytes(record.size());
   if (bytes > bytesMax) return false;
-  // Both are freed after the mutex is unlocked.
+  // Both are freed after the mutex is released.
   SharedBody body;
   Cached gone;
   try {

@@ -18,12 +18,12 @@ void append(std::vector<uint8_t>& out, T value) {
   out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
-// The proof of one chunk in a descriptor: its checksum, or for a sealed chunk nonce and tag.
+// Size of the proof of one chunk in a descriptor: a checksum, or for a sealed chunk a nonce and a tag.
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
 constexpr size_t kSealBytes = kAeadNonceBytes + kAeadTagBytes;
 
-// SegmentDescriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then
-// the proof of each chunk.
+// SegmentDescriptor: u32 version, u32 columns, u32 chunks, u32 key id, u64 number of elements of each column,
+// then the proof of each chunk.
 std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, uint32_t chunks, uint32_t keyId, const std::vector<uint8_t>& proofs) {
   std::vector<uint8_t> bytes;
   append(bytes, kSegmentVersion);
@@ -45,8 +45,8 @@ std::array<uint8_t, 17> associated_with(uint64_t serial, uint32_t number) {
   return bytes;
 }
 
-// 96 random bits: a key would have to seal 2^32 chunks (256 TB of index) before two of them were alike with a
-// probability of 2^-33.
+// 96 random bits. After 2^32 chunks (256 TB of index) under one key, the probability of two equal nonces is
+// 2^-33.
 std::array<uint8_t, kAeadNonceBytes> fresh_nonce() {
   std::random_device random;
   std::array<uint8_t, kAeadNonceBytes> nonce{};
@@ -57,13 +57,13 @@ std::array<uint8_t, kAeadNonceBytes> fresh_nonce() {
   return nonce;
 }
 
-// Fills chunks in order and writes them group by group.
+// Fills chunks in order and writes them in groups.
 class ChunkWriter {
  public:
   ChunkWriter(IndexEnv& env, uint64_t serial, const ChunkLayout& layout, const std::atomic<bool>& stop, const ChunkSeal* seal)
       : env_(env), serial_(serial), layout_(layout), stop_(stop), seal_(seal) {}
 
-  // Bytes of a column from `offset` of chunk `chunk` on; columns come in the order of the layout.
+  // Writes bytes of a column, starting at `offset` of chunk `chunk`. Columns must be written in layout order.
   Status put(uint32_t chunk, size_t offset, Bytes bytes) {
     Status status = advance_to(chunk);
     if (status.ok()) std::memcpy(chunks_.back().data() + offset, bytes.data(), bytes.size());
@@ -73,7 +73,7 @@ class ChunkWriter {
   Status finish(const std::vector<uint64_t>& sizes, StoredDescriptor& stored) {
     Status status = advance_to(static_cast<uint32_t>(layout_.chunkValueBytes.size()));
     if (!status.ok()) return status;
-    // Of the last group, too: the descriptor is written with it.
+    // The last group needs its proofs first, because the descriptor is written with it.
     status = prove_group();
     if (!status.ok()) return status;
     const std::vector<uint8_t> descriptor = encode_descriptor(sizes, begun_, seal_ == nullptr ? 0 : seal_->keyId, proofs_);
@@ -95,7 +95,8 @@ class ChunkWriter {
     return {};
   }
 
-  // The chunks of the open group are complete: computes the proof of each, and seals it if required.
+  // Computes the proof of each chunk of the open group, and seals the chunk if required. The chunks must be
+  // complete.
   Status prove_group() {
     uint32_t number = begun_ - static_cast<uint32_t>(chunks_.size());
     for (std::vector<uint8_t>& filled : chunks_) {
@@ -149,7 +150,7 @@ Status write_column(ChunkWriter& writer, const std::vector<T>& column, ColumnPos
   return {};
 }
 
-// Elements of each column, in the order of zip_columns.
+// Number of elements of each column, in the order of zip_columns.
 std::vector<uint64_t> sizes_of(const SegmentColumns& columns) {
   std::vector<uint64_t> sizes;
   zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnStart) { sizes.push_back(column.size()); });
@@ -209,7 +210,7 @@ Result<SegmentDescriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
   return found;
 }
 
-// Opens the chunks into separate memory.
+// Decrypts the chunks into separate memory.
 Status open_sealed(const SegmentDescriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, const IndexSealing* sealing, StoredChunks& stored) {
   const std::optional<AeadKey> key = sealing == nullptr ? std::nullopt : sealing->find_key(descriptor.keyId);
   if (!key) return damaged(serial, "sealed under key id " + std::to_string(descriptor.keyId) + ", which is not known");
@@ -217,7 +218,7 @@ Status open_sealed(const SegmentDescriptor& descriptor, const std::vector<Bytes>
   stored.opened.reserve(chunks.size());
   for (uint32_t number = 0; number < chunks.size(); ++number) {
     const uint8_t* nonce = descriptor.proofs.data() + number * kSealBytes;
-    // Not initialised: it is filled at once.
+    // Not initialized, because it is filled immediately.
     stored.opened.emplace_back(new uint8_t[chunks[number].size()]);
     uint8_t* text = stored.opened.back().get();
     const auto associated = associated_with(serial, number);

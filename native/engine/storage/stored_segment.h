@@ -1,7 +1,7 @@
 // One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the
-// checksum of every chunk. Writing and opening. Opening reads and checks every byte once, so that no search
-// meets damaged ones. The chunks of a sealed segment are opened into separate memory, from which searches
-// read. Layout: docs/formats/segment.md, docs/formats/index-env.md.
+// checksum of every chunk. Writes and opens segments. Opening reads and checks every byte once, so searches
+// never read damaged bytes. The chunks of a sealed segment are decrypted into separate memory, from which
+// searches read. Layout: docs/formats/segment.md, docs/formats/index-env.md.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 namespace mds {
 
 struct StoredDescriptor {
-  uint32_t crc;  // of the descriptor's bytes: the manifest names it
+  uint32_t crc;  // of the descriptor's bytes; stored in the manifest
   uint32_t chunkCount;
 };
 
@@ -28,27 +28,27 @@ struct ChunkSeal {
   AeadKey key;
 };
 
-// Writes the chunks in transactions of at most kStoreTransactionBytes, the descriptor in the last one. A
-// write that fails may leave some of them behind. `seal`: null for a plaintext segment.
+// Writes the chunks in transactions of at most kStoreTransactionBytes. The last transaction also writes the
+// descriptor. A failed write may leave chunks behind. `seal`: null for a plaintext segment.
 [[nodiscard]] Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop,
                                                             const ChunkSeal* seal = nullptr);
 
-// Number of chunks of a segment with these columns.
+// Returns the number of chunks of a segment with these columns.
 [[nodiscard]] uint32_t chunk_count_of(const SegmentColumns& columns);
 
 struct StoredChunks {
   std::vector<uint64_t> columnSizes;
   std::vector<const uint8_t*> chunks;
-  std::vector<std::unique_ptr<uint8_t[]>> opened;  // the opened chunks of a sealed segment
+  std::vector<std::unique_ptr<uint8_t[]>> opened;  // the decrypted chunks of a sealed segment
   uint64_t bytes = 0;
   uint8_t keyId = 0;  // 0: plaintext
 };
 
-// Finds and checks the chunks of a segment whose descriptor has this checksum. `sealing` has the keys of
-// sealed ones.
+// Finds and checks the chunks of a segment whose descriptor has the given checksum. `sealing` provides the
+// keys of sealed segments.
 [[nodiscard]] Result<StoredChunks> open_stored_chunks(const IndexEnv& env, uint64_t serial, uint32_t descriptorCrc, const IndexSealing* sealing = nullptr);
 
-// Views of the columns in the chunks; `stored.chunks` must not move while they are used.
+// Returns views of the columns in the chunks. `stored.chunks` must not move while the views are used.
 [[nodiscard]] SegmentViews views_of(const StoredChunks& stored);
 
 }  // namespace mds

@@ -23,7 +23,7 @@ void MaintenanceLane::settle() noexcept {
   std::unique_lock lock(mutex_);
   if (!thread_.joinable()) return;
   settling_ += 1;
-  // A rest that has already begun may have missed work requested since; the one after it has not.
+  // A rest phase that has already begun may have missed recent requests. The following one includes them.
   const uint64_t wanted = restsEnded_ + 2;
   changed_.notify_all();
   changed_.wait(lock, [&] { return restsEnded_ >= wanted || isStopping_; });
@@ -47,7 +47,7 @@ bool MaintenanceLane::work(bool isResting) noexcept {
     try {
       step = step_(isResting);
     } catch (const std::exception&) {
-      // Out of memory: retried later.
+      // Out of memory. Retried later.
     }
     if (step == LaneStep::kFailed) return false;
     if (step == LaneStep::kNothing) return true;
@@ -71,7 +71,7 @@ void MaintenanceLane::run() noexcept {
       if (isGood) restedAt_ = seen;
       changed_.notify_all();
     }
-    // At rest there is no timed work: wait for a wake-up.
+    // At rest there is no timed work. The thread waits for the next wake().
     if (restedAt_ == seen) changed_.wait(lock, isAsked);
   }
 }

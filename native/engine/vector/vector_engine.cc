@@ -91,13 +91,13 @@ VectorEngine::~VectorEngine() {
 }
 
 void VectorEngine::wake() noexcept {
-  // Without threads there are neither graphs nor files: answers stay correct.
+  // Without threads there are no graphs and no files. Search results stay correct.
   (void)graphLane_.wake();
   (void)storeLane_.wake();
 }
 
 void VectorEngine::settle() noexcept {
-  // A set that was compacted is stored anew, and so is a graph that has grown.
+  // The graph lane settles first: a compacted set is stored again, and so is a graph that has grown.
   graphLane_.settle();
   storeLane_.settle();
 }
@@ -131,7 +131,7 @@ std::shared_ptr<VectorSet> VectorEngine::make_set(uint32_t collection, uint32_t 
 }
 
 void VectorEngine::drop_collection(uint32_t collection) {
-  // Destroyed outside the lock: that frees the blocks.
+  // Destroyed after the lock is released, because that frees the blocks.
   std::vector<std::shared_ptr<VectorSet>> dropped;
   const std::unique_lock lock(setsMutex_);
   for (auto at = sets_.lower_bound({collection, 0}); at != sets_.end() && at->first.first == collection;) {
@@ -165,12 +165,12 @@ Status VectorEngine::apply_ops(std::span<const VectorOp> ops) {
       drop_collection(op.collection);
       continue;
     }
-    // A document with a changed number of dimensions leaves the set that had it.
+    // If the number of dimensions of a document has changed, the document is removed from the old set.
     bool isNewest = true;
     for (const std::shared_ptr<VectorSet>& set : sets_of(op.collection)) {
       const DocumentSlots* known = set->find(op.docid);
       if (known == nullptr) continue;
-      // Added again, as after a start, it equals the stored version.
+      // After a start vectors are added again. An equal LSN then means that the version is already stored.
       if (known->lsn > op.lsn || (known->lsn == op.lsn && op.kind == VectorOpKind::kSet && set->dims() == op.dims)) {
         isNewest = false;
       } else {

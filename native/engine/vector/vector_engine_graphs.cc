@@ -1,5 +1,5 @@
-// See vector_engine.h: the graph lane, which extends graphs, trains, and rewrites sets with many dead slots.
-// It takes the sets in turn, one piece of work at a time.
+// See vector_engine.h. The graph lane: extends graphs, trains indexes, and rewrites sets with many dead
+// slots. It processes the sets in turn, one piece of work at a time.
 #include <algorithm>
 
 #include "vector/graph/vector_graph.h"
@@ -15,11 +15,11 @@ bool has_many_dead(const SetView& view) noexcept {
   return dead > 0 && (view.liveSlots == 0 || (dead >= kDeadSlotsMin && dead > view.slots / kDeadSlotsShareDivisor));
 }
 
-// Copies the live documents of the view's slots [begin, end) to `change`.
+// Copies the live documents in the slots [begin, end) of the view to `change`.
 void copy_documents(const SetView& view, uint32_t begin, uint32_t end, SetChange& change) {
   std::vector<float> vectors;
   for (uint32_t slot = begin; slot < end;) {
-    // A live document is complete; a dead one may lack some chunks.
+    // A live document has all its chunks. A dead document may lack some.
     if (!view.is_live(slot)) {
       slot += 1;
       continue;
@@ -27,7 +27,7 @@ void copy_documents(const SetView& view, uint32_t begin, uint32_t end, SetChange
     const SlotIdentity& first = view.identity(slot);
     vectors.clear();
     for (uint32_t chunk = 0; chunk < first.chunks; ++chunk) vectors.insert(vectors.end(), view.full(slot + chunk), view.full(slot + chunk) + view.dims);
-    // It fits: the set was at least as large before.
+    // The copy always fits, because the set was at least as large before.
     (void)change.put(first.docid, first.lsn, first.chunks, {reinterpret_cast<const uint8_t*>(vectors.data()), vectors.size() * sizeof(float)});
     slot += first.chunks;
   }
@@ -64,7 +64,7 @@ LaneStep VectorEngine::extend_graph(const std::shared_ptr<VectorSet>& set, bool 
   const uint32_t tail = view->slots - known;
   const uint32_t due = isResting ? kGraphRestTail : std::max(kGraphTailMin, view->slots / kGraphTailShareDivisor);
   if (view->slots < kGraphSlotsMin || tail < due) return LaneStep::kNothing;
-  // In slices: the first searches need not wait for the last slot.
+  // The graph grows in slices, so that searches can use it before the last slot is added.
   const uint32_t end = std::min(view->slots, known + std::max(kGraphSliceMin, known / kGraphSliceShareDivisor));
   std::shared_ptr<VectorGraph> graph = VectorGraph::make(view->graph.get(), end);
   if (graph == nullptr || !graph->extend(*view, end, graphLane_.is_stopping())) return LaneStep::kFailed;
@@ -102,7 +102,7 @@ LaneStep VectorEngine::compact(const std::shared_ptr<VectorSet>& set) {
     const std::lock_guard lock(writerMutex_);
     const std::shared_ptr<const SetView> now = set->view();
     if (now->generation != view->generation || !is_current(set)) return LaneStep::kDone;
-    // The deletes and additions since.
+    // Applies the deletes and additions made since the copy began.
     SetChange change(fresh);
     for (uint32_t slot = 0; slot < view->slots; ++slot) {
       if (view->is_live(slot) && !now->is_live(slot)) change.remove(view->identity(slot).docid);

@@ -1,5 +1,5 @@
-// See vector_engine.h: the store lane, which appends new slots to the files of sets, and the opening of the
-// directory. What it fails to write stays in memory.
+// See vector_engine.h. The store lane: appends new slots to the files of sets, and opens the directory. Data
+// that it fails to write stays in memory.
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace mds {
 namespace {
 
-// Parses "C-D-G.rows"; empty where the text is no such name.
+// Parses "C-D-G.rows". Returns nullopt if the text is not such a name.
 std::optional<VectorFileName> parse_name(std::string_view text) {
   VectorFileName name{};
   for (uint32_t* number : {&name.collection, &name.dims, &name.generation}) {
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> VectorEngine::open_directory(const std::string&
     const std::optional<VectorFileName> name = parse_name(text);
     if (name && names.size() < kVectorFilesMax) names.push_back(*name);
   }
-  // The newest generation of a set first: one that was rewritten is complete, or empty.
+  // The newest generation of a set comes first. The file of a rewritten set is either complete or empty.
   std::sort(names.begin(), names.end(),
             [](const VectorFileName& a, const VectorFileName& b) { return std::tie(a.collection, a.dims, b.generation) < std::tie(b.collection, b.dims, a.generation); });
   std::unordered_set<std::string> used{kEpochMarkName};
@@ -154,8 +154,8 @@ bool VectorEngine::is_sealed(uint32_t collection) const {
   return sealed_.contains(collection);
 }
 
-// A directory that could not be opened is initialised anew: its files are not mapped, and their content was
-// added again from the store.
+// Initializes a directory that could not be opened before. Its files are not mapped, and their content was
+// added again from the store. All files that are not in use are therefore removed.
 Status VectorEngine::begin_directory() {
   if (refusedDirectory_.empty()) return {};
   Status made = make_directory(refusedDirectory_);
@@ -234,7 +234,7 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
     files.rows.reset();
     return LaneStep::kDone;
   }
-  // The old file of a rewritten set stays until the new one is complete.
+  // The old file of a rewritten set is kept until the new file is complete.
   if (view->slots > 0 && (files.rows != nullptr && !isSame)) return store_rows(set, *view, files);
   if (is_store_due(*view, isSame ? files.rows->slots() : 0, isResting)) return store_rows(set, *view, files);
   const VectorGraph* graph = view->graph.get();
@@ -242,7 +242,7 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
   const uint32_t grown = graph->slots() - files.graphSlots;
   const uint32_t due = isResting ? std::max(kStoreRestSlots, graph->slots() / kStoreRestShareDivisor) : std::max(kStoreSlots, graph->slots() / kStoreGraphShareDivisor);
   if (grown < due) return LaneStep::kNothing;
-  // The rows of the graph are stored first: it is useless without them.
+  // The rows of the graph are stored first. A graph without its rows is useless.
   if (graph->slots() > files.rows->slots()) return store_rows(set, *view, files);
   if (!save_graph(directory_, files.rows->name(), *graph).ok()) return LaneStep::kFailed;
   files.graphSlots = graph->slots();
@@ -273,7 +273,8 @@ LaneStep VectorEngine::store_rows(const std::shared_ptr<VectorSet>& set, const S
   return LaneStep::kDone;
 }
 
-// A set that must not lie on disk any more: its vectors are moved back to memory, its files removed.
+// Handles a set that must no longer be stored on disk. Its vectors are moved back to memory, and its files
+// are removed.
 LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
   const auto found = files_.find({set->collection(), set->dims()});
   if (found == files_.end() || found->second.rows == nullptr) return LaneStep::kNothing;
@@ -298,7 +299,7 @@ LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
 void VectorEngine::remove_files(const VectorFileName& name) {
   leftovers_.push_back(name.rows());
   leftovers_.push_back(name.graph());
-  // Remaining files are retried by the next steps.
+  // The removal of remaining files is retried by the next steps.
   (void)remove_leftovers();
 }
 

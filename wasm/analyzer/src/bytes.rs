@@ -1,4 +1,4 @@
-//! What a byte can start, by scanning mode: one table look-up per byte steers the scanner.
+//! Classes of bytes by scanning mode. One table lookup per byte steers the scanner.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -7,29 +7,29 @@ pub enum Class {
     Dull,
     /// ASCII letter or digit.
     Word,
-    /// First byte of a multi-byte character (or of nothing valid).
+    /// First byte of a multi-byte character, or an invalid byte.
     High,
     Newline,
     /// Starts a markdown construct in this mode.
     Mark,
 }
 
-/// How the text at the cursor is read. The number in `Span` and `Fence` is the length of the run of marks
-/// that opened it.
+/// How the text at the cursor is read. The number in `Span` and `Fence` is the length of the opening run of
+/// marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// No markup at all: metadata values, queries.
+    /// No markup: metadata values, queries.
     Plain,
     /// Source code: identifiers instead of words.
     Code,
     Text,
     Span(u32),
     Fence(u8, u32),
-    /// Inside an HTML comment that began a line.
+    /// Inside an HTML comment that began at the start of a line.
     Comment,
-    /// Inside `<script>` or `<style>` that began a line.
+    /// Inside a `<script>` or `<style>` element that began at the start of a line.
     Raw(RawElement),
-    /// Inside a run without white space that is a link target too long to look over at once, such as a data
+    /// Inside a run without white space: a link target that is too long for the lookahead, such as a data
     /// URI.
     Target,
 }
@@ -74,7 +74,7 @@ pub static TEXT: Table = table(Class::Newline, b"", b"<&\\`]");
 pub static SPAN: Table = table(Class::Newline, b"", b"`");
 pub static FENCE: Table = table(Class::Newline, b"", b"");
 
-/// Blank, tab or line break (with the carriage return of foreign line ends).
+/// Space, tab or line break (including the carriage return of CRLF line ends).
 pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
 }

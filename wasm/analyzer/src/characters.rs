@@ -1,15 +1,15 @@
-//! What a character beyond ASCII is to the tokenizer, and UTF-8 decoding that refuses nothing: bad bytes
-//! separate tokens.
+//! Classifies characters beyond ASCII for the tokenizer. Decodes UTF-8 without errors: invalid bytes separate
+//! tokens.
 
 use unicode_normalization::char::is_combining_mark;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Letter or digit of a script that puts spaces between words.
+    /// Letter or digit of a script with spaces between words.
     Letter,
-    /// Combining mark: continues a word, starts none.
+    /// Combining mark: continues a word but does not start one.
     Mark,
-    /// Soft hyphen, zero-width characters: part of the word they stand in, left out of the term.
+    /// Soft hyphen or zero-width character: part of the word around it, but omitted from the term.
     Ignorable,
     /// Character of a script without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer,
     /// Burmese).
@@ -17,7 +17,7 @@ pub enum Kind {
     Other,
 }
 
-/// The character at `at` and its length in bytes; `None` where the bytes are not valid UTF-8.
+/// Returns the character at `at` and its length in bytes, or `None` if the bytes are not valid UTF-8.
 pub fn decode(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     let first = *bytes.get(at)?;
     let length = match first {
@@ -38,7 +38,7 @@ pub fn kind(character: char) -> Kind {
         0xc0..=0x24f | 0x400..=0x481 | 0x48a..=0x52f | 0x391..=0x3a1 | 0x3a3..=0x3ff => Kind::Letter,
         0xad | 0x180e | 0x200b..=0x200d | 0x2060 | 0xfeff => Kind::Ignorable,
         0x2000..=0x206f => Kind::Other,
-        // The bulk of Chinese, Japanese and Korean text, before the general question.
+        // Most Chinese, Japanese and Korean text, before the general check.
         0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0x3041..=0x3096 | 0x30a1..=0x30fa => Kind::Unspaced,
         _ if is_unspaced(code) => {
             if character.is_alphanumeric() || is_combining_mark(character) {
@@ -53,8 +53,8 @@ pub fn kind(character: char) -> Kind {
     }
 }
 
-/// Combining mark, or the vowel or final consonant of a Korean syllable in parts: belongs to the character
-/// before it.
+/// Combining mark, or the vowel or final consonant of a decomposed Korean syllable: belongs to the preceding
+/// character.
 pub fn is_tail(character: char) -> bool {
     let code = character as u32;
     match code {

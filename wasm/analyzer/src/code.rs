@@ -1,11 +1,11 @@
 //! Identifiers of source code and their parts. An identifier is a run of letters, digits, `_` and `-` that
-//! neither begins nor ends with `-` and has a letter or digit. Its parts are what `camelCase`, `snake_case`
-//! and `kebab-case` put together; runs of capitals stay together.
+//! neither begins nor ends with `-` and contains a letter or digit. Its parts are the words joined by
+//! `camelCase`, `snake_case` and `kebab-case`. Runs of capitals stay together.
 
 use crate::words::{continuation, WORD_BYTES_MAX};
 
-/// End of the run that begins at the start of `text`, trailing `-` left off, and whether it is all ASCII. The
-/// run begins with no `-`.
+/// End of the run that begins at the start of `text`, without trailing `-`, and whether it is all ASCII. The
+/// run must not begin with `-`.
 pub fn identifier_end(text: &[u8]) -> (usize, bool) {
     let stop = text.len().min(WORD_BYTES_MAX);
     let mut end = 0;
@@ -29,7 +29,7 @@ pub fn identifier_end(text: &[u8]) -> (usize, bool) {
     (end, is_ascii)
 }
 
-/// Whether nothing but joints is in it.
+/// Returns whether the identifier consists only of `_` and `-`.
 pub fn is_empty(identifier: &[u8]) -> bool {
     identifier.iter().all(|&byte| is_joint(byte))
 }
@@ -38,8 +38,8 @@ fn is_joint(byte: u8) -> bool {
     matches!(byte, b'_' | b'-')
 }
 
-/// The part that begins at or after `at`: begin and end. Upper case is told apart in ASCII only; other
-/// letters go on.
+/// Begin and end of the next part at or after `at`. Upper case is recognized in ASCII only; other letters
+/// continue the part.
 pub fn next_part(identifier: &[u8], at: usize) -> Option<(usize, usize)> {
     let begin = at + identifier.get(at..)?.iter().position(|&byte| !is_joint(byte))?;
     let mut end = begin + 1;

@@ -1,22 +1,22 @@
-//! A word as people write it who leave its accents out. Documents are indexed under both forms, so that a
-//! query without accents finds them, and one with accents only those that have them. Rules: docs/decisions on
-//! analysis.
+//! The form of a word without its accents. Documents are indexed under both forms. A query without accents
+//! finds both, and a query with accents finds only the accented form. Rules: docs/decisions on analysis.
 
 use unicode_normalization::char::decompose_canonical;
 
-/// Whether a word as written may have another form without accents: a quick look at its bytes that is never
-/// wrong when it says no. Latin letters with accents, Greek, combining accents, the sign Å and other signs
-/// for letters, the Cyrillic ё, entities.
+/// Returns whether a written word may have another form without accents. A fast check of its bytes without
+/// false negatives. It covers Latin letters with accents, Greek, combining accents, the sign Å and other
+/// letter-like signs, the Cyrillic ё, and entities.
 pub fn may_fold(word: &[u8]) -> bool {
     word.iter().any(|byte| matches!(byte, b'&' | 0xc3..=0xcf | 0xe1 | 0xe2 | 0xea)) || has_yo(word)
 }
 
-/// Whether the letter is in the word that Russian may write as е wherever it likes.
+/// Returns whether the word contains ё, which Russian may also write as е.
 pub fn has_yo(word: &[u8]) -> bool {
     word.windows(2).any(|pair| pair == "Ё".as_bytes() || pair == "ё".as_bytes())
 }
 
-/// Replaces `out` by the form of a normalised word without accents. False where that is the word itself.
+/// Replaces `out` with the accent-free form of a normalized word. Returns false if the word has no other
+/// form.
 pub fn fold(word: &str, is_german: bool, out: &mut String) -> bool {
     out.clear();
     for letter in word.chars() {

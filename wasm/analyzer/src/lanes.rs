@@ -1,19 +1,19 @@
-//! Sixteen bytes at a time: which of them are ASCII letters or digits, which are certain bytes, and the same
-//! bytes in lower case. On wasm32 these are SIMD instructions; elsewhere (the crate's own tests) plain loops
-//! with the same results.
+//! Processes sixteen bytes at a time: finds ASCII letters and digits, finds bytes of a set, and converts to
+//! lower case. Uses SIMD instructions on wasm32. Elsewhere (the crate's own tests) plain loops produce the
+//! same results.
 
-/// Bytes in one block. Whoever reads a block near the end of a buffer pads the buffer with that many zeros.
+/// Bytes in one block. A buffer must be padded with this many zeros if blocks near its end are read.
 pub const LANES: usize = 16;
 
-/// A block as two little-endian words: byte `i` of the text is byte `i` of `low`, then of `high`.
+/// A block as two little-endian words. The first eight bytes of the text are in `low`, the others in `high`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Block {
     pub low: u64,
     pub high: u64,
 }
 
-/// The block that begins at `at`, or zeros where the buffer ends too early (it never does: buffers are
-/// padded).
+/// The block that begins at `at`. Returns zeros if the buffer is too short, which never happens because
+/// buffers are padded.
 #[inline(always)]
 pub fn load(bytes: &[u8], at: usize) -> Block {
     match bytes.get(at..at + LANES) {
@@ -107,11 +107,13 @@ mod imp {
     }
 }
 
-/// Bit of each row of sixteen ASCII characters, by the upper half of the byte; 0 for bytes beyond ASCII.
+/// The bit of each row of sixteen ASCII characters, indexed by the upper half of the byte. 0 for bytes beyond
+/// ASCII.
 #[cfg(target_arch = "wasm32")]
 const ROWS: u64 = 0x8040_2010_0804_0201;
 
-/// A set of ASCII characters for `set_masks`: per lower half of the byte, the rows in which it is in the set.
+/// Builds a set of ASCII characters for `set_masks`. For each lower half of the byte it contains the rows in
+/// which the byte is in the set.
 pub const fn set_of(characters: &[u8]) -> Block {
     let mut columns = [0u8; 16];
     let mut at = 0;
@@ -130,7 +132,7 @@ pub const fn set_of(characters: &[u8]) -> Block {
 
 pub use imp::{high_mask, lower, set_masks, word_mask};
 
-/// The first `count` (0 to 16) bytes of the block, zeros after them.
+/// Keeps the first `count` (0 to 16) bytes of the block and clears the others.
 #[inline(always)]
 pub fn keep(block: Block, count: usize) -> Block {
     let mask = |bytes: usize| if bytes >= 8 { u64::MAX } else { (1u64 << (8 * bytes)) - 1 };

@@ -1,37 +1,36 @@
-//! The languages by number: the order is part of the border with src/engine/languages.ts. A profile is a
+//! The languages by number. The order is part of the interface with src/engine/languages.ts. A profile is a
 //! language with stemming on or off.
 
 use crate::stem::Stemmer;
 use crate::stop_words::STOP_WORDS;
 
-/// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer of their
-/// own.
+/// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer.
 pub const CODES: [&str; 21] =
     ["en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko"];
 
-/// Profile numbers behind those of the languages and of none.
+/// First profile number after those of the languages and of no language.
 const CODE: u8 = 2 * CODES.len() as u8 + 2;
 
-/// Everything that depends on the language of a text.
+/// All language-dependent settings of a text.
 pub struct Profile {
-    /// Key of the lexicon: 2 x language + stem.
+    /// Part of the lexicon key: 2 x language + stem.
     pub number: u8,
     pub stemmer: Stemmer,
     stop_words: &'static [&'static str],
-    /// `I` and `İ` have their own lower case.
+    /// `I` and `İ` have their own lower-case forms.
     pub is_turkish: bool,
-    /// `'s`, `n't` and their like are stop words.
+    /// `'s`, `n't` and similar suffixes are stop words.
     pub has_contractions: bool,
-    /// Han runs are cut into words by the caller instead of into single characters and pairs.
+    /// The caller segments Han runs into words. Otherwise they become single characters and pairs.
     pub segments_han: bool,
     /// Umlauts are also written as two letters.
     pub is_german: bool,
-    /// A word of ASCII letters and its term begin with the same letter, upper or lower case.
+    /// A word of ASCII letters and its term begin with the same letter, ignoring case.
     pub keeps_first_letter: bool,
 }
 
 impl Profile {
-    /// `language` is an index into `CODES`; an unknown one has neither stop words nor stemmer.
+    /// `language` is an index into `CODES`. An unknown language has neither stop words nor a stemmer.
     pub fn new(language: u32, stems: bool) -> Self {
         let index = (language as usize).min(CODES.len());
         let code = CODES.get(index).copied().unwrap_or_default();
@@ -43,13 +42,13 @@ impl Profile {
             has_contractions: code == "en",
             segments_han: code == "zh",
             is_german: code == "de",
-            // Polish loses `naj`, and a Turkish `I` is no ASCII letter.
+            // Polish removes `naj`, and the lower-case form of a Turkish `I` is not an ASCII letter.
             keeps_first_letter: !matches!(code, "pl" | "tr"),
         }
     }
 
-    /// For source code: no stop words, no stems, no lower case but the common one. Of the language only how
-    /// Han runs are cut is left.
+    /// For source code: no stop words, no stemming, only the common lower-case conversion. The language
+    /// determines only how Han runs are segmented.
     pub fn of_code(language: u32) -> Self {
         let is_chinese = CODES.get(language as usize) == Some(&"zh");
         Self { segments_han: is_chinese, number: CODE + u8::from(is_chinese), ..Self::new(u32::MAX, false) }

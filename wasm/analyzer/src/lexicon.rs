@@ -1,22 +1,21 @@
-//! The instance's memory of words: source word -> term, so that lower-casing, stop words and stemming happen
-//! once per distinct word and not once per token. Lives across calls; holds words of all languages at once
-//! (the profile is part of the key). Bounds: `WORDS_MAX` and `BYTES_MAX`; a full lexicon asks to be emptied
-//! between two records (`is_full`, `empty_if_full`). Results never depend on what it holds or on the seed of
-//! its hashes.
+//! The instance's word cache: source word -> term. Lower-casing, stop words and stemming are computed once
+//! per distinct word, not once per token. It persists across calls and contains words of all languages (the
+//! profile is part of the key). Limits: `WORDS_MAX` and `BYTES_MAX`. A full lexicon must be emptied between
+//! two records (`is_full`, `empty_if_full`). Results never depend on its contents or on its hash seed.
 
 use crate::lanes::{Block, LANES};
 
-/// Distinct words remembered: 2^16 entries in 2^17 slots of 32 B = 4 MB.
+/// Maximum number of cached distinct words: 2^16 entries in 2^17 slots of 32 B = 4 MB.
 const WORDS_MAX: usize = 1 << 16;
-/// Bytes of long words, and of terms: 65 536 words of 64 bytes.
+/// Maximum bytes of long words, and of terms: 65 536 words of 64 bytes.
 const BYTES_MAX: usize = 4 << 20;
 const SLOTS_FIRST: usize = 1 << 12;
 
-/// In place of a term: the word is a stop word, or nothing is left of it after normalisation.
+/// Values in place of a term: the word is a stop word, or it is empty after normalization.
 pub const STOP: u32 = u32::MAX;
 pub const NOTHING: u32 = u32::MAX - 1;
 
-/// A word as it stands in the text (ASCII words: in lower case), ready for look-up.
+/// A word as written in the text (ASCII words in lower case), prepared for lookup.
 #[derive(Clone, Copy)]
 pub struct Key {
     low: u64,
@@ -31,7 +30,7 @@ struct Word {
     low: u64,
     high: u64,
     term: u32,
-    /// Where the bytes of a word above 16 bytes begin in `long`.
+    /// Position in `long` of a word with more than 16 bytes.
     long_at: u32,
     /// 0 marks a free slot.
     bytes: u16,
@@ -42,7 +41,7 @@ struct Word {
 struct Term {
     begin: u32,
     end: u32,
-    /// `local` is valid in the record of this generation only.
+    /// `local` is valid only in the record of this generation.
     generation: u32,
     local: u32,
 }
@@ -54,13 +53,13 @@ pub struct Lexicon {
     long: Vec<u8>,
     terms: Vec<Term>,
     term_bytes: Vec<u8>,
-    /// Index into `terms` plus one; 0 is free.
+    /// Index into `terms` plus one. 0 is free.
     term_slots: Vec<u32>,
     generation: u32,
 }
 
 impl Lexicon {
-    /// `seed` keeps texts made to collide from making look-ups slow.
+    /// The `seed` prevents lookups from being slowed down by texts with deliberate hash collisions.
     pub fn new(seed: u64) -> Self {
         Self {
             seed: mix(seed ^ 0x9e37_79b9_7f4a_7c15),
@@ -74,7 +73,7 @@ impl Lexicon {
         }
     }
 
-    /// Key of a word of 1 to 16 bytes, zeros after it.
+    /// Key of a word of 1 to 16 bytes, padded with zeros.
     #[inline(always)]
     pub fn short_key(&self, block: Block, bytes: usize, profile: u8) -> Key {
         let tag = (bytes as u64) << 8 | u64::from(profile);
@@ -94,7 +93,7 @@ impl Lexicon {
         Key { low, high, hash, bytes: bytes as u16, profile }
     }
 
-    /// The term of a word of up to 16 bytes.
+    /// The term of a word of at most 16 bytes.
     #[inline(always)]
     pub fn find_short(&self, key: &Key) -> Option<u32> {
         let mask = self.words.len() - 1;
@@ -111,7 +110,7 @@ impl Lexicon {
         }
     }
 
-    /// The term of a word of any length; `bytes` are the bytes that the key was made of.
+    /// The term of a word of any length. `bytes` are the bytes that the key was computed from.
     pub fn find(&self, key: &Key, bytes: &[u8]) -> Option<u32> {
         if usize::from(key.bytes) <= LANES {
             return self.find_short(key);
@@ -133,7 +132,7 @@ impl Lexicon {
         }
     }
 
-    /// Remembers a word that `find` did not know.
+    /// Adds a word that `find` did not find.
     pub fn remember(&mut self, key: &Key, bytes: &[u8], term: u32) {
         if self.word_count * 2 >= self.words.len() {
             self.grow_words();
@@ -166,7 +165,7 @@ impl Lexicon {
         self.words = grown;
     }
 
-    /// The number of the term with these bytes, new or known.
+    /// The number of the term with these bytes. Adds the term if it is new.
     pub fn intern(&mut self, bytes: &[u8]) -> u32 {
         let mask = self.term_slots.len() - 1;
         let mut at = self.hash(bytes) as usize & mask;
@@ -212,7 +211,7 @@ impl Lexicon {
         self.term_bytes.get(range).unwrap_or_default()
     }
 
-    /// The term's number inside the record in progress: what it got before, or `next` when it is new there.
+    /// The term's number in the current record: the existing one, or `next` if the term is new there.
     #[inline(always)]
     pub fn local(&mut self, number: u32, next: u32) -> u32 {
         match self.terms.get_mut(number as usize) {
@@ -227,13 +226,13 @@ impl Lexicon {
         }
     }
 
-    /// The number that `local` gave the term in the record in progress, if it did.
+    /// The number that `local` assigned to the term in the current record, if any.
     #[inline(always)]
     pub fn marked(&self, number: u32) -> Option<u32> {
         self.terms.get(number as usize).filter(|term| term.generation == self.generation).map(|term| term.local)
     }
 
-    /// Ends a record: no term has a local number any more.
+    /// Ends a record and clears all local numbers.
     pub fn forget_locals(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -247,7 +246,7 @@ impl Lexicon {
         self.word_count >= WORDS_MAX || self.terms.len() >= WORDS_MAX || self.term_bytes.len() >= BYTES_MAX || self.long.len() >= BYTES_MAX
     }
 
-    /// Only between records: term numbers do not survive it.
+    /// Must be called only between records, because it invalidates term numbers.
     pub fn empty_if_full(&mut self) {
         if self.is_full() {
             self.words.fill(Word::default());
@@ -279,7 +278,7 @@ fn mix(value: u64) -> u64 {
     product ^ (product >> 35)
 }
 
-/// Up to eight bytes as a little-endian number, zeros after them.
+/// Up to eight bytes as a little-endian number, padded with zeros.
 fn read_word(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }

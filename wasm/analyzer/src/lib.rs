@@ -1,12 +1,12 @@
-//! Text in, packed tokens out: one pass over UTF-8 in bounded windows, markdown or plain, in any of the
-//! languages of `languages::CODES`. Pure: no clock, no threads, no host calls. Never panics on any input and
-//! takes time linear in it.
+//! Converts text to packed tokens in one pass over UTF-8 in bounded windows, for markdown, plain text or
+//! code, in any of the languages of `languages::CODES`. Pure: no clock, no threads, no host calls. Never
+//! panics on any input. Takes time linear in the input.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
 // Casts: numbers here are bounded by the window (64 KiB) or by the 32-bit address space of the instance.
 #![allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
-// Bools: a scanner's state is several yes and no that have nothing to do with each other. Counting lines byte
-// by byte is what a vector unit is given anyway.
+// Bools: the state of the scanner consists of several independent flags. The compiler vectorizes the
+// byte-by-byte count of lines.
 #![allow(clippy::struct_excessive_bools, clippy::naive_bytecount)]
 // `inline(always)`: the per-token path is one loop, measured by bench/analyzer.ts.
 #![allow(clippy::inline_always, clippy::module_name_repetitions, clippy::must_use_candidate, clippy::precedence)]

@@ -1,17 +1,17 @@
-//! From a word as it is written to the form that is indexed: entities decoded, lower case, composed letters,
-//! ligatures and other forms made for typesetting as the letters they stand for, no soft hyphens, zero-width
-//! characters or Arabic vowel marks. Rules: docs/decisions on analysis.
+//! Converts a written word to its indexed form. Entities are decoded, letters are lower-cased and composed,
+//! and ligatures and other typographic forms are replaced by their letters. Soft hyphens, zero-width
+//! characters and Arabic vowel marks are removed. Rules: docs/decisions on analysis.
 
 use crate::characters::{decode, kind, Kind};
 use crate::markdown::entity;
 use unicode_normalization::char::decompose_compatible;
 use unicode_normalization::{is_nfc_quick, is_nfkc_quick, IsNormalized, UnicodeNormalization};
 
-/// Longest term; docs/formats/packed-tokens.md.
+/// Maximum length of a term: docs/formats/packed-tokens.md.
 pub const TERM_BYTES_MAX: usize = 255;
 
-/// Replaces `out` by the normalised form of `word` (one run of letters, marks, ignorables and entities of
-/// letters), cut to `TERM_BYTES_MAX`.
+/// Replaces `out` with the normalized form of `word`, truncated to `TERM_BYTES_MAX`. `word` is one run of
+/// letters, marks, ignorables and letter entities.
 pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
     out.clear();
     let mut at = 0;
@@ -34,17 +34,16 @@ pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
     cut(out, TERM_BYTES_MAX);
 }
 
-/// Whether Unicode calls it a form of other characters: ligatures, superscripts, full and half width, letters
-/// of formulas, Arabic forms by place.
+/// Returns whether Unicode defines the character as a variant of other characters: ligatures, superscripts,
+/// full and half width, mathematical letters, positional Arabic forms.
 fn is_variant(character: char) -> bool {
-    // Thai and Lao vowel signs and lone Korean letters are taken apart by Unicode, but by nobody who writes
-    // them.
+    // Unicode decomposes Thai and Lao vowel signs and single Korean letters, but no writer does.
     let stays = matches!(character as u32, 0..=0xa9 | 0xe00..=0xeff | 0x3131..=0x318e);
     !stays && is_nfkc_quick(core::iter::once(character)) == IsNormalized::No
 }
 
-/// The letters and digits that a variant stands for; itself where it stands for anything else, such as a
-/// fraction with its stroke.
+/// Appends the letters and digits of a variant. Appends the variant itself if it decomposes to anything else,
+/// such as a fraction with its slash.
 fn push_letters_of(variant: char, is_turkish: bool, out: &mut String) {
     let begin = out.len();
     decompose_compatible(variant, |part| push_lower(part, is_turkish, out));
@@ -56,19 +55,19 @@ fn push_letters_of(variant: char, is_turkish: bool, out: &mut String) {
 
 fn push_lower(character: char, is_turkish: bool, out: &mut String) {
     match character {
-        // Soft hyphen and zero-width characters; then Arabic tatweel, which stretches a word, and harakat,
-        // which vocalise it: writers leave them out or not as they like.
+        // Soft hyphen and zero-width characters; Arabic tatweel, which stretches a word; harakat, which
+        // vocalize it. Writers use them optionally.
         '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{670}' => {}
         'I' if is_turkish => out.push('ı'),
         'İ' => out.push('i'),
         'ς' => out.push('σ'),
-        // Case folding, as Unicode has it: in capitals it is SS.
+        // Unicode case folding. The upper-case form is SS.
         'ß' | 'ẞ' => out.push_str("ss"),
         _ => out.extend(character.to_lowercase()),
     }
 }
 
-/// Shortens `text` to at most `bytes` bytes, at a character.
+/// Truncates `text` to at most `bytes` bytes at a character boundary.
 pub fn cut(text: &mut String, bytes: usize) {
     if text.len() > bytes {
         let end = (0..=bytes).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);

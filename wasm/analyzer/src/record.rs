@@ -1,17 +1,17 @@
-//! One record of packed tokens in the making: occurrences in text order, then grouped by term by a counting
-//! sort. Layout of the result: docs/formats/packed-tokens.md. A text larger than `OCCURRENCES_MAX` tokens
-//! comes as several records with absolute positions, which the caller merges.
+//! A record of packed tokens under construction: occurrences in text order, which are then grouped by term
+//! with a counting sort. Layout of the result: docs/formats/packed-tokens.md. A text with more than
+//! `OCCURRENCES_MAX` tokens produces several records with absolute positions, which the caller merges.
 
 use crate::lexicon::Lexicon;
 
-/// Occurrences in one record. 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB, and as much again at most
-/// for the result.
+/// Maximum number of occurrences in one record: 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB. The
+/// result takes at most as much again.
 pub const OCCURRENCES_MAX: usize = 1 << 19;
 
-/// Found terms of one text that are kept; 2^16 x 16 B = 1 MB. The rest of a text with more is not looked at.
+/// Maximum number of found terms of one text: 2^16 x 16 B = 1 MB. The rest of a text with more is not read.
 pub const FOUND_MAX: usize = 1 << 16;
 
-/// What tokens are collected for.
+/// The purpose for which tokens are collected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
     /// Packed tokens.
@@ -19,16 +19,16 @@ pub enum Purpose {
     Index,
     /// A list of tokens with byte ranges.
     List,
-    /// The places of marked terms.
+    /// The positions of marked terms.
     Find,
 }
 
-/// A place of a wanted term: byte range in the text.
+/// A position of a wanted term: a byte range in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
     pub begin: u32,
     pub end: u32,
-    /// What the lexicon's mark of the term says.
+    /// The value with which the term is marked in the lexicon.
     pub term: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct PlacesByTerm<'a> {
 }
 
 impl PlacesByTerm<'_> {
-    /// Each term by its number in the lexicon, with its places in text order.
+    /// Each term by its number in the lexicon, with its positions in text order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[(u32, u32)])> {
         let begins = core::iter::once(0).chain(self.ends.iter().copied());
         self.terms.iter().zip(begins.zip(&self.ends)).map(|(&term, (begin, &end))| (term, self.places.get(begin..end).unwrap_or_default()))
@@ -58,7 +58,7 @@ pub struct Record {
     /// Index into `terms`, one per occurrence.
     occurrences: Vec<u32>,
     positions: Vec<u32>,
-    /// Byte range in the whole text, one per occurrence; filled only for a list.
+    /// Byte range in the whole text, one per occurrence. Filled only for a list.
     spans: Vec<(u32, u32)>,
     found: Vec<Found>,
     purpose: Purpose,
@@ -87,12 +87,12 @@ impl Record {
         self.occurrences.len() >= OCCURRENCES_MAX
     }
 
-    /// Places in text order; of those that begin together, the term as a whole first.
+    /// Positions in text order. Of those with the same begin, the whole term comes first.
     pub fn found(&self) -> &[Found] {
         &self.found
     }
 
-    /// The places of each term, while tokens are listed: of tokens since the last closed record.
+    /// The positions of each term, while tokens are listed. Covers the tokens since the last closed record.
     pub fn places_by_term(&self) -> PlacesByTerm<'_> {
         let mut ends = Vec::with_capacity(self.tf.len());
         let mut end = 0;
@@ -112,14 +112,14 @@ impl Record {
         PlacesByTerm { terms: &self.terms, ends, places }
     }
 
-    /// A token at the current position; does not advance it.
+    /// Adds a token at the current position. Does not advance the position.
     #[inline(always)]
     pub fn put(&mut self, lexicon: &mut Lexicon, term: u32, span: (u32, u32)) {
         self.put_at(lexicon, term, self.position, span);
     }
 
-    /// A token at `offset` positions after the current one. Inside a term positions must come in ascending
-    /// order; doubles are dropped.
+    /// Adds a token at `offset` positions after the current one. The positions of a term must be ascending;
+    /// the caller drops duplicates.
     pub fn put_ahead(&mut self, lexicon: &mut Lexicon, term: u32, offset: u32, span: (u32, u32)) {
         self.put_at(lexicon, term, self.position + offset, span);
     }
@@ -153,7 +153,7 @@ impl Record {
         self.position += positions;
     }
 
-    /// Closes the record, leaves its words in `output()` and begins the next one at the same position.
+    /// Closes the record, stores its words in `output()` and begins the next record at the same position.
     pub fn finish(&mut self, lexicon: &mut Lexicon) {
         self.output.clear();
         self.term_bytes.clear();
@@ -166,7 +166,7 @@ impl Record {
         lexicon.forget_locals();
     }
 
-    /// The closed record; its words are little-endian on the border.
+    /// The closed record. Its words are little-endian in memory.
     pub fn output(&self) -> &[u32] {
         &self.output
     }
@@ -183,7 +183,7 @@ impl Record {
         self.output[..HEADER_WORDS].copy_from_slice(&header);
         self.output.extend_from_slice(&self.tf);
 
-        // `tf` turns into the next free place of each term.
+        // `tf` is replaced by the next free position of each term in the output.
         let mut begin = self.output.len() as u32;
         for tf in &mut self.tf {
             begin += core::mem::replace(tf, begin);
@@ -200,8 +200,8 @@ impl Record {
         self.write_term_bytes();
     }
 
-    /// `count`, then per token `start, end, position, first byte of its term, bytes of its term`, then the
-    /// bytes of the terms.
+    /// `count`, then for each token `start, end, position, first byte of its term, bytes of its term`, then
+    /// the bytes of the terms.
     fn write_token_list(&mut self, lexicon: &Lexicon) {
         self.output.push(self.occurrences.len() as u32);
         let mut places = Vec::with_capacity(self.terms.len());

@@ -1,7 +1,6 @@
-//! The scanner: walks a window of text, leaves markup out, and puts words into the record. A decision at a
-//! byte looks at most `LOOKAHEAD` bytes ahead and depends on nothing else but the carried state, so that
-//! where windows are cut never changes a token. Time is linear in the text: what was searched in vain is not
-//! searched again.
+//! The scanner. It reads a window of text, skips markup, and adds words to the record. A decision at a byte
+//! reads at most `LOOKAHEAD` bytes ahead and depends only on them and on the carried state. Window boundaries
+//! therefore never change a token. Time is linear in the text, because failed searches are not repeated.
 
 mod finding;
 mod identifiers;
@@ -18,31 +17,33 @@ use crate::markdown::LOOKAHEAD;
 use crate::record::{Purpose, Record};
 use crate::words::{cluster_end, contraction_end, is_unspaced_at, word_end, Words};
 
-/// Bytes of text at a time: large enough that the looked-ahead tail, copied twice, is 6 %; small enough to
-/// stay in the level 2 cache.
+/// Maximum number of bytes per window. It is so large that the lookahead tail, which is copied twice, is 6 %,
+/// and small enough to stay in the level 2 cache.
 pub const WINDOW_BYTES_MAX: usize = 64 << 10;
-/// Bytes of a Han run handed out for segmentation at once: 340 characters of three bytes.
+/// Maximum number of bytes of a Han run that is passed to segmentation at once: 340 characters of three
+/// bytes.
 const HAN_RUN_BYTES_MAX: usize = 1020;
-/// Words of one run: each character can begin a word of two, of three and of any length.
+/// Maximum number of words of one run: at each character a word of two characters, one of three and one of
+/// any length may begin.
 pub const CUTS_MAX: usize = HAN_RUN_BYTES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// The window is used up as far as it can be; load the next one from `cursor()` on.
+    /// The window has been processed as far as possible. Load the next one, starting at `cursor()`.
     NeedsWindow,
-    /// The record or the lexicon is full: take the record with `finish`, then go on.
+    /// The record or the lexicon is full. Take the record with `finish`, then continue.
     NeedsFinish,
-    /// A run of Han characters (`han_run`) waits for its words (`place_words`).
+    /// A run of Han characters (`han_run`) is waiting for its words (`place_words`).
     NeedsWords,
 }
 
-/// How a text is read.
+/// How text is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Text {
     /// Words without markup.
     Plain,
     Markdown,
-    /// Identifiers and their parts, neither stemmed nor left out.
+    /// Identifiers and their parts. They are neither stemmed nor dropped as stop words.
     Code,
 }
 
@@ -52,10 +53,10 @@ pub struct Options {
     pub language: u32,
     pub stem: bool,
     pub text: Text,
-    /// Words with accents also become terms without them, at the same place: for what is to be found.
+    /// Words with accents also produce their accent-free terms at the same position. Used for documents.
     pub folds: bool,
-    /// For what finds: of scripts without spaces pairs only, and single characters where they stand alone;
-    /// the Cyrillic ё as е.
+    /// For queries: scripts without spaces produce only pairs, and single characters only where they are
+    /// isolated. The Cyrillic ё becomes е.
     pub asks: bool,
     pub purpose: Purpose,
 }
@@ -64,7 +65,7 @@ pub struct Analyzer {
     window: Vec<u8>,
     window_bytes: usize,
     is_last: bool,
-    /// Next byte to read, and the first byte that may not be decided on before the next window.
+    /// Next byte to read, and the first byte that must not be processed before the next window.
     cursor: usize,
     limit: usize,
     /// Offset of the window in the text.
@@ -72,23 +73,24 @@ pub struct Analyzer {
     mode: Mode,
     at_line_start: bool,
     line_is_definition: bool,
-    /// Offsets in the text before which no link target begins, no comment ends: searched before.
+    /// Offsets in the text before which no link target begins and no comment ends, known from earlier
+    /// searches.
     no_target_before: u64,
     no_comment_end_before: u64,
     han_run_end: usize,
-    /// End of the last pair in the text, and whether characters in one are left out as single ones.
+    /// End of the last pair in the text, and whether single characters that belong to a pair are omitted.
     pair_end: u64,
     asks: bool,
     folds: bool,
-    /// Whether only words that begin as a wanted term does are looked at: the first letters as a set, and by
-    /// first letter (6 bits, the case left out) the second ones in lower case.
+    /// Whether only words that begin like a wanted term are read. `skimmed`: the set of their first letters.
+    /// `seconds`: by first letter (6 bits, ignoring case), the set of the second letters in lower case.
     skims: bool,
     skimmed: Block,
     seconds: [u128; 64],
     profile: Profile,
     lexicon: Lexicon,
     words: Words,
-    /// Scratch space: terms of the identifier in hand.
+    /// Scratch buffer: terms of the current identifier.
     parts_seen: Vec<u32>,
     record: Record,
 }
@@ -122,7 +124,7 @@ impl Analyzer {
         }
     }
 
-    /// Starts a text. What was left of another one is dropped.
+    /// Starts a text. Discards the rest of the previous text.
     pub fn begin(&mut self, options: Options) {
         self.profile = match options.text {
             Text::Code => Profile::of_code(options.language),
@@ -150,13 +152,13 @@ impl Analyzer {
         self.window_bytes = 0;
     }
 
-    /// Where the caller writes the next window, up to `WINDOW_BYTES_MAX` bytes.
+    /// The buffer to which the caller writes the next window, up to `WINDOW_BYTES_MAX` bytes.
     pub fn window_mut(&mut self) -> &mut [u8] {
         self.window.get_mut(..WINDOW_BYTES_MAX).unwrap_or_default()
     }
 
-    /// Takes over a window that continues the text at the cursor. One that is not the last must be longer
-    /// than `LOOKAHEAD`.
+    /// Accepts a window that continues the text at the cursor. A window that is not the last one must be
+    /// longer than `LOOKAHEAD`.
     pub fn load(&mut self, bytes: usize, is_last: bool) {
         self.base += self.cursor as u64;
         self.cursor = 0;
@@ -168,7 +170,7 @@ impl Analyzer {
         }
     }
 
-    /// Bytes of the window that were read for good.
+    /// Number of bytes of the window that have been processed.
     pub fn cursor(&self) -> usize {
         self.cursor
     }
@@ -196,7 +198,7 @@ impl Analyzer {
         Status::NeedsWindow
     }
 
-    /// Reads words until the line, the mode or the window ends, or something is needed.
+    /// Reads words until the line, the mode or the window ends, or the caller must act.
     fn tokens(&mut self, table: &Table) -> Option<Status> {
         while self.cursor < self.limit {
             if self.skims && self.skim() {
@@ -239,7 +241,7 @@ impl Analyzer {
         self.window.get(at).copied().unwrap_or(0)
     }
 
-    /// What a decision at `at` may look at.
+    /// The text that a decision at `at` may read.
     fn view(&self, at: usize) -> &[u8] {
         self.window.get(at..self.window_bytes.min(at + LOOKAHEAD)).unwrap_or_default()
     }
@@ -252,7 +254,7 @@ impl Analyzer {
         self.base + at as u64
     }
 
-    /// The common case first: a word of at most 15 ASCII letters and digits.
+    /// Handles the common case first: a word of at most 15 ASCII letters and digits.
     #[inline(always)]
     fn ascii_word(&mut self, at: usize) {
         let block = load(&self.window, at);
@@ -296,7 +298,7 @@ impl Analyzer {
         self.contraction();
     }
 
-    /// Passes over `'s` and its like after a word; it counts as one stop word.
+    /// Skips `'s` and similar suffixes after a word. They count as one stop word.
     fn contraction(&mut self) {
         if self.profile.has_contractions {
             if let Some(length) = contraction_end(self.view(self.cursor), 0) {
@@ -314,7 +316,7 @@ impl Analyzer {
         }
     }
 
-    /// Puts a term at the present position and leaves that as it is.
+    /// Adds a term at the current position without advancing it.
     #[inline(always)]
     fn place(&mut self, term: u32, begin: usize, end: usize) {
         if term < NOTHING {
@@ -340,8 +342,8 @@ impl Analyzer {
         None
     }
 
-    /// One character of a script without spaces, and with the next one as a pair at the same position: both a
-    /// single character and any sequence of them can be searched for.
+    /// Adds one character of a script without spaces and, at the same position, the pair that it forms with
+    /// the next one. Both a single character and any sequence of characters can then be searched for.
     fn unspaced(&mut self, at: usize) {
         let view = self.view(at);
         let first = cluster_end(view, 0);
@@ -363,13 +365,13 @@ impl Analyzer {
         self.cursor = at + first;
     }
 
-    /// The run of Han characters at the cursor: offset in the window, bytes.
+    /// The run of Han characters at the cursor: its offset in the window and its length in bytes.
     pub fn han_run(&self) -> (usize, usize) {
         (self.cursor, self.han_run_end.saturating_sub(self.cursor))
     }
 
-    /// Words of the run, each as first byte, end (exclusive) and number of characters before it, ascending by
-    /// these; bad ones are passed over.
+    /// Adds the words of the run. Each is given as its first byte, its end (exclusive) and the number of
+    /// characters before it, ascending by these. Invalid ones are skipped.
     pub fn place_words(&mut self, cuts: &[[u32; 3]]) {
         let (begin, bytes) = self.han_run();
         let run = self.window.get(begin..begin + bytes).unwrap_or_default();
@@ -392,7 +394,7 @@ impl Analyzer {
         self.cursor = self.han_run_end.max(self.cursor);
     }
 
-    /// Closes the record and returns its words; the next tokens go into a new one.
+    /// Closes the record and returns its words. The next tokens are added to a new record.
     pub fn finish(&mut self) -> &[u32] {
         self.record.finish(&mut self.lexicon);
         self.lexicon.empty_if_full();
@@ -405,7 +407,7 @@ impl Analyzer {
     }
 }
 
-/// Bytes of the run of Han characters at the start of `text`.
+/// Number of bytes of the run of Han characters at the start of `text`.
 fn han_run_bytes(text: &[u8]) -> usize {
     let mut end = 0;
     while let Some((character, length)) = decode(text, end) {

@@ -1,5 +1,5 @@
-//! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it
-//! becomes when it is new.
+//! Converts a range of the window to a term: where a word ends, what its lexicon key is, and which term a new
+//! word produces.
 
 use crate::characters::{decode, is_tail, kind, Kind};
 use crate::fold::{fold, may_fold};
@@ -8,13 +8,14 @@ use crate::lexicon::{Lexicon, NOTHING, STOP};
 use crate::markdown::entity;
 use crate::normalise::{cut, normalise, TERM_BYTES_MAX};
 
-/// Bytes of one word as written; a longer run of letters is several words.
+/// Maximum bytes of one word as written. A longer run of letters becomes several words.
 pub const WORD_BYTES_MAX: usize = 255;
-/// Base character and marks of one cluster of an unspaced script.
+/// Maximum bytes of one cluster of an unspaced script: base character and marks.
 const CLUSTER_BYTES_MAX: usize = 24;
-/// Lexicon key of what is neither stemmed nor a stop word: characters and words of unspaced scripts.
+/// Profile number in the lexicon key for text that is neither stemmed nor a stop word: characters and words
+/// of unspaced scripts.
 const UNSPACED: u8 = u8::MAX;
-/// Added to a profile's number: the word without its accents.
+/// Added to a profile's number for the accent-free form of a word.
 const FOLDED: u8 = 0x40;
 
 /// End of the word that begins at `at`, and whether it is all ASCII.
@@ -42,7 +43,7 @@ pub fn word_end(text: &[u8], at: usize, decodes_entities: bool) -> (usize, bool)
     (end, is_ascii)
 }
 
-/// Bytes of the character at `at` if it continues a word, else 0.
+/// Number of bytes of the character at `at` if it continues a word, else 0.
 pub fn continuation(text: &[u8], at: usize) -> usize {
     match decode(text, at) {
         Some((character, length)) if matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable) => length,
@@ -50,7 +51,7 @@ pub fn continuation(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// End of the character of an unspaced script that begins at `at`, with its vowel signs, jamo and other
+/// End of the character of an unspaced script that begins at `at`, including its vowel signs, jamo and other
 /// marks.
 pub fn cluster_end(text: &[u8], at: usize) -> usize {
     let mut end = at + decode(text, at).map_or(1, |(_, length)| length);
@@ -63,13 +64,12 @@ pub fn cluster_end(text: &[u8], at: usize) -> usize {
     end
 }
 
-/// Whether an unspaced character begins at `at`.
+/// Returns whether an unspaced character begins at `at`.
 pub fn is_unspaced_at(text: &[u8], at: usize) -> bool {
     decode(text, at).is_some_and(|(character, _)| kind(character) == Kind::Unspaced)
 }
 
-/// End of what follows a word after an apostrophe in English (`'s`, `n't`, `'ll`), if such a thing stands at
-/// `at`.
+/// End of an English contraction after a word (`'s`, `n't`, `'ll`), if one is at `at`.
 pub fn contraction_end(text: &[u8], at: usize) -> Option<usize> {
     let begin = match text.get(at)? {
         b'\'' => at + 1,
@@ -83,7 +83,7 @@ pub fn contraction_end(text: &[u8], at: usize) -> Option<usize> {
     (is_contraction && continuation(text, begin + length) == 0).then_some(begin + length)
 }
 
-/// Turns words into terms. Owns the scratch space, so that no token allocates.
+/// Converts words to terms. Owns the scratch buffers, so that no token causes an allocation.
 #[derive(Default)]
 pub struct Words {
     lowered: Vec<u8>,
@@ -92,7 +92,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Term of a word of any length; `STOP` and `NOTHING` where it has none.
+    /// Term of a word of any length. Returns `STOP` or `NOTHING` if it has no term.
     pub fn term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], is_ascii: bool) -> u32 {
         if !is_ascii || profile.is_turkish {
             return self.look_up(lexicon, profile, word, profile.number);
@@ -110,9 +110,10 @@ impl Words {
         self.look_up(lexicon, profile, word, UNSPACED)
     }
 
-    /// Term of the word without its accents; `NOTHING` where it has none, `STOP` where that is a stop word.
+    /// Term of the accent-free form of the word. Returns `NOTHING` if there is none, `STOP` if it is a stop
+    /// word.
     pub fn folded_term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8]) -> u32 {
-        // A Turkish `I` has no dot, which is left out as an accent is.
+        // A Turkish `I` has no dot. The missing dot is treated like a missing accent.
         if !(may_fold(word) || profile.is_turkish && word.contains(&b'I')) {
             return NOTHING;
         }
@@ -142,7 +143,7 @@ impl Words {
         term
     }
 
-    /// Term of a word that the lexicon does not know yet. The slow path: once per distinct word.
+    /// Term of a word that is not in the lexicon yet. The slow path: runs once per distinct word.
     pub fn resolve(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], is_unspaced: bool) -> u32 {
         normalise(word, profile.is_turkish, &mut self.normal);
         if self.normal.is_empty() {

@@ -1,8 +1,8 @@
 // Writes src/stop_words.rs from the stop word lists of two npm packages (licences: ../NOTICE).
 //   cd "$(mktemp -d)" && npm init -y && npm i @orama/stopwords@3.1.18 stopword@3.1.5
 //   node <repo>/wasm/analyzer/tables/generate.mjs "$PWD"
-// English is our own short list: function words only, so that phrases keep their words and ranking loses
-// nothing.
+// The English list is the project's own short list. It contains only function words, so that phrases keep
+// their words and ranking loses nothing.
 import { createRequire } from 'node:module'
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,7 @@ const stopword = { pl: 'pol', es: 'spa' }
 const elisions = { fr: 'c d j l m n s t qu jusqu lorsqu puisqu quoiqu', it: 'c d l m s t v un all dall dell nell sull coll quest quell' }
 const order = 'en pl de fr es it pt nl ru sv no da fi hu ro tr ar ta'.split(' ')
 
-// Turkish lists carry words in a wrong encoding: letters that Turkish does not have.
+// The Turkish lists contain wrongly encoded words with letters that do not exist in Turkish.
 const foreign = { tr: /[ýþð]/ }
 const isWord = (word) => /^[\p{L}\p{M}]+$/u.test(word)
 const plain = (word) => word.normalize('NFC').toLowerCase().replace(/[\u064b-\u0652\u0670\u0640]/g, '').replaceAll('ς', 'σ')

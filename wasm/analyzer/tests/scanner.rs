@@ -1,11 +1,11 @@
-//! The whole analyzer from outside: what becomes a term, where windows may be cut, how work grows with the
-//! text.
+//! Tests of the whole analyzer's public interface: which terms are produced, where windows may be cut, and
+//! how the work grows with the text.
 
 use mds_analyzer::{Analyzer, Options, Purpose, Status, Text, CODES, LOOKAHEAD, WINDOW_BYTES_MAX};
 
 const ENGLISH: Options = Options { language: 0, stem: true, text: Text::Markdown, folds: false, asks: false, purpose: Purpose::List };
 
-/// All records of a text, fed in windows of at most `window` bytes.
+/// Returns all records of a text, read in windows of at most `window` bytes.
 fn analyse(analyzer: &mut Analyzer, text: &[u8], options: Options, window: usize) -> Vec<Vec<u32>> {
     let mut records = Vec::new();
     let mut at = 0;
@@ -131,7 +131,7 @@ fn next(state: &mut u64) -> usize {
     usize::try_from(*state >> 33).unwrap_or(0)
 }
 
-/// Pieces that open, close and break every construct, so that random sequences of them reach its odd states.
+/// Pieces that open, close and break every construct, so that random sequences of them reach rare states.
 const PIECES: [&str; 44] = [
     "word ",
     "Wörter ",
@@ -230,7 +230,7 @@ fn a_text_of_very_many_words_comes_in_records_with_running_positions() {
     assert_eq!(records.last().expect("one at least")[1], 700_000);
 }
 
-/// Places of `wanted` in the text: begin and end of each.
+/// Positions of the `wanted` terms in the text: begin and end of each.
 fn found(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]) -> Vec<(u32, u32, u32)> {
     let mut at = 0;
     analyzer.begin(Options { purpose: Purpose::Find, ..options });
@@ -257,7 +257,7 @@ fn found(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]
     }
 }
 
-/// The same by way of the list of all tokens.
+/// The same, computed from the list of all tokens.
 fn listed(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]) -> Vec<(u32, u32, u32)> {
     let records = analyse(analyzer, text, Options { purpose: Purpose::List, ..options }, WINDOW_BYTES_MAX);
     let mut places = Vec::new();

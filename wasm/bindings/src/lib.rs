@@ -1,6 +1,6 @@
-//! The WASM face of analyzer and chunker: one of each per instance, numbers as arguments, bytes through
-//! linear memory at the addresses that the `*_address` functions tell. An address is valid until the next
-//! call that may allocate. The host's side: src/engine/wasm_instance.ts.
+//! The WASM interface of analyzer and chunker: one of each per instance. Arguments are numbers. Bytes are
+//! passed through linear memory at the addresses that the `*_address` functions return. An address is valid
+//! until the next call that may allocate. Host side: src/engine/wasm_instance.ts.
 
 use mds_analyzer::{Analyzer, Highlighter, Options, Progress, Purpose, Query, Status, Text, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
 use mds_chunker::{Chunk, Mode};
@@ -18,7 +18,7 @@ struct Host {
     analyzer: Analyzer,
     cuts: Vec<[u32; 3]>,
     highlighter: Highlighter,
-    /// Where the caller writes what highlights and chunks need.
+    /// The buffer to which the caller writes the input of highlights and chunks.
     input: Vec<u8>,
     chunks: Vec<Chunk>,
 }
@@ -37,7 +37,7 @@ fn with<T>(action: impl FnOnce(&mut Host) -> T) -> T {
     HOST.with_borrow_mut(action)
 }
 
-/// Once, before anything else: the seed of the hash tables.
+/// Sets the seed of the hash tables. Must be called once, before any other function.
 #[wasm_bindgen]
 pub fn analyzer_seed(low: u32, high: u32) {
     with(|host| host.analyzer = Analyzer::new(u64::from(high) << 32 | u64::from(low)));
@@ -48,7 +48,7 @@ pub fn analyzer_window_bytes() -> u32 {
     WINDOW_BYTES_MAX as u32
 }
 
-/// A window that is not the last must be longer than this.
+/// A window that is not the last one must be longer than this.
 #[wasm_bindgen]
 pub fn analyzer_lookahead_bytes() -> u32 {
     LOOKAHEAD as u32
@@ -59,7 +59,7 @@ pub fn analyzer_window_address() -> u32 {
     with(|host| host.analyzer.window_mut().as_ptr() as u32)
 }
 
-/// Room for `analyzer_cuts_max()` triples of u32.
+/// Buffer for `analyzer_cuts_max()` triples of u32.
 #[wasm_bindgen]
 pub fn analyzer_cuts_address() -> u32 {
     with(|host| host.cuts.as_ptr() as u32)
@@ -96,7 +96,8 @@ pub fn analyzer_load(bytes: u32, is_last: u32) {
     with(|host| host.analyzer.load(bytes as usize, is_last != 0));
 }
 
-/// 0 needs the next window, 1 needs `analyzer_finish`, 2 needs the words of a Han run.
+/// Returns 0 if the next window is needed, 1 if `analyzer_finish` is needed, 2 if the words of a Han run are
+/// needed.
 #[wasm_bindgen]
 pub fn analyzer_run() -> u32 {
     with(|host| match host.analyzer.run() {
@@ -106,13 +107,13 @@ pub fn analyzer_run() -> u32 {
     })
 }
 
-/// Bytes of the window that are done with.
+/// Number of window bytes that have been processed.
 #[wasm_bindgen]
 pub fn analyzer_cursor() -> u32 {
     with(|host| host.analyzer.cursor() as u32)
 }
 
-/// Bytes of the Han run that begins at the cursor.
+/// Number of bytes of the Han run that begins at the cursor.
 #[wasm_bindgen]
 pub fn analyzer_han_run_bytes() -> u32 {
     with(|host| host.analyzer.han_run().1 as u32)
@@ -126,7 +127,7 @@ pub fn analyzer_place_words(count: u32) {
     });
 }
 
-/// Closes the record; its length in 4-byte words, at `analyzer_output_address()`.
+/// Closes the record. Returns its length in 4-byte words. The record is at `analyzer_output_address()`.
 #[wasm_bindgen]
 pub fn analyzer_finish() -> u32 {
     with(|host| host.analyzer.finish().len() as u32)
@@ -137,7 +138,7 @@ pub fn analyzer_output_address() -> u32 {
     with(|host| host.analyzer.output().as_ptr() as u32)
 }
 
-/// Address of at least so many bytes for what the next call takes in.
+/// Returns the address of a buffer of at least `bytes` bytes for the input of the next call.
 #[wasm_bindgen]
 pub fn input_room(bytes: u32) -> u32 {
     with(|host| {
@@ -148,8 +149,7 @@ pub fn input_room(bytes: u32) -> u32 {
     })
 }
 
-/// Takes the request over, for all documents that follow: `Query::read` says in which bytes. 0 where they are
-/// not well formed.
+/// Sets the query for all following documents. Format: `Query::read`. Returns 0 if the bytes are malformed.
 #[wasm_bindgen]
 pub fn highlight_query(bytes: u32) -> u32 {
     with(|host| match host.input.get(..bytes as usize).and_then(Query::read) {
@@ -161,9 +161,9 @@ pub fn highlight_query(bytes: u32) -> u32 {
     })
 }
 
-/// Starts a document that matched `count` terms: in the input lie their indexes, four bytes each, then
-/// `bytes` of its escaped content. Returns how many of these were taken; the rest comes again with what
-/// follows.
+/// Starts a document that matched `count` terms. The input contains their indexes (four bytes each), followed
+/// by `bytes` bytes of its escaped content. Returns the number of content bytes consumed. The caller passes
+/// the rest again together with the following content.
 #[wasm_bindgen]
 pub fn highlight_begin(language: u32, flags: u32, count: u32, bytes: u32, is_last: u32) -> u32 {
     with(|host| {
@@ -173,7 +173,7 @@ pub fn highlight_begin(language: u32, flags: u32, count: u32, bytes: u32, is_las
     })
 }
 
-/// The first bytes of the input, in sections of these lengths.
+/// Splits the first bytes of the input into sections of the given lengths.
 fn sections<const COUNT: usize>(input: &[u8], lengths: [u32; COUNT]) -> [&[u8]; COUNT] {
     let mut rest = input;
     lengths.map(|length| {
@@ -187,14 +187,14 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
 }
 
-/// Takes further content from the input. Returns how many bytes of it; the rest comes again with what
-/// follows.
+/// Appends further content from the input. Returns the number of bytes consumed. The caller passes the rest
+/// again together with the following content.
 #[wasm_bindgen]
 pub fn highlight_append(bytes: u32, is_last: u32) -> u32 {
     with(|host| host.highlighter.append(host.input.get(..bytes as usize).unwrap_or_default(), is_last != 0) as u32)
 }
 
-/// 0 has read all, 1 has more to read, 2 needs the words of a Han run.
+/// Returns 0 if everything has been read, 1 if there is more to read, 2 if the words of a Han run are needed.
 #[wasm_bindgen]
 pub fn highlight_run() -> u32 {
     with(|host| match host.highlighter.run(&mut host.analyzer) {
@@ -204,7 +204,7 @@ pub fn highlight_run() -> u32 {
     })
 }
 
-/// Starts the term vector of a document, whose escaped content lies in the input. Goes on with
+/// Starts the term vector of a document. The input contains its escaped content. Continue with
 /// `highlight_run`.
 #[wasm_bindgen]
 pub fn highlight_begin_vector(language: u32, flags: u32, bytes: u32) {
@@ -214,15 +214,16 @@ pub fn highlight_begin_vector(language: u32, flags: u32, bytes: u32) {
     });
 }
 
-/// The term vector; its length in bytes, at `highlight_output_address()`. 0 where it would be too large.
+/// Closes the term vector. Returns its length in bytes, or 0 if it would be too large. It is at
+/// `highlight_output_address()`.
 #[wasm_bindgen]
 pub fn highlight_finish_vector() -> u32 {
     with(|host| host.highlighter.finish_vector(&host.analyzer).len() as u32)
 }
 
-/// The list of highlights of a document by its term vector, as `highlight_finish` gives it: in the input lie
-/// the indexes of the `count` terms that it matched, its vector, and its escaped content. 0 where it has to
-/// be read after all.
+/// Produces the list of highlights of a document from its term vector; the result equals that of
+/// `highlight_finish`. The input contains the indexes of the `count` terms that it matched, its vector, and
+/// its escaped content. Returns 0 if the document must be analyzed instead.
 #[wasm_bindgen]
 pub fn highlight_known(count: u32, vector_bytes: u32, bytes: u32) -> u32 {
     with(|host| {
@@ -231,7 +232,8 @@ pub fn highlight_known(count: u32, vector_bytes: u32, bytes: u32) -> u32 {
     })
 }
 
-/// The list of highlights as JSON text; its length in bytes, at `highlight_output_address()`.
+/// Produces the list of highlights as JSON text. Returns its length in bytes. It is at
+/// `highlight_output_address()`.
 #[wasm_bindgen]
 pub fn highlight_finish() -> u32 {
     with(|host| host.highlighter.finish(&host.analyzer).len() as u32)
@@ -242,8 +244,8 @@ pub fn highlight_output_address() -> u32 {
     with(|host| host.highlighter.output().as_ptr() as u32)
 }
 
-/// Chunks of the text in the first `bytes` of the input: how many, a pair of u32 each, at
-/// `chunk_output_address()`. `code`: 0 for prose.
+/// Chunks the text in the first `bytes` bytes of the input. Returns the number of chunks. They are at
+/// `chunk_output_address()`, one pair of u32 each. `code`: 0 for prose.
 #[wasm_bindgen]
 pub fn chunk_run(bytes: u32, code: u32, budget: u32, overlap: u32) -> u32 {
     with(|host| {

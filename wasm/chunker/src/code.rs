@@ -1,15 +1,16 @@
-//! Chunks of code: one ends only where braces, parentheses and brackets balance. Preferred is the first blank
-//! line once half of the budget is full, then the last end of a line, then, in a line that is too long for a
-//! chunk, the last closing brace, the last other end of a bracket or statement, white space. Strings and
-//! comments are cut only where nothing else is left; what brackets enclose is kept whole, however long.
-//! Brackets that are never closed, and those that nothing opened, count as letters.
+//! Chunks of code. A chunk ends only where braces, parentheses and brackets balance. Preferred is the first
+//! blank line after half of the budget is filled, then the last line end. In a line that is too long for a
+//! chunk, the order is: the last closing brace, the last end of another bracket or statement, white space.
+//! Strings and comments are cut only if there is no other position. Text enclosed by brackets is kept whole
+//! regardless of its length. Brackets that are never closed, and closing brackets without an opening one,
+//! count as letters.
 
 use crate::text::{advance, count, last_space, skip_space, trim_end};
 use crate::tokens::{Kind, Token, Tokens};
 use crate::Chunk;
 
-/// Open brackets that are told apart: where more are never closed, the text has no structure that brackets
-/// tell.
+/// Maximum number of unclosed brackets that are tracked. If more are never closed, the brackets do not
+/// reflect the structure of the text.
 const UNCLOSED_MAX: usize = 4096;
 
 pub fn chunk(text: &[u8], budget: u32) -> Vec<Chunk> {
@@ -31,7 +32,7 @@ pub fn chunk(text: &[u8], budget: u32) -> Vec<Chunk> {
     }
 }
 
-/// Places of the opening brackets that nothing closes, ascending. None if there are too many.
+/// Positions of the opening brackets that are never closed, ascending. `None` if there are too many.
 fn unclosed_brackets(text: &[u8]) -> Option<Vec<usize>> {
     let mut opened = Vec::new();
     let mut depth = 0;
@@ -53,7 +54,7 @@ fn unclosed_brackets(text: &[u8]) -> Option<Vec<usize>> {
     (depth <= UNCLOSED_MAX).then_some(opened)
 }
 
-/// Where reading stands: the next token, the next of the unclosed brackets, the depth.
+/// State of the reader: the next token, the next unclosed bracket, the depth.
 #[derive(Clone, Copy)]
 struct Reading<'t> {
     tokens: Tokens<'t>,
@@ -61,18 +62,18 @@ struct Reading<'t> {
     depth: u32,
 }
 
-/// A place for a cut: where the chunk ends, and where the next goes on.
+/// A cut position: where the chunk ends, and where the next one continues.
 #[derive(Clone, Copy)]
 struct Place<'t> {
     end: usize,
     next: Reading<'t>,
 }
 
-/// The places within the budget, by kind.
+/// The cut positions within the budget, by kind.
 #[derive(Default)]
 struct Places<'t> {
-    /// The first blank line in the second half that is followed by a line without indentation, and the first
-    /// of all.
+    /// The first blank line in the second half that is followed by a line without indentation. `blank`: the
+    /// first of all blank lines in the second half.
     outer_blank: Option<Place<'t>>,
     blank: Option<Place<'t>>,
     line: Option<Place<'t>>,
@@ -85,15 +86,15 @@ struct Places<'t> {
 struct Chunker<'t> {
     text: &'t [u8],
     budget: u32,
-    /// None: brackets don't count.
+    /// `None`: brackets are ignored.
     brackets: Option<&'t [usize]>,
     reading: Reading<'t>,
     begin: usize,
-    /// Characters of the chunk so far.
+    /// Number of characters in the chunk so far.
     fill: u32,
-    /// Whether the line, from the chunk's first character on, is too long for a chunk.
+    /// Whether the line, starting at the chunk's first character, is too long for a chunk.
     is_long_line: bool,
-    /// Whether something stands on the line.
+    /// Whether the line contains anything but white space so far.
     has_content: bool,
     places: Places<'t>,
 }
@@ -105,7 +106,7 @@ impl<'t> Chunker<'t> {
         Chunker { text, budget, brackets, reading, begin, fill: 0, is_long_line, has_content: false, places: Places::default() }
     }
 
-    /// Where the chunk ends that begins here.
+    /// Finds the end of the chunk that begins here.
     fn place(&mut self) -> Place<'t> {
         while let Some(token) = self.reading.tokens.read() {
             let characters = self.characters(token);
@@ -115,7 +116,7 @@ impl<'t> Chunker<'t> {
             }
             self.take(token);
             self.fill += characters;
-            // The first one is the best: what follows need not be read, unless all of it may fit.
+            // The first one is the best. The rest is read only if all of it may fit.
             if let Some(place) = self.places.outer_blank.filter(|_| self.text.len() - self.begin > 4 * self.budget as usize) {
                 return place;
             }
@@ -123,7 +124,7 @@ impl<'t> Chunker<'t> {
         self.end_of_text()
     }
 
-    /// Of the token; one that is too long for a chunk is not counted to its end.
+    /// Number of characters of the token. A token that is too long for a chunk is not counted to its end.
     fn characters(&self, token: Token) -> u32 {
         count(&self.text[token.begin..advance(&self.text[..token.end], token.begin, self.budget + 1)])
     }
@@ -132,7 +133,7 @@ impl<'t> Chunker<'t> {
         Place { end: trim_end(self.text, self.begin, self.text.len()), next: self.reading }
     }
 
-    /// Notes which places the token makes.
+    /// Records the cut positions that the token provides.
     fn take(&mut self, token: Token) {
         let is_outer = self.reading.depth == 0;
         let is_second_half = self.fill * 2 >= self.budget;
@@ -176,13 +177,13 @@ impl<'t> Chunker<'t> {
         }
     }
 
-    /// The place at `end` of the token that has just been read.
+    /// The position at `end` of the token that was just read.
     fn here(&self, end: usize) -> Place<'t> {
         Place { end: trim_end(self.text, self.begin, end), next: self.reading }
     }
 
-    /// The same behind a bracket, with the mark that ends its statement, if the chunk may have so many
-    /// characters.
+    /// The same after a closing bracket. Includes the mark that ends its statement if `budget` characters
+    /// suffice.
     fn behind_bracket(&self, end: usize, budget: u32) -> Place<'t> {
         let mut place = self.here(end);
         if matches!(self.text.get(end), Some(b';' | b',')) && self.fill + 2 <= budget {
@@ -200,15 +201,15 @@ impl<'t> Chunker<'t> {
         }
     }
 
-    /// Takes a closing bracket; whether brackets balance behind it.
+    /// Processes a closing bracket. Returns whether the brackets balance after it.
     fn closes(&mut self) -> bool {
         let was_open = self.reading.depth > 0;
         self.reading.depth = self.reading.depth.saturating_sub(1);
         was_open && self.reading.depth == 0
     }
 
-    /// The best place before the budget ends, which is in this token. None where brackets keep all of it
-    /// together.
+    /// The best position before the end of the budget, which is in this token. `None` if brackets enclose all
+    /// of it.
     fn best(&self, token: Token) -> Option<Place<'t>> {
         let Places { outer_blank, blank, line, brace, point, space } = self.places;
         let place = outer_blank.or(blank).or(line).or(brace).or(point);
@@ -218,7 +219,7 @@ impl<'t> Chunker<'t> {
         place.or(space).or_else(|| self.inside(token)).or_else(|| Some(self.forced(token)))
     }
 
-    /// Whether the brackets that open behind a place close within a chunk from there.
+    /// Returns whether the brackets that open after the position close within one chunk from there.
     fn closes_soon(&self, from: Reading<'t>) -> bool {
         let limit = advance(self.text, from.tokens.at, self.budget);
         let mut ahead = Chunker { reading: from, places: Places::default(), ..*self };
@@ -232,7 +233,7 @@ impl<'t> Chunker<'t> {
         false
     }
 
-    /// In a string or comment: the last end of a line, else white space in the second half of the chunk.
+    /// In a string or comment: the last line end, else white space in the second half of the chunk.
     fn inside(&self, token: Token) -> Option<Place<'t>> {
         let limit = advance(self.text, self.begin, self.budget);
         if token.kind != Kind::Opaque || token.begin >= limit {
@@ -244,7 +245,7 @@ impl<'t> Chunker<'t> {
         Some(self.split(token, at))
     }
 
-    /// Before the token, or within it where the budget ends.
+    /// Before the token, or inside it at the end of the budget.
     fn forced(&self, token: Token) -> Place<'t> {
         let limit = advance(self.text, self.begin, self.budget);
         let at = if self.fill * 2 >= self.budget || token.begin >= limit { token.begin } else { limit };
@@ -260,8 +261,8 @@ impl<'t> Chunker<'t> {
         place
     }
 
-    /// The end of what is kept whole: that of the line on which brackets balance again, or of the bracket
-    /// where the line is too long.
+    /// The end of a construct that is kept whole: the end of the line on which the brackets balance again, or
+    /// the closing bracket if that line is too long.
     fn construct_end(&mut self, first: Token) -> Place<'t> {
         let mut next = Some(first);
         while let Some(token) = next {
@@ -278,7 +279,7 @@ impl<'t> Chunker<'t> {
     }
 }
 
-/// Whether more than `budget` characters follow on the line.
+/// Returns whether more than `budget` characters follow on the line.
 fn is_long_line(text: &[u8], at: usize, budget: u32) -> bool {
     let budget = budget as usize;
     let window = &text[at..text.len().min(at + 4 * (budget + 1))];

@@ -1,13 +1,13 @@
-//! Cuts a text into chunks, each to be embedded as one vector: prose by the structure of markdown, code where
-//! its brackets balance. Chunks are ascending byte ranges that begin and end with what is no white space, and
-//! together cover all that is none. Sizes are counted in characters (Unicode scalar values). Pure; never
-//! panics on any bytes, takes time linear in them and memory linear in the budget. Rules and reasons:
-//! docs/decisions/0130-chunks.md.
+//! Cuts text into chunks, each of which is embedded as one vector. Prose is cut by its markdown structure,
+//! code where its brackets balance. Chunks are ascending byte ranges that neither begin nor end with white
+//! space. Together they cover everything except white space. Sizes are counted in characters (Unicode scalar
+//! values). Pure. Never panics on any bytes. Takes time linear in the text and memory linear in the budget.
+//! Rules and reasons: docs/decisions/0130-chunks.md.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
 // Casts: offsets are below 2^32, which the 32-bit address space of the instance bounds.
 #![allow(clippy::cast_possible_truncation, clippy::module_name_repetitions, clippy::must_use_candidate)]
-// Counting characters byte by byte is what a vector unit is given anyway.
+// The compiler vectorizes the byte-by-byte count of characters.
 #![allow(clippy::naive_bytecount)]
 
 mod code;
@@ -16,7 +16,7 @@ mod prose;
 mod text;
 mod tokens;
 
-/// Highest budget: what a chunker holds of the structure of the text is bounded by it (10 MB).
+/// Maximum budget. It bounds the memory for the structure of the text (10 MB).
 pub const BUDGET_MAX: u32 = 1 << 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,13 @@ pub enum Mode {
     Code,
 }
 
-/// A chunk: byte offsets, half-open.
+/// A chunk: a half-open range of byte offsets.
 pub type Chunk = [u32; 2];
 
-/// The chunks of a text. `budget`: characters of a chunk, clamped to 1..=`BUDGET_MAX`; only brackets of code
-/// make longer ones. `overlap`: characters of whole sentences that a chunk of prose repeats of the one
-/// before, inside its budget and at most half of it.
+/// Returns the chunks of a text. `budget`: maximum number of characters of a chunk, clamped to
+/// 1..=`BUDGET_MAX`. Only brackets in code produce longer chunks. `overlap`: maximum number of characters of
+/// whole sentences that a chunk of prose repeats from the previous chunk. They count towards its budget and
+/// take at most half of it.
 pub fn chunk(text: &[u8], mode: Mode, budget: u32, overlap: u32) -> Vec<Chunk> {
     let budget = budget.clamp(1, BUDGET_MAX);
     match mode {

@@ -1,30 +1,30 @@
-//! The lines of a markdown text that are not blank, in order, each with how good a place before it is for a
-//! cut. One look at each line and at the one after it; what a paragraph, list, table, fence or heading is
-//! follows `CommonMark` as far as cuts need it.
+//! The non-blank lines of a markdown text, in order, each with the quality of a cut before it. Each line is
+//! classified from itself and the following line. Paragraphs, lists, tables, fences and headings follow
+//! `CommonMark` as far as cuts require it.
 
 use crate::text::{count, find, skip_space, trim_end};
 
-/// How good a cut before a line is, best first.
+/// The quality of a cut before a line, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cut {
-    /// A heading of this level that follows no other heading.
+    /// A heading of this level that does not follow another heading.
     Section(u8),
-    /// Another paragraph, list, table, fenced block.
+    /// The beginning of a paragraph, list, table or fenced block.
     Block,
-    /// Inside a block: another item of the list, a blank line in a fenced block.
+    /// Inside a block: the next list item, or a blank line in a fenced block.
     Part,
-    /// Inside a block: a row of a table, a line of code, a nested item.
+    /// Inside a block: a table row, a line of code, a nested item.
     Line,
-    /// In running text, where sentences and words decide, or behind a heading.
+    /// In running text, where cuts depend on sentences and words, or after a heading.
     Flow,
 }
 
-/// A line without white space around it.
+/// A line without leading and trailing white space.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub begin: usize,
     pub end: usize,
-    /// Characters of the text before `begin` and before `end`.
+    /// Number of characters of the text before `begin` and before `end`.
     pub first: u32,
     pub last: u32,
     pub cut: Cut,
@@ -32,11 +32,11 @@ pub struct Line {
     pub is_heading: bool,
 }
 
-/// What the line before was part of.
+/// The kind of the previous line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
-    /// A heading, or the opening line of a fence: whatever comes next belongs to it.
+    /// The opening line of a fence. The next line belongs to it.
     Opening,
     Heading,
     Paragraph,
@@ -53,18 +53,18 @@ struct Fence {
     length: usize,
 }
 
-/// Bytes from the start in which frontmatter must end.
+/// The frontmatter must end within this number of bytes from the start.
 const FRONTMATTER_BYTES_MAX: usize = 1 << 16;
-/// Columns from which a line continues an item of a list, and from which it is code.
+/// Indentation, in columns, from which a line continues a list item, and from which it is code.
 const ITEM_INDENT: usize = 2;
 const CODE_INDENT: usize = 4;
 
 pub struct Lines<'t> {
     text: &'t [u8],
-    /// Where the next line begins, and characters of the text before it.
+    /// Start of the next line, and number of characters of the text before it.
     at: usize,
     characters: u32,
-    /// Where the frontmatter ends, from its second line to that end.
+    /// End of the frontmatter; 0 without frontmatter.
     frontmatter_end: usize,
     fence: Option<Fence>,
     in_list: bool,
@@ -76,11 +76,11 @@ impl<'t> Lines<'t> {
         Lines { text, at: 0, characters: 0, frontmatter_end: frontmatter_end(text), fence: None, in_list: false, before: Before::Nothing }
     }
 
-    /// `content` is the line without white space around it, `indent` its columns of white space.
+    /// `content` is the line without surrounding white space. `indent` is its indentation in columns.
     fn classify(&mut self, content: &[u8], indent: usize, begin: usize, next: usize, after_blank: bool) -> (Cut, bool) {
         if begin < self.frontmatter_end {
             let is_first = self.before == Before::Nothing;
-            // What follows its last line belongs to it as to a heading.
+            // The text after the last line belongs to the frontmatter as to a heading.
             self.before = if find(self.text, b'\n', begin) >= self.frontmatter_end { Before::Heading } else { Before::Code };
             return (if is_first { Cut::Block } else { Cut::Line }, true);
         }
@@ -121,7 +121,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// The cut before a line that opens a block of its own, and what follows it then.
+    /// Returns the cut before a line that opens a new block, and sets `before` for the next line.
     fn open(&mut self, is_inside: bool, kind: Before) -> Cut {
         let follows_heading = self.before == Before::Heading;
         self.before = kind;
@@ -166,7 +166,7 @@ impl<'t> Lines<'t> {
         match before {
             Before::Table | Before::TableHead if !after_blank => {
                 self.before = Before::Table;
-                // The row below the line of dashes stays with its head.
+                // The row after the delimiter row stays with the table head.
                 return (if before == Before::Table { Cut::Line } else { Cut::Flow }, false);
             }
             Before::Paragraph if !after_blank => return (Cut::Flow, false),
@@ -192,7 +192,7 @@ impl<'t> Lines<'t> {
         (self.open(false, kind), false)
     }
 
-    /// The level that the line of `=` or `-` below gives to a line.
+    /// The heading level that the line of `=` or `-` below gives to a line.
     fn underline_level(&self, next: usize) -> Option<u8> {
         is_underline(self.line_at(next))
     }
@@ -229,7 +229,7 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// Where the block of metadata that a text may begin with ends, behind its closing line; 0 without one.
+/// End of the metadata block at the start of the text, at the end of its closing line. 0 if there is none.
 fn frontmatter_end(text: &[u8]) -> usize {
     let window = &text[..text.len().min(FRONTMATTER_BYTES_MAX)];
     let mut at = find(window, b'\n', 0);
@@ -273,19 +273,19 @@ fn heading_level(content: &[u8]) -> Option<u8> {
     is_heading.then_some(level as u8)
 }
 
-/// Level of the heading that a line under it makes.
+/// The level of the heading that the line underlines.
 fn is_underline(content: &[u8]) -> Option<u8> {
     let mark = *content.first()?;
     let level = match mark {
         b'=' => 1,
-        // Two at least: a single one is more often the start of a list.
+        // At least two. A single one is more often a list marker.
         b'-' if content.len() > 1 => 2,
         _ => return None,
     };
     (run(content, mark) == content.len()).then_some(level)
 }
 
-/// Inside a paragraph only `1.` starts a numbered list.
+/// Inside a paragraph, only `1.` starts a numbered list.
 fn is_item(content: &[u8], in_paragraph: bool) -> bool {
     let digits = content.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     let marker = match digits {
@@ -301,7 +301,7 @@ fn quote_of(content: &[u8]) -> Option<Before> {
     Some(if trim(quoted).is_empty() { Before::EmptyQuote } else { Before::Quote })
 }
 
-/// The row of dashes under the head of a table.
+/// Returns whether the line is the delimiter row below a table head.
 fn is_delimiter_row(content: &[u8]) -> bool {
     let (mut dashes, mut bars) = (false, false);
     content.iter().all(|&byte| {

@@ -1,8 +1,8 @@
-//! Chunks of prose. From where the last chunk ended, the best place within the budget is chosen: before a
-//! heading where that pays, between blocks, between parts and lines of a block, sentences, words, characters.
-//! Of two places of a kind the later; and a finer kind only where what would be kept whole otherwise does not
-//! fit into a chunk. Two chunks that follow each other are therefore longer than half the budget together,
-//! which bounds the work: each looks at a few budgets of text.
+//! Chunks of prose. Starting at the end of the previous chunk, the best cut within the budget is chosen:
+//! before a heading if the chunk is large enough, else between blocks, parts of a block, lines of a block,
+//! sentences, words, characters. Of several positions of one kind the last is chosen. A finer kind is used
+//! only if the unit of the coarser kind does not fit into a chunk. Two consecutive chunks together are
+//! therefore longer than half the budget. This bounds the work: each chunk reads a few budgets of text.
 
 use crate::lines::{Cut, Line, Lines};
 use crate::text::{advance, count, last_space, retreat, sentence_end, skip_space, trim_end};
@@ -23,13 +23,13 @@ pub fn chunk(text: &[u8], budget: u32, overlap: u32) -> Vec<Chunk> {
     chunks
 }
 
-/// Where the sentences begin that the chunk from `begin` on repeats of the one before: whole ones, not all of
-/// it; `begin` if there are none.
+/// Start of the sentences that the chunk beginning at `begin` repeats from the previous chunk `before`. Only
+/// whole sentences are repeated, and never the whole previous chunk. Returns `begin` if there are none.
 fn overlap_begin(text: &[u8], before: Chunk, begin: usize, overlap: u32) -> usize {
     let [first, end] = before.map(|at| at as usize);
     let reach = retreat(text, first, begin, overlap);
-    // Sentence ends are looked for from a little before, since the one that matters may lie there, white
-    // space behind it.
+    // The search for sentence ends starts a little earlier, because the relevant end may be there, followed
+    // by white space.
     let mut at = retreat(text, first, reach, overlap);
     while let Some(sentence) = sentence_end(text, at, end) {
         let start = skip_space(text, sentence, end);
@@ -45,10 +45,10 @@ struct Packing<'t> {
     text: &'t [u8],
     budget: u32,
     lines: Lines<'t>,
-    /// Lines from that of `begin` on, as far as the choice of a place needs them, or all that are left.
+    /// The lines from `begin` on, as many as the choice of a cut needs, or all remaining lines.
     window: VecDeque<Line>,
     is_all: bool,
-    /// Where the chunk begins, and characters of the text before it.
+    /// Start of the chunk, and number of characters of the text before it.
     begin: usize,
     first: u32,
 }
@@ -61,7 +61,7 @@ impl<'t> Packing<'t> {
         packing
     }
 
-    /// Where the chunk that begins at `begin` ends. None behind the last.
+    /// Returns the end of the chunk that begins at `begin`. `None` after the last chunk.
     fn next_end(&mut self) -> Option<usize> {
         self.fill_window();
         let end = self.window.back()?.end;
@@ -74,7 +74,7 @@ impl<'t> Packing<'t> {
         })
     }
 
-    /// Goes on behind the chunk that ended at `end`.
+    /// Continues after the chunk that ended at `end`.
     fn advance_to(&mut self, end: usize) {
         while self.window.front().is_some_and(|line| line.end <= end) {
             self.window.pop_front();
@@ -104,8 +104,8 @@ impl<'t> Packing<'t> {
         line
     }
 
-    /// A chunk is cut before the first line that goes beyond the budget, or earlier; what begins there is of
-    /// interest for a budget more.
+    /// A chunk is cut before the first line that exceeds the budget, or earlier. The text that begins there
+    /// is needed for one more budget.
     fn fill_window(&mut self) {
         let beyond = |line: &Line| line.last - self.first > self.budget;
         let mut crossing = self.window.iter().find(|line| beyond(line)).copied();
@@ -116,7 +116,7 @@ impl<'t> Packing<'t> {
         }
     }
 
-    /// Characters of the chunk if it is cut before the line at `index` of the window.
+    /// Number of characters of the chunk if it is cut before the line at `index` of the window.
     fn fill(&self, index: usize) -> u32 {
         self.window[index - 1].last - self.first
     }
@@ -125,46 +125,47 @@ impl<'t> Packing<'t> {
         self.fill(index) <= self.budget
     }
 
-    /// The line before which to cut, if there is a good one.
+    /// Returns the line before which to cut, if there is a suitable one.
     fn before_line(&self) -> Option<usize> {
         let within = (1..self.window.len()).take_while(|&index| self.fits(index)).count();
         self.before_heading(within)
             .or_else(|| [Cut::Block, Cut::Part, Cut::Line].into_iter().find_map(|kind| self.before_kind(within, kind)))
     }
 
-    /// A heading pays as a cut where the chunk before it has half of its budget, that of the highest level
-    /// first; or a quarter, if the whole section then fits into a chunk.
+    /// A cut before a heading is used if the chunk before it fills at least half of its budget; the highest
+    /// heading level is preferred. A quarter suffices if the whole section then fits into a chunk.
     fn before_heading(&self, within: usize) -> Option<usize> {
         let headings = || (1..=within).filter(|&index| matches!(self.window[index].cut, Cut::Section(_)));
-        // Of equal ones the last: `min_by_key` returns the first of them, so it goes backwards.
+        // Of equal ones the last one is wanted. `min_by_key` returns the first, so the iteration is reversed.
         let best = headings().rev().filter(|&index| self.fill(index) * 2 >= self.budget).min_by_key(|&index| self.window[index].cut);
         let pays = |&index: &usize| self.fill(index) * 4 >= self.budget && self.piece_fits(index, self.window[index].cut);
         best.or_else(|| headings().next_back().filter(pays))
     }
 
-    /// The last line of this kind or a better one within the budget, if what it begins fits into a chunk or
-    /// if the chunk is half full.
+    /// The last line of this kind or a better one within the budget, if the unit that it begins fits into a
+    /// chunk, or if the chunk is at least half full.
     fn before_kind(&self, within: usize, kind: Cut) -> Option<usize> {
         let index = (1..=within).rev().find(|&index| self.window[index].cut <= kind)?;
         (self.piece_fits(index, kind) || self.fill(index) * 2 >= self.budget).then_some(index)
     }
 
-    /// Whether what the line begins, up to the next line of this kind or a better one, fits into a chunk.
+    /// Returns whether the unit that begins with the line, up to the next line of this kind or a better one,
+    /// fits into a chunk.
     fn piece_fits(&self, index: usize, kind: Cut) -> bool {
         let next = (index + 1..self.window.len()).find(|&next| self.window[next].cut <= kind);
         let last = next.unwrap_or(self.window.len()) - 1;
         (next.is_some() || self.is_all) && self.window[last].last - self.window[index].first <= self.budget
     }
 
-    /// Where to cut in running text: behind a sentence, a word, a character.
+    /// Position of a cut in running text: after a sentence, a word, or a character.
     fn inside_line(&self) -> usize {
         let limit = advance(self.text, self.begin, self.budget);
         self.sentence(limit).or_else(|| self.word(limit)).unwrap_or_else(|| trim_end(self.text, self.begin, limit))
     }
 
-    /// Behind the last sentence, if the next one fits into a chunk or this one is half full.
+    /// After the last sentence, if the next one fits into a chunk or this chunk is at least half full.
     fn sentence(&self, limit: usize) -> Option<usize> {
-        // Not in the headings that it begins with.
+        // Leading headings are not searched for sentences.
         let floor = self.window.iter().find(|line| !line.is_heading).map_or(self.begin, |line| line.begin.max(self.begin));
         let mut best = None;
         let mut at = floor;
@@ -179,7 +180,7 @@ impl<'t> Packing<'t> {
         (is_whole || count(&self.text[self.begin..best]) * 2 >= self.budget).then_some(best)
     }
 
-    /// Behind the last word, if the next one fits into a chunk or the chunk is half full.
+    /// After the last word, if the next one fits into a chunk or this chunk is at least half full.
     fn word(&self, limit: usize) -> Option<usize> {
         let space = last_space(self.text, self.begin, limit)?;
         let end = trim_end(self.text, self.begin, space);

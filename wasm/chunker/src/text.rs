@@ -1,8 +1,8 @@
-//! Characters, white space and sentences of UTF-8. Bytes that are no UTF-8 count as characters where they
+//! Characters, white space and sentences of UTF-8. Bytes that are not valid UTF-8 count as characters if they
 //! could begin one.
 
-/// Code point at `at` and its length in bytes; what is malformed counts as U+FFFD with the stray bytes behind
-/// it. Requires `at < text.len()`.
+/// Returns the code point at `at` and its length in bytes. Malformed bytes, including the continuation bytes
+/// after them, count as U+FFFD. Requires `at < text.len()`.
 pub fn character(text: &[u8], at: usize) -> (char, usize) {
     let first = text[at];
     if first < 0x80 {
@@ -17,12 +17,12 @@ pub fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Characters that begin in these bytes.
+/// Number of characters that begin in these bytes.
 pub fn count(text: &[u8]) -> u32 {
     text.iter().filter(|&&byte| !is_continuation(byte)).count() as u32
 }
 
-/// Where `characters` more have been passed from `at`, or the end.
+/// Position after `characters` characters from `at`, or the end.
 pub fn advance(text: &[u8], at: usize, characters: u32) -> usize {
     let mut left = characters;
     let mut end = at;
@@ -38,7 +38,7 @@ pub fn advance(text: &[u8], at: usize, characters: u32) -> usize {
     end
 }
 
-/// Where `characters` fewer have been passed than at `at`, or `begin`.
+/// Position `characters` characters before `at`, or `begin`.
 pub fn retreat(text: &[u8], begin: usize, at: usize, characters: u32) -> usize {
     let mut left = characters;
     let mut start = at;
@@ -49,7 +49,7 @@ pub fn retreat(text: &[u8], begin: usize, at: usize, characters: u32) -> usize {
     start
 }
 
-/// The last white space that begins from `begin` to `end`, `end` included.
+/// The last white space character that begins in `begin..=end`.
 pub fn last_space(text: &[u8], begin: usize, end: usize) -> Option<usize> {
     (begin..=end).rev().find(|&at| at < text.len() && !is_continuation(text[at]) && is_space(text, at))
 }
@@ -60,7 +60,7 @@ pub fn is_space(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// First place from `at` on, before `end`, that is no white space; `end` if there is none.
+/// First position in `at..end` that is not white space; `end` if there is none.
 pub fn skip_space(text: &[u8], at: usize, end: usize) -> usize {
     let mut next = at;
     while next < end && is_space(text, next) {
@@ -69,7 +69,7 @@ pub fn skip_space(text: &[u8], at: usize, end: usize) -> usize {
     next.min(end)
 }
 
-/// End of what stands from `begin` to `end` without the white space behind it.
+/// End of the text in `begin..end` without trailing white space.
 pub fn trim_end(text: &[u8], begin: usize, end: usize) -> usize {
     let mut last = end;
     while last > begin {
@@ -85,13 +85,13 @@ pub fn trim_end(text: &[u8], begin: usize, end: usize) -> usize {
     last
 }
 
-/// Position of a byte from `at` on, or the end.
+/// Position of the first such byte at or after `at`, or the end.
 pub fn find(text: &[u8], byte: u8, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.iter().position(|&next| next == byte)).map_or(text.len(), |found| at + found)
 }
 
-/// Where the first sentence that ends after `at` is over and white space or the next sentence begins; none
-/// before `end`.
+/// End of the first sentence that ends after `at`: the position where white space or the next sentence
+/// begins. `None` if no sentence ends before `end`.
 pub fn sentence_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     let mut next = at;
     while next < end {
@@ -107,7 +107,7 @@ pub fn sentence_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
                 }
                 close
             }
-            // Scripts that put no space between sentences.
+            // Scripts without spaces between sentences.
             '。' | '！' | '？' | '｡' | '．' => {
                 let close = closers_end(text, next + length, end);
                 if close < end {
@@ -121,15 +121,15 @@ pub fn sentence_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Whether what stands before a full stop is a number or an initial: `1. Start`, `J. Smith`. `begin` is where
-/// the sentence begins at the latest.
+/// Returns whether the text before a full stop is a number or an initial: `1. Start`, `J. Smith`. The
+/// sentence does not begin before `begin`.
 fn is_label(text: &[u8], begin: usize, stop: usize) -> bool {
     let word = &text[text[begin..stop].iter().rposition(u8::is_ascii_whitespace).map_or(begin, |space| begin + space + 1)..stop];
     let is_number = word.len() <= 3 && !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     is_number || (word.len() == 1 && word[0].is_ascii_uppercase())
 }
 
-/// End of further marks, quotes and brackets that close a sentence with its mark.
+/// End of further marks, quotes and brackets that close a sentence after its first mark.
 fn closers_end(text: &[u8], at: usize, end: usize) -> usize {
     let mut next = at;
     while next < end {

@@ -1,7 +1,7 @@
-//! Source code as far as cuts need it: brackets, ends of statements and lines, and what has no structure:
-//! strings, comments, regular expressions. One set of rules for all languages, since documents need not say
-//! which they are in. What is never closed is no string and no comment; that is remembered, so that the text
-//! is searched for an end once.
+//! Tokens of source code, as far as cuts need them: brackets, ends of statements and lines, and opaque
+//! ranges: strings, comments, regular expressions. One set of rules serves all languages, because documents
+//! need not declare theirs. A string or comment that is never closed is not treated as one. This is
+//! remembered, so that the text is searched for an end only once.
 
 use crate::text::{find, is_continuation};
 
@@ -15,7 +15,7 @@ pub enum Kind {
     Close,
     CloseBrace,
     Semicolon,
-    /// A string, comment or regular expression: nothing in it counts.
+    /// A string, comment or regular expression. Its content is ignored.
     Opaque,
 }
 
@@ -26,7 +26,7 @@ pub struct Token {
     pub end: usize,
 }
 
-/// Kinds of ends that are looked for.
+/// Kinds of closing marks that are searched for.
 #[derive(Clone, Copy)]
 enum End {
     Single,
@@ -39,20 +39,20 @@ enum End {
     Html,
 }
 
-/// Longer runs of letters or white space are several tokens, so that none is read again and again.
+/// Longer runs of letters or white space become several tokens, so that no run is read repeatedly.
 const RUN_BYTES_MAX: usize = 256;
 
-/// A place in the code: cheap to copy, so that reading can go back to it.
+/// A position in the code. Cheap to copy, so that reading can return to it.
 #[derive(Clone, Copy)]
 pub struct Tokens<'t> {
     text: &'t [u8],
     pub at: usize,
-    /// End of the opaque token in which `at` lies, if it does.
+    /// End of the opaque token that contains `at`, if there is one.
     pub opaque_end: usize,
-    /// The last byte before `at` that is no white space, and where it ends.
+    /// The last byte before `at` that is not white space, and the position after it.
     before: u8,
     pub before_end: usize,
-    /// By `End`: what opens from the first of these places on, and before the second, has no end.
+    /// By `End`: opening marks in this range of positions are never closed.
     unclosed: [[usize; 2]; 8],
 }
 
@@ -61,7 +61,7 @@ impl<'t> Tokens<'t> {
         Tokens { text, at: 0, opaque_end: 0, before: 0, before_end: 0, unclosed: [[0; 2]; 8] }
     }
 
-    /// Takes over what a later reader of the same text knows.
+    /// Copies what a reader further ahead in the same text has learned.
     pub fn learn(&mut self, later: &Self) {
         self.unclosed = later.unclosed;
     }
@@ -75,7 +75,7 @@ impl<'t> Tokens<'t> {
         self.text.get(at).copied().unwrap_or(b'\n')
     }
 
-    /// The byte in front of `at`; a line break at the start.
+    /// The byte before `at`; a line break at the start of the text.
     fn behind(&self, at: usize) -> u8 {
         at.checked_sub(1).map_or(b'\n', |at| self.byte(at))
     }
@@ -112,7 +112,7 @@ impl<'t> Tokens<'t> {
         end + self.text[end..].iter().take(3).take_while(|&&byte| is_continuation(byte)).count()
     }
 
-    /// Where the string, comment or regular expression ends that begins at `at`; None if none does.
+    /// End of the string, comment or regular expression that begins at `at`. `None` if none begins there.
     fn opaque_end_of(&mut self, byte: u8) -> Option<usize> {
         match byte {
             b'"' if self.starts(b"\"\"\"") => self.search(End::TripleDouble, 3, b"\"\"\""),
@@ -131,15 +131,15 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether white space, or the like mark, stands on both sides of a mark of this length: then it begins a
-    /// comment to the end of the line.
+    /// Returns whether white space is on both sides of a mark of the given length. A further `#` after a
+    /// single `#` also counts. Such a mark begins a comment up to the end of the line.
     fn stands_free(&self, length: usize) -> bool {
         let after = self.byte(self.at + length);
         let is_free = after == b'\n' || is_blank(after) || (after == b'#' && length == 1);
         is_free && (self.behind(self.at) == b'\n' || is_blank(self.behind(self.at)))
     }
 
-    /// Not `don't`, `&'a str` and `<'a`; but `f'x'`.
+    /// Excludes `don't`, `&'a str` and `<'a`; includes `f'x'`.
     fn opens_quote(&self) -> bool {
         let behind = self.behind(self.at);
         if matches!(behind, b'&' | b'<') && self.behind(self.at - 1) != behind {
@@ -153,7 +153,7 @@ impl<'t> Tokens<'t> {
         prefix <= 2 && self.text[self.at - prefix..self.at].iter().all(|byte| b"rRbBfFuU".contains(byte))
     }
 
-    /// Where a value may begin, `/` begins a regular expression; behind a value it divides.
+    /// Where a value may begin, `/` begins a regular expression. After a value it is a division.
     fn opens_regex(&self) -> bool {
         let after = self.byte(self.at + 1);
         let follows_word = |word: &[u8]| self.text[..self.before_end].ends_with(word);
@@ -162,8 +162,8 @@ impl<'t> Tokens<'t> {
         may_begin && self.before != 0 && !is_blank(after) && !matches!(after, b'\n' | b'>' | b'/' | b'*')
     }
 
-    /// End of what is closed on its line: a string by its quote, a regular expression by `/` outside of its
-    /// classes.
+    /// End of a token that must be closed on its line: a string by its quote, a regular expression by a `/`
+    /// outside its character classes.
     fn line_end_of(&mut self, kind: End, close: u8) -> Option<usize> {
         if self.is_unclosed(kind) {
             return None;
@@ -202,7 +202,7 @@ impl<'t> Tokens<'t> {
         None
     }
 
-    /// End of what is closed by a mark anywhere behind its first `opening` bytes.
+    /// End of a token that is closed by a mark anywhere after its first `opening` bytes.
     fn search(&mut self, kind: End, opening: usize, close: &[u8]) -> Option<usize> {
         if self.is_unclosed(kind) {
             return None;
@@ -215,7 +215,7 @@ impl<'t> Tokens<'t> {
         found.map(|length| begin + length + close.len())
     }
 
-    /// The token at `at`, and goes behind it. None at the end.
+    /// Returns the token at `at` and moves past it. `None` at the end.
     pub fn read(&mut self) -> Option<Token> {
         let begin = self.at;
         if begin >= self.text.len() {
@@ -239,7 +239,7 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// What may begin a string, comment or regular expression.
+/// Bytes that may begin a string, comment or regular expression.
 const MAY_OPEN: [bool; 256] = table(b"\"'`</#-");
 const ENDS_WORD: [bool; 256] = table(b"\"'`</#-{}()[]; \t\r\x0b\x0c\n");
 
@@ -257,7 +257,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 mod tests {
     use super::*;
 
-    /// What counts of a text, opaque tokens shown as `_`.
+    /// The tokens of a text, with opaque tokens shown as `_`.
     fn counted(text: &str) -> String {
         let mut tokens = Tokens::new(text.as_bytes());
         let tokens = std::iter::from_fn(move || tokens.read());

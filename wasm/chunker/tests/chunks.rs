@@ -1,4 +1,4 @@
-//! The chunker from outside: what it promises for any bytes, and where it cuts.
+//! Tests of the chunker's public interface: guarantees for arbitrary bytes, and where it cuts.
 
 use mds_chunker::{chunk, Mode};
 
@@ -9,7 +9,7 @@ fn next(state: &mut u64) -> u64 {
     *state
 }
 
-/// What opens, closes and breaks constructs of prose and code, between words and bytes that are no UTF-8.
+/// Pieces that open, close and break constructs of prose and code, mixed with words and invalid UTF-8.
 const PIECES: [&[u8]; 58] = [
     b"word ",
     b"A sentence. ",
@@ -91,7 +91,8 @@ fn is_blank(text: &[u8]) -> bool {
     String::from_utf8_lossy(text).chars().all(char::is_whitespace)
 }
 
-/// Promises that hold whatever is cut and how; of bytes that are no UTF-8 only that nothing is lost.
+/// Checks the guarantees that hold for every mode and budget. For invalid UTF-8 it checks only that nothing
+/// is lost.
 fn verify(text: &[u8], mode: Mode, budget: u32, overlap: u32, seed: u64) {
     let about = || format!("seed {seed}, {mode:?}, budget {budget}, overlap {overlap}, {:?}", String::from_utf8_lossy(text));
     let chunks = chunk(text, mode, budget, overlap);
@@ -120,7 +121,7 @@ fn any_bytes_are_cut_into_chunks_that_keep_what_is_promised() {
     for seed in 1..=1500u64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut text = random_text(&mut state);
-        // Half of the texts are UTF-8.
+        // Half of the texts are valid UTF-8.
         if seed.is_multiple_of(2) {
             text = String::from_utf8_lossy(&text).into_owned().into_bytes();
         }

@@ -1,6 +1,6 @@
-//! The WASM face of the static embedding model: one model per instance, numbers as arguments, bytes through
-//! linear memory at the addresses that are told. An address is valid until the next call that may allocate.
-//! The host's side: src/engine/static_model.ts.
+//! The WASM interface of the static embedding model: one model per instance. Arguments are numbers. Bytes are
+//! passed through linear memory at the addresses that functions return. An address is valid until the next
+//! call that may allocate. Host side: src/engine/static_model.ts.
 
 use mds_static_model::StaticModel;
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[derive(Default)]
 struct Host {
     model: Option<StaticModel>,
-    /// Where the caller writes the model, then texts.
+    /// The buffer to which the caller writes the model, then texts.
     input: Vec<u8>,
     tokens: Vec<u16>,
     vector: Vec<f32>,
@@ -23,7 +23,7 @@ fn with<T>(action: impl FnOnce(&mut Host) -> T) -> T {
     HOST.with_borrow_mut(action)
 }
 
-/// Address of so many bytes for what the next call takes in.
+/// Returns the address of a buffer of `bytes` bytes for the input of the next call.
 #[wasm_bindgen]
 pub fn model_input(bytes: u32) -> u32 {
     with(|host| {
@@ -32,7 +32,7 @@ pub fn model_input(bytes: u32) -> u32 {
     })
 }
 
-/// Opens the model in the input. Its dimensions, 0 where it is none.
+/// Opens the model in the input. Returns its number of dimensions, or 0 if the input is not a model.
 #[wasm_bindgen]
 pub fn model_open() -> u32 {
     with(|host| {
@@ -41,7 +41,7 @@ pub fn model_open() -> u32 {
     })
 }
 
-/// The vector of the text in the input, at the address that is returned.
+/// Embeds the text in the input. Returns the address of the vector.
 #[wasm_bindgen]
 pub fn model_embed() -> u32 {
     with(|host| {
@@ -53,7 +53,8 @@ pub fn model_embed() -> u32 {
     })
 }
 
-/// Tokens of the text in the input, two bytes each, at `model_tokens_address()`: how many.
+/// Tokenizes the text in the input. Returns the number of tokens. They are at `model_tokens_address()`, two
+/// bytes each.
 #[wasm_bindgen]
 pub fn model_tokens() -> u32 {
     with(|host| {

@@ -1,7 +1,7 @@
-//! Where the parts of a model lie in its bytes. Every length is checked before it is believed.
+//! Positions of the parts of a model in its bytes. Every length is validated before it is used.
 
 const MAGIC: &[u8] = b"MDSSTAT\x01";
-/// Magic, CRC-32 of what follows it (checked by the host), five numbers.
+/// Magic, CRC-32 of the following bytes (checked by the host), five numbers.
 const HEADER_BYTES: usize = 8 + 4 + 5 * 4;
 
 pub struct Layout {
@@ -26,20 +26,20 @@ impl Layout {
         (is_sane && layout.table_begin() + rows * dimensions == bytes.len()).then_some(layout)
     }
 
-    /// Characters that are tokens, with these, ascending.
+    /// Characters that are tokens, each with its token, ascending.
     pub fn characters<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = (u32, u16)> + use<'b> {
         let ids = HEADER_BYTES + self.characters * 4;
         words(&bytes[HEADER_BYTES..ids]).zip(halves(&bytes[ids..ids + self.characters * 2]))
     }
 
-    /// Left, right, merged, by rank.
+    /// Left, right and merged token of each merge, by rank.
     pub fn merges<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = [u16; 3]> + use<'b> {
         let (begin, width, length) = (self.merges_begin(), padded(self.merges * 2), self.merges * 2);
         let [left, right, merged] = [0, 1, 2].map(|part| halves(&bytes[begin + part * width..][..length]));
         left.zip(right).zip(merged).map(|((left, right), merged)| [left, right, merged])
     }
 
-    /// Scales, four bytes each, and the rows of the table.
+    /// The scales, four bytes each, and the rows of the table.
     pub fn rows<'b>(&self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
         bytes[self.scales_begin()..].split_at(self.rows * 4)
     }

@@ -1,6 +1,6 @@
-//! A static embedding model: the vector of a text is the mean of its tokens' rows in a table, normalised.
-//! Tokens are those of a byte-pair encoding without a pre-tokenizer (`SentencePiece` style, bytes where a
-//! character is unknown). Pure; never panics on any model or text. Bytes of the model:
+//! A static embedding model. The vector of a text is the normalized mean of its tokens' rows in a table.
+//! Tokens are those of a byte-pair encoding without a pre-tokenizer (`SentencePiece` style, with bytes for
+//! unknown characters). Pure. Never panics on any model or text. Format of the model:
 //! docs/formats/static-model.md.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
@@ -24,7 +24,7 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// None where the bytes are no model of this version.
+    /// Returns `None` if the bytes are not a model of this version.
     pub fn open(bytes: Vec<u8>) -> Option<Self> {
         let layout = Layout::read(&bytes)?;
         let tokenizer = Tokenizer::new(&layout, &bytes)?;
@@ -35,8 +35,8 @@ impl StaticModel {
         self.pool.dimensions()
     }
 
-    /// Tokens of a text, as the tokenizer of the model's makers gives them without special tokens at its
-    /// ends.
+    /// The tokens of a text. Equal to the output of the model authors' tokenizer without special tokens at
+    /// the ends.
     pub fn tokens(&mut self, text: &[u8]) -> &[u16] {
         self.tokens.clear();
         self.tokenizer.encode(text, &mut self.tokens);

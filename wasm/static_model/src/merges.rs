@@ -1,10 +1,10 @@
-//! Byte-pair merges of one piece of text: again and again the pair of neighbours of the lowest rank becomes
-//! one token, of equal ranks the first.
+//! Byte-pair merges of one piece of text. Repeatedly, the pair of neighbours with the lowest rank is merged
+//! into one token. Of pairs with equal rank the first one is merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rank and result by pair, in a table of open addressing that is at most half full.
+/// Rank and result by pair, in an open-addressing hash table that is at most half full.
 pub struct Merges {
     slots: Vec<Slot>,
     mask: usize,
@@ -62,7 +62,7 @@ fn hash(pair: u32) -> usize {
     (pair.wrapping_mul(0x9e37_79b1) >> 8) as usize
 }
 
-/// A symbol of the piece: its token and its neighbours. A symbol that was merged into the one before it has
+/// A symbol of the piece: its token and its neighbours. A symbol that was merged into the previous one has
 /// `GONE` as its next.
 #[derive(Clone, Copy)]
 struct Symbol {
@@ -74,20 +74,20 @@ struct Symbol {
 const END: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 
-/// Pieces of at most so many characters are merged by looking through all of their pairs each time, which is
+/// Pieces of at most this many characters are merged with a scan of all their pairs for each merge, which is
 /// faster than a queue.
 const SCANNED_MAX: usize = 24;
 
-/// Room for the symbols of a piece, kept from one to the next.
+/// Buffers for the symbols of a piece, reused for the next piece.
 #[derive(Default)]
 pub struct Merger {
     symbols: Vec<Symbol>,
-    /// Rank, place of the left symbol, both tokens, what they become.
+    /// Rank, position of the left symbol, both tokens, and the merged token.
     queue: BinaryHeap<Reverse<(u32, u32, [u16; 3])>>,
 }
 
 impl Merger {
-    /// Merges the symbols of a piece and appends the tokens that are left. `symbols` is used up.
+    /// Merges the symbols of a piece and appends the resulting tokens. Empties `symbols`.
     pub fn merge(&mut self, merges: &Merges, symbols: &mut Vec<u16>, tokens: &mut Vec<u16>) {
         if symbols.len() <= SCANNED_MAX {
             scan(merges, symbols);
@@ -114,7 +114,7 @@ impl Merger {
         }
         while let Some(Reverse((_, left, [token, right_token, merged]))) = self.queue.pop() {
             let Symbol { token: present, before, next: right } = self.symbols[left as usize];
-            // One of the two may have been merged with another since.
+            // One of the two may have been merged with another symbol in the meantime.
             if present != token || right >= GONE || self.symbols[right as usize].token != right_token {
                 continue;
             }
@@ -171,8 +171,7 @@ mod tests {
 
     #[test]
     fn a_scanned_piece_and_a_queued_one_have_the_same_tokens() {
-        // Every pair of the first tokens makes another, in an order that has nothing to do with their
-        // numbers.
+        // Every pair of the first tokens has a merge, in an order unrelated to the token numbers.
         let merges = Merges::new((0..900u32).map(|rank| {
             let pair = rank * 389 % 900;
             [(pair / 30) as u16, (pair % 30) as u16, (3 + rank % 60) as u16]

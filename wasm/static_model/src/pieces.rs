@@ -1,6 +1,6 @@
-//! Tokens of pieces of text that have been seen lately: words, indentations and rules of tables come again
-//! and again, and merging them anew is most of a tokenizer's work. A table of fixed size in which a piece
-//! takes the place of another of the same slot.
+//! A cache of the tokens of recent pieces of text. Words, indentation and table rules are frequent, and
+//! merging them again would be most of a tokenizer's work. A table of fixed size: a piece replaces another
+//! piece in the same slot.
 
 /// Pieces of at most `BYTES` bytes and `TOKENS` tokens.
 pub struct Pieces<const BYTES: usize, const TOKENS: usize> {
@@ -21,7 +21,7 @@ impl<const BYTES: usize, const TOKENS: usize> Pieces<BYTES, TOKENS> {
         Pieces { slots: vec![Slot { piece: [0; BYTES], bytes: 0, tokens: [0; TOKENS], count: 0 }; slots] }
     }
 
-    /// `piece` is not empty.
+    /// `piece` must not be empty.
     pub fn find(&self, piece: &[u8]) -> Option<&[u16]> {
         if piece.len() > BYTES {
             return None;
@@ -30,7 +30,7 @@ impl<const BYTES: usize, const TOKENS: usize> Pieces<BYTES, TOKENS> {
         (usize::from(slot.bytes) == piece.len() && slot.piece[..piece.len()] == *piece).then(|| &slot.tokens[..usize::from(slot.count)])
     }
 
-    /// What is too long is not kept.
+    /// Pieces that are too long are not stored.
     pub fn keep(&mut self, piece: &[u8], tokens: &[u16]) {
         if piece.len() > BYTES || tokens.len() > TOKENS {
             return;

@@ -1,12 +1,12 @@
-//! The mean of rows, normalised. A row is 8-bit numbers and their scale; the length of the sum does not
-//! matter.
+//! The normalized mean of rows. A row consists of 8-bit numbers and their scale. The length of the sum is
+//! irrelevant.
 
 use crate::layout::Layout;
 
 pub struct Pool {
     dimensions: usize,
     scales: Vec<f32>,
-    /// The model's bytes, in which the rows begin at `rows`: they are most of it.
+    /// The model's bytes. The rows begin at `rows` and are most of the model.
     bytes: Vec<u8>,
     rows: usize,
     sum: Vec<f32>,
@@ -24,8 +24,8 @@ impl Pool {
         self.dimensions
     }
 
-    /// The vector of these tokens, which are below the number of rows: of length one, or zero where there are
-    /// none.
+    /// The vector of these tokens, of length one, or zero if there are none. Every token must be less than
+    /// the number of rows.
     pub fn mean(&mut self, tokens: &[u16]) -> &[f32] {
         let sum = &mut self.sum[..self.dimensions];
         sum.fill(0.0);

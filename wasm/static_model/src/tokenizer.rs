@@ -1,20 +1,20 @@
-//! Text to tokens. A space is `▁`, one stands before the text; the whole is one sequence of characters, a
-//! character that is no token its bytes. Since nothing merges across most pairs of neighbours, it is cut
-//! there into pieces, which are merged one by one and remembered.
+//! Converts text to tokens. A space becomes `▁`, and one is inserted before the text. The text is one
+//! sequence of characters; a character without a token becomes its bytes. Most pairs of neighbours are never
+//! merged across, so the text is cut between them into pieces. The pieces are merged separately and cached.
 
 use crate::layout::Layout;
 use crate::merges::{Merger, Merges};
 use crate::pieces::Pieces;
 
 const SPACE: u32 = '▁' as u32;
-/// In texts these stand for themselves, and the text behind them begins anew.
+/// In texts these marks stand for their own tokens. The text after them is tokenized as a new text.
 const SPECIALS: [(&[u8], u16); 3] = [(b"<unk>", 0), (b"<s>", 1), (b"</s>", 2)];
-/// A longer run that nothing divides is merged in parts of this length. No word is; where one is, tokens
-/// differ at the seams.
+/// A longer run without a cut position is merged in parts of this length. No word is that long. In a run that
+/// is, tokens at the seams may differ.
 const RUN_BYTES_MAX: usize = 1 << 16;
 const ASCII: usize = 128;
-/// Pieces that are remembered: 16 384 words, 1 MB, and 2 048 longer ones (spaces and dashes of tables), 0.4
-/// MB.
+/// Maximum lengths of cached pieces: 16 384 words, 1 MB, and 2 048 longer pieces (spaces and dashes of
+/// tables), 0.4 MB.
 const SHORT_BYTES_MAX: usize = 31;
 const LONG_BYTES_MAX: usize = 127;
 
@@ -23,10 +23,10 @@ pub struct Tokenizer {
     short: Pieces<SHORT_BYTES_MAX, 15>,
     long: Pieces<LONG_BYTES_MAX, 40>,
     merger: Merger,
-    /// Tokens of characters, by code point; `NO_TOKEN` where it has none.
+    /// Tokens of characters, by code point. `NO_TOKEN` if a character has none.
     characters: Vec<u16>,
     first_byte_token: u16,
-    /// Whether some token has this ASCII character before that one (space for `▁`).
+    /// Whether some token contains this pair of adjacent ASCII characters (space for `▁`).
     joins: Vec<bool>,
     piece: Vec<u8>,
     symbols: Vec<u16>,
@@ -35,7 +35,7 @@ pub struct Tokenizer {
 const NO_TOKEN: u16 = u16::MAX;
 
 impl Tokenizer {
-    /// None where the model's tokens are not those of its table.
+    /// Returns `None` if the model refers to tokens that are not in its table.
     pub fn new(layout: &Layout, bytes: &[u8]) -> Option<Self> {
         let is_row = |&token: &u16| usize::from(token) < layout.rows;
         let last = layout.characters(bytes).map(|(character, _)| character).max()?;
@@ -62,7 +62,7 @@ impl Tokenizer {
         })
     }
 
-    /// Appends the tokens of a text, in order. What is no UTF-8 is read as bytes.
+    /// Appends the tokens of a text, in order. Invalid UTF-8 is encoded as bytes.
     pub fn encode(&mut self, text: &[u8], tokens: &mut Vec<u16>) {
         let mut begin = 0;
         while let Some((at, mark, token)) = next_special(text, begin) {
@@ -77,7 +77,7 @@ impl Tokenizer {
         if text.is_empty() {
             return;
         }
-        // The first piece has the space that stands before the text.
+        // The first piece includes the space before the text.
         let first = self.piece_end(text, 0, self.joins[join(b' ', text[0])] || text[0] >= 0x80);
         let mut piece = std::mem::take(&mut self.piece);
         piece.clear();
@@ -93,8 +93,8 @@ impl Tokenizer {
         }
     }
 
-    /// Where the piece ends that begins at `begin`: at the first pair of neighbours that nothing joins.
-    /// `joins_first`: whether it has a first character.
+    /// End of the piece that begins at `begin`: the first pair of neighbours that no token contains.
+    /// `joins_first`: whether the piece includes the first character at all.
     fn piece_end(&self, text: &[u8], begin: usize, joins_first: bool) -> usize {
         if !joins_first {
             return begin;
@@ -104,7 +104,7 @@ impl Tokenizer {
         while end < limit && self.are_joined(text, end) {
             end += 1;
         }
-        // Not inside a character.
+        // Does not cut inside a character.
         if end == limit {
             end + text[end..].iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count()
         } else {
@@ -112,8 +112,8 @@ impl Tokenizer {
         }
     }
 
-    /// Whether a token may go across `at`. Of other characters than ASCII that is known for a space behind
-    /// them only, if they are no `▁`.
+    /// Returns whether a token may span the position `at`. Pairs with non-ASCII characters are assumed to be
+    /// joined. Exceptions are line breaks, and a space after a non-ASCII character other than `▁`.
     fn are_joined(&self, text: &[u8], at: usize) -> bool {
         let (before, next) = (text[at - 1], text[at]);
         if next >= 0x80 {
@@ -162,11 +162,11 @@ fn join(before: u8, next: u8) -> usize {
     (usize::from(before) % ASCII) * ASCII + usize::from(next) % ASCII
 }
 
-/// By pairs of ASCII characters: what tokens end with and begin with, told from how they are merged, for all
-/// merges.
+/// For all merges, by pairs of ASCII characters: whether the pair can be adjacent in a token. The first and
+/// last characters of tokens are derived from the merges.
 fn joins_of(layout: &Layout, bytes: &[u8]) -> Vec<bool> {
     const UNKNOWN: u8 = 0xff;
-    /// Stands for all other characters.
+    /// Represents all other characters.
     const OTHER: u8 = 0x80;
     let mut first = vec![UNKNOWN; layout.rows];
     let mut last = vec![UNKNOWN; layout.rows];
@@ -174,7 +174,7 @@ fn joins_of(layout: &Layout, bytes: &[u8]) -> Vec<bool> {
         let byte = if character == SPACE { b' ' } else { u8::try_from(character).ok().filter(u8::is_ascii).unwrap_or(OTHER) };
         (first[usize::from(token)], last[usize::from(token)]) = (byte, byte);
     }
-    // A merge may come before those that make its parts: again until nothing new is known.
+    // A merge may precede the merges that produce its parts. The loop repeats until nothing new is found.
     let mut is_known = false;
     while !is_known {
         is_known = true;
@@ -195,7 +195,7 @@ fn joins_of(layout: &Layout, bytes: &[u8]) -> Vec<bool> {
     joins
 }
 
-/// The next special token from `begin` on: where it stands, its mark, its number.
+/// The next special token at or after `begin`: its position, its mark, its number.
 fn next_special(text: &[u8], begin: usize) -> Option<(usize, &'static [u8], u16)> {
     let mut at = begin;
     while let Some(found) = text[at..].iter().position(|&byte| byte == b'<') {

@@ -1,11 +1,11 @@
-//! The model from outside: tokens against a slow tokenizer that knows no pieces, vectors against a slow mean,
-//! and files of any bytes.
+//! Tests of the model's public interface: tokens compared with a slow tokenizer without pieces, vectors
+//! compared with a slow mean, and files of arbitrary bytes.
 
 use mds_static_model::StaticModel;
 
 const DIMENSIONS: usize = 8;
 const FIRST_BYTE_TOKEN: u16 = 3;
-/// Tokens that are characters, and how further ones are merged of them, by rank.
+/// Tokens that are characters. `MERGES` lists, by rank, the merges that produce the other tokens.
 const CHARACTERS: &str = "▁abcdexyz.,<é中";
 const MERGES: [(&str, &str); 14] = [
     ("▁", "a"),
@@ -24,7 +24,7 @@ const MERGES: [(&str, &str); 14] = [
     ("▁▁", "▁▁"),
 ];
 
-/// Texts of the tokens, by number; those of bytes are left empty.
+/// Texts of the tokens, by number. Those of byte tokens are empty.
 fn vocabulary() -> Vec<String> {
     let mut tokens = vec![String::new(); usize::from(FIRST_BYTE_TOKEN) + 256];
     tokens.extend(CHARACTERS.chars().map(String::from));
@@ -74,7 +74,7 @@ fn model_bytes() -> Vec<u8> {
     bytes
 }
 
-/// The definition: again and again the first of the pairs of the lowest rank.
+/// The definition: repeatedly merges the first of the pairs with the lowest rank.
 fn slow_tokens(vocabulary: &[String], text: &str) -> Vec<u16> {
     if text.is_empty() {
         return Vec::new();

@@ -12,7 +12,7 @@ namespace {
 int8_t* allocate_codes(size_t bytes) {
   void* memory = std::aligned_alloc(64, bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  // The padding behind a vector is zero, so that kernels may read it.
+  // The padding after a vector is zero, because kernels read it.
   std::memset(memory, 0, bytes);
   return static_cast<int8_t*>(memory);
 }

@@ -7,9 +7,9 @@
 namespace mds {
 namespace {
 
-// The largest element: its square, times kVectorDimsMax, is a finite float.
+// The largest allowed element. Its square multiplied by kVectorDimsMax is a finite float.
 constexpr float kElementMax = 1e15F;
-// Upper bound of what float rounding may have taken from a length that was summed in doubles.
+// Upper bound of the loss by rounding to float of a length that was summed in doubles.
 constexpr double kRoundingUp = 1.0 + 1e-6;
 
 }  // namespace
@@ -22,8 +22,8 @@ CodedVector encode_vector(std::span<const float> vector, int8_t* codes) noexcept
     squares += double{element} * double{element};
   }
   const float scale = largest / 127.0F;
-  // Where the scale is so small that its reciprocal overflows, the codes are zero and the residual is the
-  // whole vector.
+  // If the scale is so small that its reciprocal overflows, all codes are zero and the residual is the whole
+  // vector.
   const float perUnit = scale > 0 && std::isfinite(1.0F / scale) ? 1.0F / scale : 0;
   double lost = 0;
   for (size_t index = 0; index < vector.size(); ++index) {

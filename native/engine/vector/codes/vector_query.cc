@@ -38,7 +38,7 @@ RankFormula VectorQuery::formula(float norm) const noexcept {
     case VectorMetric::kEuclidean:
       break;
   }
-  // Minus the square of the distance, without the query's own share.
+  // The negated squared distance, without the constant term of the query.
   return {2, -double{norm} * double{norm}};
 }
 
@@ -48,7 +48,7 @@ VectorQuery::Scored VectorQuery::score(const float* vector, float norm) const no
   const double rank = formula.factor * dot + formula.offset;
   if (metric_ == VectorMetric::kCosine) return {std::clamp(rank, -1.0, 1.0), rank};
   if (metric_ == VectorMetric::kDotProduct) return {rank, rank};
-  // By differences: for close vectors the difference of large squares would lose all precision.
+  // Computed from differences. For close vectors, the difference of large squares would lose all precision.
   double squares = 0;
   for (size_t index = 0; index < full_.size(); ++index) {
     const double off = double{full_[index]} - double{vector[index]};

@@ -1,5 +1,6 @@
-// A query vector prepared for one search, and the formulas of its metric. Scores: cosine; inner product; 1 /
-// (1 + distance) for euclidean, so that larger is better with all three. Used by one search on one thread.
+// A query vector prepared for one search, and the formulas of its metric. The score is the cosine, the inner
+// product, or 1 / (1 + distance) for euclidean. A larger score is better with all three. Used by one search
+// on one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace mds {
 
 enum class VectorMetric : uint32_t { kCosine = 0, kDotProduct = 1, kEuclidean = 2 };
 
-// A score is a growing function of `factor` x inner product + `offset`, its rank. Ranks of one query compare
-// as its scores do.
+// The rank of a vector is `factor` x inner product + `offset`. The score is an increasing function of the
+// rank, so the ranks of one query have the order of its scores.
 struct RankFormula {
   double factor;
   double offset;
@@ -22,7 +23,7 @@ struct RankFormula {
 
 class VectorQuery {
  public:
-  // Borrows `vector`, whose elements are usable (vector_codes.h).
+  // Borrows `vector`. Its elements must be usable (vector_codes.h).
   VectorQuery(VectorMetric metric, std::span<const float> vector);
 
   [[nodiscard]] VectorMetric metric() const noexcept { return metric_; }
@@ -35,15 +36,15 @@ class VectorQuery {
     double score;
     double rank;
   };
-  // Score of the vector in the row; summed in doubles.
+  // Scores the vector of a row. Sums are computed in doubles.
   [[nodiscard]] Scored score(const float* vector, float norm) const noexcept;
 
   struct Bounds {
-    double rank;   // by the codes
-    double error;  // upper bound of the error, either way
+    double rank;   // computed from the codes
+    double error;  // upper bound of the error in both directions
   };
-  // Bounds for a row with this inner product of codes. Cauchy-Schwarz: q.x = q'.x' + q'.(x - x') + (q - q').x
-  // where q', x' are the vectors that the codes represent.
+  // Bounds of the rank of a row, given the inner product of its codes. Cauchy-Schwarz: q.x = q'.x' + q'.(x -
+  // x') + (q - q').x where q' and x' are the vectors that the codes represent.
   [[nodiscard]] Bounds bounds(int32_t dot, const CodedVector& row) const noexcept {
     const RankFormula formula = this->formula(row.norm);
     const double product = double{coded_.scale} * double{row.scale} * static_cast<double>(dot);
@@ -53,7 +54,7 @@ class VectorQuery {
   }
 
  private:
-  // Lengths, scales and residuals are floats: some roundings of 2^-24 each.
+  // Lengths, scales and residuals are floats. Each contributes a few roundings of 2^-24.
   static constexpr double kFloatError = 1e-6;
 
   VectorMetric metric_;

@@ -18,7 +18,7 @@ constexpr uint32_t kEpochMarkMagic = 0x3145564D;  // "MVE1"
 struct EpochMark {
   uint32_t magic;
   Epoch epoch;
-  uint32_t crc;  // of all fields before it
+  uint32_t crc;  // of all preceding fields
 };
 static_assert(sizeof(EpochMark) == 24);
 

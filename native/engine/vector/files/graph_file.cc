@@ -23,7 +23,7 @@ struct GraphHeader {
   uint32_t generation;
   uint64_t payloadBytes;
   uint32_t payloadCrc;
-  uint32_t headerCrc;  // of all fields before it
+  uint32_t headerCrc;  // of all preceding fields
 };
 static_assert(sizeof(GraphHeader) == 32);
 
@@ -52,7 +52,7 @@ Status write_graph(int descriptor, const VectorFileName& name, const VectorGraph
     buffer.clear();
     return written;
   };
-  // usearch writes a few bytes at a time.
+  // usearch writes a few bytes at a time, so the output is buffered.
   Status status = graph.save([&](Bytes bytes) {
     buffer.insert(buffer.end(), bytes.begin(), bytes.end());
     return buffer.size() < kBufferBytes ? Status() : flush();

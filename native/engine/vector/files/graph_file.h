@@ -1,5 +1,5 @@
-// The file of a graph: header and checksum, then what usearch writes. Replaced as a whole. Layout:
-// docs/formats/vector-index.md.
+// The file of a graph: a header with a checksum, followed by the output of usearch. Replaced as a whole.
+// Layout: docs/formats/vector-index.md.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace mds {
 
 [[nodiscard]] Status save_graph(const std::string& directory, const VectorFileName& name, const VectorGraph& graph);
-// Null where there is no graph, or none that can be used with the slots of the view.
+// Returns null if there is no graph, or if the graph does not match the slots of the view.
 [[nodiscard]] std::unique_ptr<VectorGraph> load_graph(const std::string& directory, const VectorFileName& name, const SetView& view);
 
 }  // namespace mds

@@ -22,7 +22,8 @@ struct Mapping {
   Mapping& operator=(const Mapping&) = delete;
 };
 
-// A file beside the one that it will replace. Removed if unfinished, because a full disk has no space for it.
+// A temporary file next to the file that it will replace. Removed if unfinished, to free its space on a full
+// disk.
 class UnfinishedFile {
  public:
   explicit UnfinishedFile(std::string path) : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}

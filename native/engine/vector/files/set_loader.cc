@@ -6,7 +6,7 @@
 namespace mds {
 namespace {
 
-// One block of the slots of the file, from `begin` on.
+// Loads one block of slots of the file, starting at slot `begin`.
 BlockRef load_block(const VectorFile& file, uint32_t begin) {
   const uint32_t dims = file.name().dims;
   BlockRef block{std::make_shared<CodeBlock>(dims, kBlockSlots), nullptr, std::make_shared<const BlockBits>(BlockBits{}), std::min(kBlockSlots, file.slots() - begin)};

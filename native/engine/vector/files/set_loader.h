@@ -1,6 +1,7 @@
-// A vector set from its file: codes are copied, f32 vectors stay mapped, except those of the last block,
-// which will be appended to. Every document of which all chunks are in the file is alive, in its newest
-// version: the comparison with truth comes afterwards. Runs under the engine's writer mutex, on an empty set.
+// Loads a vector set from its file. Codes are copied. The f32 vectors stay mapped, except those of the last
+// block, because rows will be appended to it. A document is live if the file contains all of its chunks; the
+// newest version wins. The comparison with the source of truth follows later. Runs under the engine's writer
+// mutex, on an empty set.
 #pragma once
 
 #include "vector/files/vector_file.h"
@@ -10,7 +11,7 @@ namespace mds {
 
 void load_set(VectorSet& set, const VectorFile& file);
 
-// The f32 vectors of a full block whose slots are all in the file.
+// Returns the f32 vectors of a full block. All slots of the block must be in the file.
 [[nodiscard]] std::shared_ptr<FullRows> stored_rows(const VectorFile& file, uint32_t slotBegin);
 
 }  // namespace mds

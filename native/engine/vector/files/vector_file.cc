@@ -27,14 +27,14 @@ struct GroupHeader {
   uint32_t slotBegin;
   uint32_t slots;
   uint32_t payloadCrc;
-  uint32_t headerCrc;  // of all fields before it
+  uint32_t headerCrc;  // of all preceding fields
 };
 static_assert(sizeof(GroupHeader) == 32);
 constexpr uint64_t kGroupHeaderBytes = 64;
-// No valid vector is longer: the widest one with the largest elements has 9e16.
+// The maximum length of a valid vector. The widest vector with the largest elements has a length of 9e16.
 constexpr float kNormMax = 1e17F;
 
-// Offsets of the columns of a group with this many slots, behind its header.
+// Offsets of the columns of a group with the given number of slots, relative to the end of its header.
 struct GroupLayout {
   uint64_t coded;
   uint64_t codes;
@@ -57,7 +57,7 @@ Bytes bytes_of(const Value* values, size_t count) noexcept {
   return {reinterpret_cast<const uint8_t*>(values), count * sizeof(Value)};
 }
 
-// Writes the columns of slots one after the other and accumulates their checksum. `at`: offset of the next
+// Writes the columns of slots one after another and accumulates their checksum. `at`: offset of the next
 // byte.
 class ColumnWriter {
  public:
@@ -106,14 +106,14 @@ bool is_plausible(const GroupHeader& header, const VectorFileName& name, uint32_
          header.generation == name.generation && header.slotBegin == slotBegin && header.slots > 0 && header.slots <= kVectorSlotsMax - slotBegin;
 }
 
-// A column of a group, in place.
+// Returns a column of a group without copying it.
 template <class Value>
 std::span<const Value> column_at(Bytes payload, uint64_t offset, uint64_t count) noexcept {
   return {reinterpret_cast<const Value*>(payload.data() + offset), static_cast<size_t>(count)};
 }
 
-// A checksum proves that the bytes are those that were written, not that they are valid: numbers that would
-// lead a search astray are checked.
+// A checksum proves that the bytes are unchanged since they were written, not that they are valid. Values
+// that could corrupt a search are checked here.
 bool are_plausible(std::span<const SlotIdentity> identities, std::span<const CodedVector> coded, std::span<const float> full, uint64_t lsnMax) noexcept {
   const auto isIdentity = [lsnMax](const SlotIdentity& identity) { return identity.docid != UINT32_MAX && identity.lsn <= lsnMax; };
   const auto isCoded = [](const CodedVector& vector) {
@@ -167,7 +167,7 @@ Status VectorFile::map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax) {
     if (layout.total > rest.size()) return {};
     const Bytes payload = rest.subspan(kGroupHeaderBytes, static_cast<size_t>(layout.payload));
     if (crc32c(payload) != header.payloadCrc) return {};
-    // Groups begin at pages and columns at multiples of their elements' alignment.
+    // Groups are page-aligned, and columns are aligned for their element type.
     const auto identities = column_at<SlotIdentity>(payload, 0, header.slots);
     const auto coded = column_at<CodedVector>(payload, layout.coded, header.slots);
     const auto full = column_at<float>(payload, layout.full, uint64_t{header.slots} * name_.dims);
@@ -183,7 +183,7 @@ Status VectorFile::map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax) {
 
 Status VectorFile::append(const SetView& view, uint32_t end) {
   const GroupLayout layout(name_.dims, end - slots_);
-  // The header is written last: without it the group does not exist.
+  // The header is written last. Without a header the group does not exist.
   Status status = ftruncate(descriptor_, static_cast<off_t>(bytes_ + layout.total)) == 0 ? Status() : io_error("ftruncate");
   ColumnWriter writer(descriptor_, bytes_ + kGroupHeaderBytes);
   if (status.ok()) status = write_columns(writer, view, slots_, end);

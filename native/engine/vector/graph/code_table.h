@@ -1,5 +1,5 @@
-// The eight-bit codes of a view's slots, found with one load. Keeps the blocks alive that it reads; usable by
-// any number of threads.
+// The eight-bit codes of a view's slots, located with one load. Keeps the blocks that it reads alive. Usable
+// by any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class CodeTable {
   [[nodiscard]] size_t dims() const noexcept { return dims_; }
   [[nodiscard]] const int8_t* codes(size_t slot) const noexcept { return blocks_[slot / kBlockSlots].codes + slot % kBlockSlots * stride_; }
   [[nodiscard]] float weight(size_t slot) const noexcept { return blocks_[slot / kBlockSlots].weights[slot % kBlockSlots]; }
-  // 1 - cosine, for a vector of these codes and this weight.
+  // Returns 1 - cosine between a slot and the vector with the given codes and weight.
   [[nodiscard]] float distance(const int8_t* probe, float probeWeight, size_t slot) const noexcept {
     return 1.0F - static_cast<float>(kernels_->dot_i8(probe, codes(slot), dims_)) * probeWeight * weight(slot);
   }
@@ -38,7 +38,7 @@ class CodeTable {
   }
 
  private:
-  // The processor itself prefetches the rest of a longer row.
+  // The hardware prefetches the rest of a longer row.
   static constexpr size_t kPrefetchedBytes = 512;
 
   struct Block {

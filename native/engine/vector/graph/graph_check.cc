@@ -1,6 +1,8 @@
-// See graph_check.h. The stream: a header of five u64; the level of each node (i16); the nodes, each its key
-// (u32), its level, and per level from the base up the number of its neighbours (u32) and space for the
-// maximum number.
+// See graph_check.h. Layout of the stream:
+// - a header of five u64
+// - the level of each node (i16)
+// - the nodes: each has its key (u32), its level, and for each level from the base up the number of its
+//   neighbours (u32) and space for the maximum number of neighbours
 #include "vector/graph/graph_check.h"
 
 #include <cstring>
@@ -32,7 +34,7 @@ bool is_plausible(const GraphHead& head, uint32_t slots) noexcept {
   return head.size > 0 && head.size <= slots && head.connectivity == kGraphConnectivity && head.connectivityBase == kBaseNeighbours && head.entry < head.size;
 }
 
-// The neighbours of a node in one level; `most` is their maximum number.
+// Checks the neighbours of a node in one level. `most` is their maximum number.
 bool are_sound(ByteReader& reader, uint32_t most, int level, const std::vector<int16_t>& levels) {
   const uint32_t count = reader.u32();
   bool isSound = count <= most;

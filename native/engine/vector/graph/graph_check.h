@@ -1,4 +1,4 @@
-// Validates the bytes of a stored graph: usearch, which reads them, trusts every number in them.
+// Validates the bytes of a stored graph. usearch reads them without any validation.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace mds {
 
-// Whether a graph of at most `slots` slots is valid: as long as its levels require, each node under its own
-// number, and all neighbours of a level exist in that level.
+// Returns whether the bytes are a valid graph of at most `slots` slots. Its length must match the levels,
+// each node must have its own number as key, and all neighbours in a level must exist in that level.
 [[nodiscard]] bool is_sound_graph(Bytes stream, uint32_t slots);
 
 }  // namespace mds

@@ -15,7 +15,7 @@ struct FirstChunk {
   uint32_t slot;
 };
 
-// By docid.
+// Sorted by docid.
 std::vector<FirstChunk> first_chunks(const SetView& view, uint32_t docidMax) {
   std::vector<FirstChunk> chunks;
   for (uint32_t slot = 0; slot < view.slots; ++slot) {
@@ -28,7 +28,8 @@ std::vector<FirstChunk> first_chunks(const SetView& view, uint32_t docidMax) {
   return chunks;
 }
 
-// Members 0 to n - 1, joined by pairs: union-find in which the smallest member represents its group.
+// Groups of the members 0 to n - 1, joined by pairs. Union-find in which the smallest member is the root of
+// its group.
 class JoinedPairs {
  public:
   explicit JoinedPairs(size_t members) : parents_(members), best_(members, kNone), sums_(members), pairs_(members) { std::iota(parents_.begin(), parents_.end(), 0U); }
@@ -49,7 +50,7 @@ class JoinedPairs {
     ++pairs_[root];
   }
 
-  // Halves the path for later lookups.
+  // Halves the path to make later lookups faster.
   [[nodiscard]] uint32_t root_of(uint32_t member) noexcept {
     while (parents_[member] != member) {
       parents_[member] = parents_[parents_[member]];
@@ -66,7 +67,7 @@ class JoinedPairs {
   static constexpr double kNone = -2;  // below every cosine
   std::vector<uint32_t> parents_;
   std::vector<double> best_;
-  std::vector<double> sums_;  // for a root: the scores of its group's pairs
+  std::vector<double> sums_;  // of a root: the sum of the scores of its group's pairs
   std::vector<uint64_t> pairs_;
 };
 
@@ -101,7 +102,7 @@ class GroupFinder {
     for (uint32_t index = 0; index < chunks_.size() && !stop_.stopped(); ++index) compare(query_of(index), index, later.data() + index + 1, later.data() + later.size());
   }
 
-  // Compares the codes first, which exclude most pairs before the f32 vectors are read.
+  // Compares the codes first. They exclude most pairs without a read of the f32 vectors.
   void compare(const VectorQuery& query, uint32_t index, const uint32_t* other, const uint32_t* end) {
     for (; other != end; ++other) {
       const uint32_t slot = chunks_[*other].slot;
@@ -111,9 +112,9 @@ class GroupFinder {
     }
   }
 
-  // A pair is met from both of its ends: the second time it does not count.
+  // A pair is found from both of its ends. The second occurrence is skipped.
   void compare_with_nearest() {
-    std::vector<uint32_t> tail;  // slots that are not in the graph yet: compared with each other
+    std::vector<uint32_t> tail;  // slots that are not in the graph yet; compared with each other
     for (uint32_t index = 0; index < chunks_.size(); ++index) {
       if (chunks_[index].slot >= view_.graph->slots()) tail.push_back(index);
     }

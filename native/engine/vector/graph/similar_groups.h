@@ -11,20 +11,21 @@ namespace mds {
 
 struct SimilarDocument {
   uint32_t docid;
-  uint32_t group;     // the smallest docid of its group
-  double score;       // cosine: the best of its pairs
-  double groupScore;  // the mean of its group's pairs that were found
+  uint32_t group;     // the smallest docid of the group
+  double score;       // cosine: the best of the document's pairs
+  double groupScore;  // the mean of the pairs found in the group
 };
 
 struct SimilarGroups {
-  std::vector<SimilarDocument> documents;  // by docid
+  std::vector<SimilarDocument> documents;  // sorted by docid
   uint32_t looked = 0;
-  bool isComplete = true;  // false: stopped
+  bool isComplete = true;  // false: stopped early
 };
 
-// Pairs of cosine `threshold` (-1 to 1) or more among the documents up to `docidMax` (at most the first
-// kSimilarDocumentsMax of them), joined into groups. For few documents all pairs are compared; for more, each
-// with its nearest neighbours from the graph, if there is one: then few pairs are missed.
+// Finds pairs with a cosine of at least `threshold` (-1 to 1) among the documents up to `docidMax` (at most
+// the first kSimilarDocumentsMax of them) and joins the pairs into groups. For few documents all pairs are
+// compared. For more documents each one is compared with its nearest neighbours from the graph, if there is
+// one; few pairs are missed then.
 [[nodiscard]] SimilarGroups similar_groups(const SetView& view, double threshold, uint32_t docidMax, StopSignal& stop);
 
 }  // namespace mds

@@ -1,4 +1,5 @@
-// See vector_graph.h. Keys and slots of the graph are slots of the set: nodes are added in their order.
+// See vector_graph.h. Keys and slots of the usearch index equal the slots of the set, because nodes are added
+// in slot order.
 #include "vector/graph/vector_graph.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace mds {
 namespace {
 
 namespace us = unum::usearch;
-// Nodes are in arenas that grow by doubling, not in separate allocations.
+// Nodes are stored in arenas that double in size, not in separate allocations.
 using Index = us::index_gt<float, uint32_t, uint32_t, us::aligned_allocator_gt<us::byte_t, 64>, us::memory_mapping_allocator_gt<8>>;
 
 struct Probe {
@@ -22,7 +23,7 @@ struct Probe {
   float weight;
 };
 
-// A metric as usearch defines it: between a query and a member, and between two members.
+// A metric in the form that usearch requires: between a query and a member, and between two members.
 struct CodeMetric {
   const CodeTable* table;
 
@@ -43,7 +44,7 @@ struct CodePrefetch {
   }
 };
 
-// usearch throws when an error has not been taken from its result.
+// usearch throws if an error is not released from its result.
 template <class Outcome>
 bool is_good(Outcome& outcome) noexcept {
   return outcome.error.release() == nullptr;
@@ -52,11 +53,11 @@ bool is_good(Outcome& outcome) noexcept {
 bool is_farther(const GraphCandidate& a, const GraphCandidate& b) noexcept { return a.distance > b.distance; }
 bool is_nearer(const GraphCandidate& a, const GraphCandidate& b) noexcept { return a.distance < b.distance; }
 
-// Memory of a search that its thread keeps for the next one.
+// Memory of a search. The thread keeps it for its next search.
 struct Scratch {
-  std::vector<uint64_t> visited;         // a bit a slot
-  std::vector<GraphCandidate> frontier;  // heap, nearest first
-  std::vector<GraphCandidate> nearest;   // heap, farthest first
+  std::vector<uint64_t> visited;         // one bit per slot
+  std::vector<GraphCandidate> frontier;  // heap with the nearest candidate on top
+  std::vector<GraphCandidate> nearest;   // heap with the farthest candidate on top
 
   void begin(size_t slots) {
     visited.assign((slots + 63) / 64, 0);
@@ -67,7 +68,7 @@ struct Scratch {
     if (visited.capacity() * sizeof(uint64_t) > kGraphScratchBytesMax) visited = {};
     if (frontier.capacity() * sizeof(GraphCandidate) > kGraphScratchBytesMax) frontier = {};
   }
-  // True on the first visit.
+  // Returns true on the first visit.
   [[nodiscard]] bool visit(uint32_t slot) noexcept {
     uint64_t& word = visited[slot / 64];
     const uint64_t bit = uint64_t{1} << (slot % 64);
@@ -78,7 +79,7 @@ struct Scratch {
 };
 
 constexpr uint32_t kNeighboursMax = 2 * kGraphConnectivity;
-constexpr size_t kBaseRow = kNeighboursMax + 1;  // their number, then the neighbours
+constexpr size_t kBaseRow = kNeighboursMax + 1;  // the number of neighbours, followed by the neighbours
 
 }  // namespace
 
@@ -86,13 +87,13 @@ struct VectorGraph::Nodes {
   Index index;
   CodeTable table;
   uint32_t entry = 0;
-  // The neighbours of each node at the base, row by row: usearch's own are behind one pointer each, which a
-  // walk would wait for.
+  // The neighbours of each base-level node, row by row. usearch stores them behind one pointer per node, and
+  // a search would wait for each of these loads.
   std::vector<uint32_t> base;
 
   explicit Nodes(Index from) : index(std::move(from)) {}
 
-  // The walk begins where usearch's does: at the first node of the highest level.
+  // The search starts where usearch's own search starts: at the first node of the highest level.
   void finish(CodeTable from) {
     table = std::move(from);
     base.assign(index.size() * kBaseRow, 0);
@@ -137,7 +138,7 @@ bool VectorGraph::extend(const SetView& view, uint32_t end, const std::atomic<bo
   return true;
 }
 
-// Descends greedily through the levels above the base.
+// Descends greedily through the levels above the base level.
 uint32_t VectorGraph::descend(const VectorQuery& query, float weight) const noexcept {
   const Index& index = nodes_->index;
   const CodeTable& table = nodes_->table;
@@ -203,7 +204,7 @@ bool VectorGraph::search(const SlotFilter& filter, const VectorQuery& query, uin
       rows[count] = table.codes(slot);
       slots[count++] = slot;
     }
-    // Most likely the next node: its neighbours are prefetched while distances are measured.
+    // Prefetches the neighbours of the most likely next node while distances are computed.
     if (!scratch.frontier.empty()) prefetch_row(base + scratch.frontier.front().slot * kBaseRow);
     kernels.dot_i8_list(query.codes(), rows.data(), table.dims(), count, dots.data());
     for (uint32_t at = 0; at < count; ++at) meet({1.0F - static_cast<float>(dots[at]) * weight * table.weight(slots[at]), slots[at]});

@@ -1,6 +1,7 @@
-// An HNSW graph over the slots [0, slots()) of a set, by cosine of their eight-bit codes. usearch builds,
-// copies and writes it; this class walks it, twice as fast as usearch's own search (decision 0130). Made by
-// one maintenance thread; immutable once it is part of a view, and searched by any number of threads then.
+// An HNSW graph over the slots [0, slots()) of a set, by the cosine of their eight-bit codes. usearch builds,
+// copies and serializes the graph. This class traverses it, twice as fast as usearch's own search (decision
+// 0130). Built by one maintenance thread. Immutable once it is part of a view; then any number of threads may
+// search it.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 namespace mds {
 
 struct GraphCandidate {
-  float distance;  // 1 - cosine, by the codes
+  float distance;  // 1 - cosine, computed from the codes
   uint32_t slot;
 };
 
@@ -28,22 +29,23 @@ class VectorGraph {
   VectorGraph(const VectorGraph&) = delete;
   VectorGraph& operator=(const VectorGraph&) = delete;
 
-  // A copy of `before`, or an empty graph, with space for `slots`. Null when memory has run out.
+  // Returns a copy of `before`, or an empty graph, with capacity for `slots`. Returns null if memory is
+  // exhausted.
   [[nodiscard]] static std::unique_ptr<VectorGraph> make(const VectorGraph* before, uint32_t slots);
-  // Reads the output of `save`; an error where it is not a graph of slots of the view.
+  // Reads the output of `save`. Returns an error if it is not a graph of slots of the view.
   [[nodiscard]] static Result<std::unique_ptr<VectorGraph>> load(Bytes bytes, const SetView& view);
-  // Passes its bytes to `write`, some at a time, until that fails.
+  // Passes the serialized bytes to `write` in pieces until `write` fails.
   [[nodiscard]] Status save(const std::function<Status(Bytes)>& write) const;
 
   [[nodiscard]] uint32_t slots() const noexcept;
   [[nodiscard]] uint64_t bytes() const noexcept;
 
-  // Adds slots() to `end` of the view. Stops early, with fewer, when `stop` is set. False when memory has run
-  // out: then the graph must not be used.
+  // Adds the slots [slots(), end) of the view. Stops early, with fewer slots, if `stop` is set. Returns false
+  // if memory is exhausted; the graph must not be used then.
   [[nodiscard]] bool extend(const SetView& view, uint32_t end, const std::atomic<bool>& stop);
 
-  // The `wanted` nearest slots that pass, unordered. False when it has measured `distancesMax` distances
-  // before the end, or when `stop` was set.
+  // Finds the `wanted` nearest slots that pass, unordered. Returns false if `distancesMax` distances were
+  // computed before the search ended, or if `stop` was set.
   [[nodiscard]] bool search(const SlotFilter& filter, const VectorQuery& query, uint32_t wanted, uint64_t distancesMax, std::vector<GraphCandidate>& found,
                             StopSignal& stop) const;
 

@@ -1,5 +1,5 @@
-// The product of two matrices of floats, in blocks that stay in registers: compiled once for each instruction
-// set (vector_kernels.cc). Pure.
+// Product of two float matrices, computed in blocks that stay in registers. Compiled once for each
+// instruction set (vector_kernels.cc). Pure.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace mds {
 
-// Rows that lie `stride` floats apart.
+// Rows with a distance of `stride` floats.
 struct MatrixRows {
   const float* values;
   size_t stride;
@@ -15,7 +15,7 @@ struct MatrixRows {
 
 namespace matrix {
 
-// A vector type that the compiler maps to one register, or to two or four smaller ones.
+// A vector type that the compiler maps to one register, or to two or four smaller registers.
 using Lanes = float __attribute__((vector_size(64), aligned(4), may_alias));
 inline constexpr size_t kLaneColumns = 16;
 inline constexpr size_t kBlockRows = 4;
@@ -42,8 +42,8 @@ template <size_t kLanes>
   for (; row < rows; ++row) multiply_block<1, kLanes>({left.values + row * left.stride, left.stride}, inner, right, out + row * outStride, outStride);
 }
 
-// out (rows x columns, row after row) = left (rows x inner) x right (inner x columns). `columns` is a
-// multiple of 16.
+// Computes out (rows x columns, row-major) = left (rows x inner) x right (inner x columns). `columns` must be
+// a multiple of 16.
 [[gnu::always_inline]] inline void multiply(MatrixRows left, size_t rows, size_t inner, MatrixRows right, size_t columns, float* out) noexcept {
   size_t column = 0;
   for (; column + 2 * kLaneColumns <= columns; column += 2 * kLaneColumns) {

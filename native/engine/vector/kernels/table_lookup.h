@@ -1,9 +1,9 @@
-// Kernels over codes of four bits. Sums of table entries for 64 rows at once, the tables of sixteen bytes in
-// registers: one function for each instruction set (vector_kernels.cc). Pure.
+// Kernels for four-bit codes. They sum table entries for 64 rows at once, with the sixteen-byte tables in
+// registers. There is one function for each instruction set (vector_kernels.cc). Pure.
 //
-// A group of rows is stored by pairs of parts, 64 bytes each. A byte has the code of the first part in its
-// lower half, that of the second in its upper half. Byte 2 i belongs to row i, byte 2 i + 1 to row 32 + i, so
-// that sums of 16 bits come out in the order of the rows.
+// A group of rows is stored by pairs of parts, 64 bytes per pair. The lower half of a byte is the code of the
+// first part; the upper half is the code of the second part. Byte 2 i belongs to row i, and byte 2 i + 1 to
+// row 32 + i. With this layout the 16-bit sums are produced in row order.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace mds::lookup {
 inline constexpr size_t kRows = 64;
 inline constexpr size_t kEntries = 16;
 
-// Writes `sums` and returns the rows whose sum is at least `least`. Sums stay within 16 bits, those of a pair
-// within 8.
+// Writes `sums` and returns a bit mask of the rows whose sum is at least `least`. Sums must fit 16 bits. The
+// sum of a pair must fit 8 bits.
 inline uint64_t sum_tables_serial(const uint8_t* codes, const uint8_t* tables, size_t pairs, uint16_t least, uint16_t* sums) noexcept {
   for (size_t row = 0; row < kRows; ++row) sums[row] = 0;
   for (size_t pair = 0; pair < pairs; ++pair) {
@@ -99,7 +99,7 @@ __attribute__((target("avx2"))) inline int32_t dot_u4_avx2(const int8_t* low, co
   __m256i sums = _mm256_setzero_si256();
   for (size_t at = 0; at < bytes; at += 32) {
     const __m256i code = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + at));
-    // Pairs of products stay within 15 x 127 x 4.
+    // Sums of four products stay within 15 x 127 x 4.
     const __m256i pairs =
         _mm256_add_epi16(_mm256_maddubs_epi16(_mm256_and_si256(code, mask), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(low + at))),
                          _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(code, 4), mask), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(high + at))));

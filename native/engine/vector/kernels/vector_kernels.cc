@@ -1,6 +1,7 @@
-// See vector_kernels.h. NumKong is used as headers: the functions needed here compile in seconds, its whole
-// library, which has thousands, in minutes. CMake finds the instruction sets that the compiler supports with
-// NumKong's own probes (NK_TARGET_*); NumKong finds those of the processor when the engine is loaded.
+// See vector_kernels.h. NumKong is used as a header library. The functions used here compile in seconds. The
+// whole library has thousands of functions and compiles in minutes. CMake detects the instruction sets that
+// the compiler supports with NumKong's own probes (NK_TARGET_*). NumKong detects those of the processor when
+// the engine is loaded.
 #include "vector/kernels/vector_kernels.h"
 
 #include <numkong/capabilities.h>
@@ -11,7 +12,7 @@
 namespace mds {
 namespace {
 
-// The wrappers carry the same target as the kernel, so that it is inlined into them.
+// The wrappers have the same target attribute as the kernel, so that the compiler inlines it.
 // NOLINTBEGIN(bugprone-macro-parentheses): an attribute and parts of names are no expressions
 #define MDS_VECTOR_KERNELS(isa, i8, f32, u4, tables, target)                                                                                   \
   target int32_t dot_i8_##isa(const int8_t* a, const int8_t* b, size_t dims) noexcept {                                                        \

@@ -1,5 +1,5 @@
-// The k best of the documents that were added, each by its best chunk. Candidates are collected and cut down
-// now and then, so that an addition costs next to nothing. Used by one search on one thread.
+// Collects the k best of the added documents, each scored by its best chunk. Candidates are collected and cut
+// periodically, so that the cost of an addition is negligible. Used by one search on one thread.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct VectorCandidate {
   uint32_t slot;
 };
 
-// Better first: ties by docid, then slot.
+// Orders better candidates first. Ties are broken by docid, then by slot.
 [[nodiscard]] inline bool is_better(const VectorCandidate& a, const VectorCandidate& b) noexcept {
   if (a.score != b.score) return a.score > b.score;
   return a.docid != b.docid ? a.docid < b.docid : a.slot < b.slot;
@@ -25,7 +25,7 @@ class BestDocuments {
  public:
   explicit BestDocuments(size_t most) noexcept : most_(most) {}
 
-  // A document that scores below it is not among the best.
+  // A document with a score below the bound is not among the best.
   [[nodiscard]] double bound() const noexcept { return bound_; }
 
   void add(const VectorCandidate& candidate) {
@@ -34,7 +34,7 @@ class BestDocuments {
     if (candidates_.size() >= 2 * most_ + kGathered) (void)cut();
   }
 
-  // One candidate per document, best first, at most `most`. More may be added afterwards.
+  // Returns one candidate per document, best first, at most `most`. More candidates may be added afterwards.
   [[nodiscard]] const std::vector<VectorCandidate>& cut() {
     std::sort(candidates_.begin(), candidates_.end(),
               [](const VectorCandidate& a, const VectorCandidate& b) { return a.docid != b.docid ? a.docid < b.docid : is_better(a, b); });

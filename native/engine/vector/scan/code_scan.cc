@@ -16,14 +16,15 @@ struct BoundedSlot {
   uint32_t slot;
 };
 
-// Inner products of the query with the rows of a block that pass; calls `visit(row, dot)`.
+// Computes the inner products of the query with those rows of a block that pass. Calls `visit(row, dot)` for
+// each.
 template <class Visit>
 void visit_dots(const BlockRef& block, const BlockBits& passing, uint32_t rowBegin, uint32_t rowEnd, const VectorQuery& query, Visit visit) {
   const size_t dims = query.full().size();
   const VectorKernels& kernels = vector_kernels();
   uint32_t passed = 0;
   for (const uint64_t word : passing) passed += static_cast<uint32_t>(std::popcount(word));
-  // In a block that mostly passes, all rows in one call.
+  // If most rows of the block pass, all rows are computed in one call.
   if (passed > (rowEnd - rowBegin) / 4 * 3) {
     std::array<int32_t, kBlockSlots> dots;
     kernels.dot_i8_rows(query.codes(), block.codes->codes(rowBegin), code_stride(dims), dims, rowEnd - rowBegin, dots.data());
@@ -52,12 +53,12 @@ void visit_range(const SetView& view, const SlotFilter& filter, SlotRange range,
   }
 }
 
-// Scores the slots by their f32 vectors, those with the highest bounds first, until the next can't be among
-// the best.
+// Scores the slots by their f32 vectors in descending order of upper bound. Stops when the next slot cannot
+// be among the best.
 void score_slots(const SetView& view, const VectorQuery& query, std::vector<BoundedSlot>& slots, double bound, size_t most, BestDocuments& best, StopSignal& stop) {
   std::erase_if(slots, [&](const BoundedSlot& slot) { return slot.upper < bound; });
   std::sort(slots.begin(), slots.end(), [](const BoundedSlot& a, const BoundedSlot& b) { return a.upper > b.upper; });
-  // Ranks, as bounds are, of the slots scored so far.
+  // The ranks of the slots scored so far. Bounds are ranks, too.
   BestDocuments ranks(most);
   size_t untilCut = most;
   for (const BoundedSlot& slot : slots) {
@@ -74,7 +75,7 @@ void score_slots(const SetView& view, const VectorQuery& query, std::vector<Boun
   }
 }
 
-// Slots of one worker's pieces that may be among the best.
+// The slots of one worker's pieces that may be among the best.
 struct BoundedScan {
   explicit BoundedScan(size_t most) : lowest(most) {}
 

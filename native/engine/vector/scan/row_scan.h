@@ -1,4 +1,4 @@
-// The best slots by an estimate of the inner product: the loop shared by kinds with codes of their own.
+// Finds the best slots by an estimate of the inner product. Shared by the index kinds with their own codes.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 
 namespace mds {
 
-// `estimate(slot)`: estimate of the inner product of the query and the slot's vector. Finds slots of the best
-// `wanted` documents among [0, end) that pass, unordered. Incomplete once `stop` is set.
+// `estimate(slot)` estimates the inner product of the query and the slot's vector. Appends to `found` the
+// slots of the best `wanted` documents among the slots [0, end) that pass, unordered. Incomplete if `stop` is
+// set.
 template <class Estimate>
 void scan_estimates(const SetView& view, const SlotFilter& filter, uint32_t end, const VectorQuery& query, size_t wanted, std::vector<uint32_t>& found, StopSignal& stop,
                     Estimate estimate) {

@@ -27,7 +27,7 @@ void ScanHelpers::begin_threads(uint32_t count) noexcept {
   try {
     while (threads_.size() < std::min(count, kScanThreadsMax - 1)) threads_.emplace_back([this] { run(); });
   } catch (const std::exception&) {
-    // The system has no more threads: the existing ones help.
+    // The system has no more threads. The existing helpers are used.
   }
 }
 

@@ -1,8 +1,8 @@
-// Threads that help with a scan when a processor is idle. A search begins its scan by itself and never waits
-// for help: an idle helper joins it and takes pieces of work from the same counter. No helper is asked while
-// the number of running searches reaches the threads that one search may use, so that under load a search
-// costs what it costs alone. Threads start when they are first needed. Every method may be called from any
-// thread.
+// Threads that help with a scan when a processor is idle. A search starts its scan itself and never waits for
+// helpers. An idle helper joins the scan and takes pieces of work from the same counter. No helpers are
+// requested once the number of running searches reaches the number of threads that one search may use. Under
+// load a search therefore costs the same as without helpers. Threads are started when they are first needed.
+// Every method may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class ScanHelpers {
   ScanHelpers(const ScanHelpers&) = delete;
   ScanHelpers& operator=(const ScanHelpers&) = delete;
 
-  // A running search, helped or not: constructed before its work begins.
+  // A running search, with or without helpers. Must be constructed before its work begins.
   class Searching {
    public:
     explicit Searching(ScanHelpers& helpers) noexcept : helpers_(helpers) { helpers_.searches_.fetch_add(1, std::memory_order_relaxed); }
@@ -34,9 +34,9 @@ class ScanHelpers {
     ScanHelpers& helpers_;
   };
 
-  // Calls `work(0)` on this thread and, as long as that runs, `work(1)`, `work(2)`, ... on helpers that join,
-  // on fewer than `threads` of them. Returns when all have returned; throws std::bad_alloc where one of them
-  // did. The caller must have a `Searching`.
+  // Calls `work(0)` on this thread. While that call runs, helpers may join and call `work(1)`, `work(2)`,
+  // ..., on fewer than `threads` helpers. Returns when all calls have returned. Throws std::bad_alloc if one
+  // of them did. The caller must have a `Searching`.
   void share(uint32_t threads, const std::function<void(uint32_t worker)>& work);
 
  private:
@@ -48,7 +48,7 @@ class ScanHelpers {
     bool isFailed = false;
   };
 
-  // Number of helpers that may be asked now, of `threads` that one search may use.
+  // Number of helpers that may be requested now, if one search may use `threads` threads.
   [[nodiscard]] uint32_t spare(uint32_t threads) const noexcept;
   void begin_threads(uint32_t count) noexcept;
   void run() noexcept;

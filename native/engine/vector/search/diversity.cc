@@ -18,7 +18,7 @@ double cosine(const SetView& view, uint32_t a, uint32_t b) noexcept {
 
 std::vector<VectorCandidate> choose_diverse(const SetView& view, const std::vector<VectorCandidate>& candidates, uint32_t most, double lambda, StopSignal& stop) {
   std::vector<VectorCandidate> chosen;
-  std::vector<double> nearest(candidates.size(), 0);  // greatest cosine with one that is chosen
+  std::vector<double> nearest(candidates.size(), 0);  // greatest cosine with a chosen candidate
   std::vector<bool> isChosen(candidates.size());
   while (chosen.size() < std::min<size_t>(most, candidates.size()) && !stop.poll()) {
     size_t best = candidates.size();

@@ -1,4 +1,4 @@
-// A vector search request, as bytes and parsed: docs/formats/vector-index.md, "Search request".
+// A vector search request: serialized and parsed. Format: docs/formats/vector-index.md, "Search request".
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct VectorSearchRequest {
   VectorAlgorithm algorithm;
   VectorMetric metric;
   uint32_t k;           // number of documents
-  uint32_t candidates;  // minimum for kinds that may err, and for MMR: k to ten times k
+  uint32_t candidates;  // minimum for approximate kinds and MMR: k to ten times k
   double threshold;     // minimum score of a hit
   bool isDiverse;
-  double diversity;  // MMR's lambda, 0 to 1: 1 is by score alone
+  double diversity;  // lambda of MMR, 0 to 1; 1: by score alone
   uint32_t pollWord;
   std::vector<float> vector;
-  // Minimum number of candidates of a graph search; not part of the bytes.
+  // Minimum number of candidates of a graph search. Not part of the serialized request.
   uint32_t expansion = kGraphExpansionSearch;
-  // A search plan; only its filters and ranges are used; empty: no filter.
+  // A search plan. Only its filters and ranges are used. Empty: no filter.
   Bytes filter;
-  uint32_t signsRescored = kSignsRescoredPerHit;  // candidates of signs that are scored again, for each hit
+  uint32_t signsRescored = kSignsRescoredPerHit;  // number of candidates from sign codes that are rescored per hit
   uint32_t threads = 1;                           // maximum for a flat search
-  uint32_t helpedSlotsMin = kScanHelpedSlotsMin;  // number of slots from which more than one is used
+  uint32_t helpedSlotsMin = kScanHelpedSlotsMin;  // minimum number of slots for more than one thread
 };
 
 [[nodiscard]] Result<VectorSearchRequest> parse_vector_request(Bytes bytes);

@@ -16,14 +16,14 @@ struct Search {
   const SetView& view;
   const VectorQuery& query;
   const SlotFilter& filter;
-  uint32_t most;      // documents wanted
-  uint32_t rescored;  // candidates of kinds that may err
+  uint32_t most;      // number of documents wanted
+  uint32_t rescored;  // number of candidates of approximate kinds
   const VectorSearchRequest& request;
   ScanHelpers& helpers;
   StopSignal& stop;
 };
 
-// While one vector is read, the next ones are prefetched from memory, or from the page cache.
+// While one vector is read, the next ones are prefetched from memory or from the page cache.
 void add_scored(const Search& search, const std::vector<uint32_t>& slots, BestDocuments& best) {
   constexpr size_t kAhead = 2;
   const auto prefetch = [&search](uint32_t slot) {
@@ -38,11 +38,12 @@ void add_scored(const Search& search, const std::vector<uint32_t>& slots, BestDo
   }
 }
 
-// Graphs and lists are ordered by cosines; that is the order of every metric where lengths are equal.
+// Graphs and inverted lists are ordered by cosine. If all vectors have the same length, every metric has this
+// order.
 bool is_order_of_cosines(const Search& search) noexcept { return search.query.metric() == VectorMetric::kCosine || search.view.isUnit; }
 
-// Whether the graph is faster than a scan of all slots that pass: it measures some distances for each
-// candidate, and more where few of the slots that it meets pass.
+// Returns whether the graph is faster than a scan of all slots that pass. A graph search computes several
+// distances per candidate, and more if few of the visited slots pass.
 bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
   const uint64_t passing = search.filter.count();
   if (passing == 0 || candidates > kGraphExpansionMax) return false;
@@ -50,19 +51,19 @@ bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
   return steps < passing;
 }
 
-// False: the graph can't answer the search.
+// Returns false if the graph cannot answer the search.
 bool search_graph(const Search& search, BestDocuments& best) {
   const VectorGraph* graph = search.view.graph.get();
   if (graph == nullptr || !is_order_of_cosines(search)) return false;
   for (uint32_t candidates = std::max(search.request.expansion, search.rescored); is_graph_worth_it(search, candidates); candidates *= 2) {
     std::vector<GraphCandidate> candidatesFound;
-    // Where the filter admits documents far from the query, a walk may take longer than reading all that
-    // pass.
+    // If the filter admits documents far from the query, a graph search may take longer than a scan of all
+    // slots that pass.
     const uint64_t distancesMax = std::max<uint64_t>(search.filter.count(), kGraphSlotsMin);
     if (!graph->search(search.filter, search.query, candidates, distancesMax, candidatesFound, search.stop)) return false;
     BestDocuments nearest(search.rescored);
     for (const GraphCandidate& candidate : candidatesFound) nearest.add({-double{candidate.distance}, search.view.identity(candidate.slot).docid, candidate.slot});
-    // With many chunks per document more candidates are needed for k documents.
+    // If documents have many chunks, k documents need more candidates.
     if (nearest.cut().size() < search.most && candidatesFound.size() == candidates && !search.stop.poll()) continue;
     std::vector<uint32_t> found;
     for (const VectorCandidate& candidate : nearest.cut()) found.push_back(candidate.slot);
@@ -90,22 +91,22 @@ std::optional<TrainedKind> trained_kind(VectorAlgorithm algorithm) noexcept {
   }
 }
 
-// Number of slots, for kinds with codes of four bits a part, that are scored by codes of eight bits.
+// For kinds with four-bit codes per part: the number of slots that are scored by eight-bit codes.
 size_t rough_candidates(const SetView& view, const VectorSearchRequest& request) noexcept {
   const uint32_t perHit = request.algorithm == VectorAlgorithm::kBq ? request.signsRescored : kRoughPerHit;
   const size_t least = request.algorithm == VectorAlgorithm::kBq ? 1 : kRoughMin;
-  // Several chunks of one document may be near.
+  // Several chunks of one document may be near the query.
   const size_t wanted = std::max(std::max(size_t{request.k} * perHit, size_t{request.candidates}) * (view.hasChunks ? kRoughPerDocument : 1), least);
   return std::min<size_t>(wanted, view.slots);
 }
 
-// Minimum number of slots of lists that are read; more where few pass.
+// Minimum number of slots to read from inverted lists. More are read if few slots pass.
 size_t slots_read(const Search& search) noexcept {
   const uint64_t wanted = std::max<uint64_t>(kListSlotsReadMin, uint64_t{search.request.candidates} * kListSlotsPerCandidate);
   return wanted * search.view.slots / std::max<uint64_t>(search.filter.count(), 1);
 }
 
-// False: codes that err can't answer the search, or not faster.
+// Returns false if the approximate codes cannot answer the search, or not faster.
 bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments& best) {
   const uint32_t passing = search.filter.count();
   if (passing <= search.rescored || passing < search.view.slots / kTrainedPassingDivisor) return false;
@@ -123,11 +124,11 @@ bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments
   }
   add_scored(search, found, best);
   scan_exactly(search.view, search.filter, {known, search.view.slots}, search.query, search.most, best, search.stop);
-  // The lists that were read may have too few documents.
+  // The lists that were read may contain too few documents.
   return best.cut().size() == search.most;
 }
 
-// Reads every slot.
+// Scans all slots.
 void search_flat(const Search& search, BestDocuments& best) {
   if (search.request.threads > 1 && search.filter.count() >= search.request.helpedSlotsMin) {
     scan_exactly_shared(search.view, search.filter, search.query, search.most, best, search.stop, search.helpers, search.request.threads);
@@ -136,7 +137,7 @@ void search_flat(const Search& search, BestDocuments& best) {
   }
 }
 
-// True: the added documents are exact.
+// Returns true if the added documents are exact.
 bool run(const Search& search, BestDocuments& best) {
   const VectorAlgorithm algorithm = search.request.algorithm;
   if (algorithm == VectorAlgorithm::kHnsw && search_graph(search, best)) return false;
@@ -152,14 +153,14 @@ VectorHits search_vectors(const SetView& view, const VectorSearchRequest& reques
   const VectorQuery query(request.metric, request.vector);
   const SlotFilter filter(view, documents, stop);
   const uint32_t rescored = std::max({request.candidates, request.k * kRescoredPerHit, kRescoredMin});
-  // MMR chooses among more than it returns.
+  // MMR chooses from more documents than it returns.
   const uint32_t most = request.isDiverse ? std::max(request.k, std::min(request.candidates, kDiversityCandidatesMax)) : request.k;
   BestDocuments best(most);
   answer.isExact = run({view, query, filter, most, rescored, request, helpers, stop}, best);
   answer.hits = best.cut();
   while (!answer.hits.empty() && answer.hits.back().score < request.threshold) answer.hits.pop_back();
   if (request.isDiverse) {
-    // Beyond the compared candidates the order is by score.
+    // The documents after the compared candidates stay in score order.
     const auto compared = answer.hits.begin() + std::min<ptrdiff_t>(answer.hits.end() - answer.hits.begin(), kDiversityCandidatesMax);
     const std::vector<VectorCandidate> others(compared, answer.hits.end());
     answer.hits.erase(compared, answer.hits.end());

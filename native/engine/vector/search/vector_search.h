@@ -1,5 +1,5 @@
-// One search in one view of a vector set: chooses the method and composes the hits. Runs on the caller's
-// thread; a long scan with helpers.
+// Runs one search in one view of a vector set: chooses the method and assembles the hits. Runs on the
+// caller's thread. A long scan also uses helper threads.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace mds {
 
 struct VectorHits {
-  std::vector<VectorCandidate> hits;  // best first; with MMR in the order of their choice
-  bool isExact = false;               // no document that belongs among them is missing
+  std::vector<VectorCandidate> hits;  // best first; with MMR in the order of choice
+  bool isExact = false;               // no better document is missing
   bool isComplete = true;             // false: stopped early
-  std::optional<TrainedKind> wanted;  // the kind that the set should be trained for, if it is not
+  std::optional<TrainedKind> wanted;  // the kind that the set should be trained for, if it is not trained yet
 };
 
-// `documents`: docids that the filter admits; null: all.
+// `documents`: the docids that the filter admits; null: all.
 [[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, ScanHelpers& helpers,
                                         StopSignal& stop);
 

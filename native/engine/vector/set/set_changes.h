@@ -1,5 +1,6 @@
-// The changes of one batch to vector sets, one for each set, published together at its end, and also when
-// memory runs out during the batch (vector_set.h says why). Used under the engine's writer mutex.
+// The changes of one batch to vector sets: one SetChange for each set. They are published together at the end
+// of the batch, and also if memory is exhausted during the batch (see vector_set.h). Used under the engine's
+// writer mutex.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// One snapshot of a vector set, as a search sees it. Immutable, except for rows behind its counts
-// (vector_block.h); shared by every search that started while it was current.
+// One snapshot of a vector set, as seen by a search. Immutable, except for rows after its counts
+// (vector_block.h). Shared by all searches that started while it was current.
 #pragma once
 
 #include <array>
@@ -28,21 +28,21 @@ struct BlockRef {
   uint32_t count = 0;
 };
 
-// Kinds of indexes that are trained on the vectors; `kTrainedKinds` is their number.
+// The index kinds that are trained on the vectors. `kTrainedKinds` is their number.
 enum class TrainedKind : uint32_t { kIvf = 0, kPq = 1, kOpq = 2, kSq4 = 3, kBq = 4 };
 inline constexpr uint32_t kTrainedKinds = 5;
 
-// Slot s is row s % kBlockSlots of block s / kBlockSlots: all blocks but the last are full.
+// Slot s is row s % kBlockSlots of block s / kBlockSlots. All blocks except the last are full.
 struct SetView {
   uint32_t dims = 0;
   uint32_t slots = 0;
   uint32_t liveSlots = 0;
   uint32_t documents = 0;
-  uint32_t docidEnd = 0;  // above every docid that the set has, or had
-  // Counts how often slots were renumbered: references to slots of another generation are invalid.
+  uint32_t docidEnd = 0;  // greater than every docid that the set contains or contained
+  // Incremented each time slots are renumbered. References to slots of another generation are invalid.
   uint32_t generation = 0;
-  bool isUnit = true;      // every vector, dead ones included, has length 1 within 1e-3
-  bool hasChunks = false;  // some document has more than one
+  bool isUnit = true;      // every vector, including those of dead slots, has length 1 within 1e-3
+  bool hasChunks = false;  // some document has more than one chunk
   std::vector<BlockRef> blocks;
   std::shared_ptr<const VectorGraph> graph;  // null: none
   std::array<std::shared_ptr<const TrainedIndex>, kTrainedKinds> trained;

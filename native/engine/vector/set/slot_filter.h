@@ -1,5 +1,5 @@
-// Which slots of a view a search may return: alive, and of a document that its metadata filter admits. Used
-// by one search on one thread; borrows the view.
+// Selects the slots of a view that a search may return: live slots of documents that the metadata filter
+// admits. Used by one search on one thread. Borrows the view.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mds {
 
 class SlotFilter {
  public:
-  // `documents`: docids in any order; null admits all. Incomplete once `stop` is set.
+  // `documents`: docids in any order; null admits all. Incomplete if `stop` is set.
   SlotFilter(const SetView& view, const std::vector<uint32_t>* documents, StopSignal& stop);
 
   [[nodiscard]] bool passes(uint32_t slot) const noexcept { return has_row(rows(slot / kBlockSlots), slot % kBlockSlots); }
@@ -21,7 +21,7 @@ class SlotFilter {
 
  private:
   const SetView& view_;
-  std::vector<BlockBits> bits_;  // empty: the view's
+  std::vector<BlockBits> bits_;  // empty: the live bits of the view are used
   uint32_t count_;
 };
 

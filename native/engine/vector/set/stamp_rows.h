@@ -1,5 +1,5 @@
-// The stamps of all vector records that truth has: rows of u32 collection, u32 docid, u64 lsn, u32 dims,
-// ascending by collection and docid. Pure.
+// The stamps of all vector records in the source of truth: rows of u32 collection, u32 docid, u64 lsn, u32
+// dims, ascending by collection and docid. Pure.
 #pragma once
 
 #include <algorithm>

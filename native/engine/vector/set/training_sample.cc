@@ -21,7 +21,7 @@ FloatRows training_sample(const SetView& view, size_t most, size_t dims) {
   size_t passed = 0;
   for (uint32_t slot = 0; slot < view.slots && taken < wanted; ++slot) {
     if (!view.is_live(slot)) continue;
-    // Takes the rows at equal intervals among the live ones.
+    // Samples the live rows at equal intervals.
     if (passed++ * wanted / view.liveSlots < taken) continue;
     unit_vector(view, slot, rows.row(taken++), dims);
   }

@@ -1,5 +1,5 @@
-// The f32 rows that a kind of index is trained on: an even sample of the live vectors of a view, each scaled
-// to length 1, padded with zeros. Pure.
+// The f32 rows that an index kind is trained on: an even sample of the live vectors of a view, each scaled to
+// length 1 and padded with zeros. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct FloatRows {
   [[nodiscard]] float* row(size_t index) noexcept { return values.data() + index * dims; }
 };
 
-// Writes the vector of a slot, scaled to length 1 (or zeros), into `dims` floats; those behind the view's
-// dimensions are zero.
+// Writes the vector of a slot to `dims` floats, scaled to length 1 (or zeros). The floats after the view's
+// dimensions are set to zero.
 void unit_vector(const SetView& view, uint32_t slot, float* out, size_t dims) noexcept;
 
-// At most `most` rows of `dims` numbers, which is at least the view's dimensions.
+// Returns at most `most` rows of `dims` numbers each. `dims` must be at least the view's dimensions.
 [[nodiscard]] FloatRows training_sample(const SetView& view, size_t most, size_t dims);
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// A parsed batch for the vector engine: docs/formats/vector-index.md, "Batch". Views into the batch's bytes,
-// which may be unaligned.
+// A parsed batch of the vector engine. Format: docs/formats/vector-index.md, "Batch". The operations refer to
+// the bytes of the batch, which may be unaligned.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct VectorOp {
   Bytes vectors;  // chunks x dims f32
 };
 
-// Refuses vectors with elements that are not finite, or so large that products overflow.
+// Rejects vectors with elements that are not finite, or so large that products overflow.
 [[nodiscard]] Result<std::vector<VectorOp>> parse_vector_batch(Bytes bytes);
 
 }  // namespace mds

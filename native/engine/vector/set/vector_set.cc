@@ -25,7 +25,7 @@ std::shared_ptr<const SetView> VectorSet::view() const noexcept {
 }
 
 void VectorSet::publish(std::shared_ptr<const SetView> view) noexcept {
-  // The previous view is released outside the lock: its destructor may free blocks.
+  // The previous view is released after the lock is released, because its destructor may free blocks.
   const std::lock_guard lock(mutex_);
   view_.swap(view);
 }
@@ -62,7 +62,7 @@ void SetChange::append_block(BlockRef block) {
 
 void SetChange::adopt(uint32_t docid, const DocumentSlots& slots) {
   remove(docid);
-  // Everything that may fail comes first.
+  // Everything that may fail is done first.
   const uint32_t slotLast = slots.slotBegin + slots.chunks - 1;
   for (uint32_t block = slots.slotBegin / kBlockSlots; block <= slotLast / kBlockSlots; ++block) (void)edit_live(block);
   set_.documents().emplace(docid, slots);
@@ -96,7 +96,7 @@ BlockRef& SetChange::room_for_row() {
   }
   BlockRef& last = next_->blocks.back();
   if (last.count < last.codes->capacity()) return last;
-  // A small block that is full is copied to a larger one: views keep the old one.
+  // A full small block is copied to a larger one. Existing views keep the old block.
   const uint32_t capacity = std::min(last.codes->capacity() * 4, kBlockSlots);
   auto codes = std::make_shared<CodeBlock>(next_->dims, capacity);
   auto full = std::make_shared<FullRows>(next_->dims, capacity);

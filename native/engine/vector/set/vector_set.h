@@ -1,5 +1,5 @@
-// All vectors of one collection with one number of dimensions: the current view, and the state of its writer.
-// A writer must have locked the engine's writer mutex; `view` may be called by any thread.
+// All vectors of one collection with the same number of dimensions: the current view and the state of its
+// writer. A writer must hold the engine's writer mutex. `view` may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace mds {
 
-// The slots of a document: those of all of its chunks, in a row.
+// The slots of a document: the consecutive slots of all its chunks.
 struct DocumentSlots {
   uint32_t slotBegin;
   uint32_t chunks;
@@ -31,15 +31,15 @@ class VectorSet {
   [[nodiscard]] std::shared_ptr<const SetView> view() const noexcept;
   void publish(std::shared_ptr<const SetView> view) noexcept;
 
-  // A search has requested the kind: from now on the set is trained for it. True on the first request. Any
-  // thread.
+  // Records that a search has requested the kind. The set is trained for it from now on. Returns true on the
+  // first request. Callable from any thread.
   bool want(TrainedKind kind) noexcept {
     const uint32_t bit = 1U << static_cast<uint32_t>(kind);
     return (wanted_.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
   [[nodiscard]] bool wants(TrainedKind kind) const noexcept { return (wanted_.load(std::memory_order_relaxed) >> static_cast<uint32_t>(kind) & 1) != 0; }
 
-  // By docid, as of the newest view; a running SetChange maintains it.
+  // By docid, as of the newest view. A running SetChange maintains it.
   [[nodiscard]] std::unordered_map<uint32_t, DocumentSlots>& documents() noexcept { return documents_; }
   [[nodiscard]] const DocumentSlots* find(uint32_t docid) const noexcept;
 
@@ -52,23 +52,24 @@ class VectorSet {
   std::atomic<uint32_t> wanted_{0};
 };
 
-// The next view of a set under construction: all changes become visible together by `publish`. Where memory
-// runs out on the way, the changes so far must be published, too: the document in progress is absent then.
+// The next view of a set under construction. All changes become visible together when `publish` is called. If
+// memory is exhausted during a change, the changes made so far must be published, too. The document in
+// progress is then absent.
 class SetChange {
  public:
   explicit SetChange(VectorSet& set);
 
-  // Replaces what the set has of the document. False: the set is full.
+  // Replaces the vectors of the document in the set. Returns false if the set is full.
   [[nodiscard]] bool put(uint32_t docid, uint64_t lsn, uint32_t chunks, Bytes vectors);
-  // Appends a block; all others must be full. No slot of it is alive.
+  // Appends a block. All other blocks must be full. None of its slots is live.
   void append_block(BlockRef block);
-  // Adopts slots of the newest rows as a document, in place of what the set has of it.
+  // Assigns slots of the newest rows to a document. Replaces the document's previous slots.
   void adopt(uint32_t docid, const DocumentSlots& slots);
-  // Does nothing where the set does not have the document.
+  // Does nothing if the set does not contain the document.
   void remove(uint32_t docid);
   [[nodiscard]] SetView& view() noexcept { return *next_; }
   void publish() noexcept;
-  // The next view, for another set to publish.
+  // Returns the next view, to be published by another set.
   [[nodiscard]] std::shared_ptr<const SetView> finish() noexcept { return std::move(next_); }
 
  private:

@@ -1,4 +1,4 @@
-// IVF: the slots of each centre of k-means, as codes of four bits a part (table_codes.h), stored list by
+// IVF: the slots of each k-means centre, encoded as four bits per part (table_codes.h) and stored list by
 // list. A search reads the lists whose centres are nearest to the query.
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ constexpr uint32_t kNoSlot = ~uint32_t{0};
 
 class InvertedLists final : public TrainedIndex {
  public:
-  // `lists`: the slots of each centre. Each list begins a group of its own.
+  // `lists`: the slots of each centre. Each list begins at a new group.
   InvertedLists(CentreTable centres, PartBooks books, const std::vector<std::vector<uint32_t>>& lists, uint32_t slots)
       : centres_(std::move(centres)),
         groupBegins_(group_begins(lists)),
@@ -63,7 +63,7 @@ class InvertedLists final : public TrainedIndex {
     return begins;
   }
 
-  // Nearest first, so that the bound of the candidates rises soon.
+  // Nearest list first, so that the bound of the candidates rises early.
   [[nodiscard]] std::vector<uint32_t> nearest_lists(const float* unit, size_t slotsRead) const {
     std::vector<float> closeness;
     centres_.closeness(unit, closeness);
@@ -81,8 +81,8 @@ class InvertedLists final : public TrainedIndex {
   }
 
   CentreTable centres_;
-  std::vector<size_t> groupBegins_;  // of each list, and the end
-  std::vector<uint32_t> sizes_;      // of each list, in slots
+  std::vector<size_t> groupBegins_;  // of each list, and the end of the last one
+  std::vector<uint32_t> sizes_;      // number of slots of each list
   std::vector<uint32_t> members_;    // the slot of each row
   TableCodes codes_;
   uint32_t slots_;

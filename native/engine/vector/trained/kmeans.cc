@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-// Number of rows whose products with all centres are in memory at a time: 256 KB for 1 024 centres.
+// Number of rows whose products with all centres are in memory at the same time: 256 KB for 1 024 centres.
 constexpr size_t kRowsPerProduct = 64;
 
 }  // namespace
@@ -69,7 +69,7 @@ FloatRows kmeans(const FloatRows& rows, size_t columnBegin, size_t columns, size
     const float* from = rows.row(order[index]) + columnBegin;
     centres.values.insert(centres.values.end(), from, from + columns);
   }
-  // Without rows: the origin.
+  // Without rows the only centre is the origin.
   if (rows.count() == 0) centres.values.resize(columns);
   const size_t count = centres.count();
   std::vector<uint32_t> nearest(rows.count());
@@ -83,7 +83,7 @@ FloatRows kmeans(const FloatRows& rows, size_t columnBegin, size_t columns, size
       for (size_t column = 0; column < columns; ++column) sums[nearest[index] * columns + column] += double{row[column]};
     }
     for (size_t centre = 0; centre < count; ++centre) {
-      // A centre that is nearest to no row restarts at a random row.
+      // A centre that is nearest to no row is restarted at a random row.
       const float* other = rows.row(random() % rows.count()) + columnBegin;
       for (size_t column = 0; column < columns; ++column) {
         centres.row(centre)[column] = members[centre] == 0 ? other[column] : static_cast<float>(sums[centre * columns + column] / members[centre]);

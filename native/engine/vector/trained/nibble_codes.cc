@@ -1,4 +1,4 @@
-// SQ4: codes of four bits an element, made from the eight-bit codes: a scan reads half as many bytes.
+// SQ4: four-bit codes per element, derived from the eight-bit codes. A scan reads half as many bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ class NibbleCodes final : public TrainedIndex {
 
   void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, const CandidateCounts& counts, std::vector<uint32_t>& found,
             StopSignal& stop) const override {
-    // The query keeps eight bits.
+    // The query keeps its eight-bit codes.
     std::vector<int8_t> padded(query.codes(), query.codes() + view.dims);
     padded.resize(2 * rowBytes_);
     int32_t sum = 0;
@@ -42,12 +42,12 @@ class NibbleCodes final : public TrainedIndex {
 
  private:
   static constexpr double kStep = 127.0 / 7.0;
-  // Code of 0: codes are -7 to 7.
+  // The code of 0. The codes represent -7 to 7.
   static constexpr int kMiddle = 8;
 
   static unsigned shorten(int8_t code) noexcept { return static_cast<unsigned>(std::lround(static_cast<double>(code) / kStep) + kMiddle); }
 
-  size_t rowBytes_;  // a multiple of 64; the first half of the elements in the lower halves of the bytes
+  size_t rowBytes_;  // a multiple of 64; the first half of the elements is in the lower halves of the bytes
   uint32_t slots_;
   std::vector<uint8_t> codes_;
 };

@@ -1,6 +1,6 @@
-// PQ: vectors cut into parts, each encoded as the nearest of sixteen centres that are trained on them
+// PQ: vectors are divided into parts, and each part is encoded as the nearest of sixteen trained centres
 // (table_codes.h). OPQ first rotates the vectors so that the parts fit better (rotation.h). BQ has fixed
-// centres that encode the signs of the numbers: one bit each.
+// centres that encode the signs of the numbers, one bit each.
 #include <algorithm>
 
 #include "vector/trained/rotation.h"
@@ -33,7 +33,7 @@ class ProductCodes final : public TrainedIndex {
     for (size_t group = 0; group < codes_.groups() && !stop.after(kGroupRows / 16); ++group) {
       const auto begin = static_cast<uint32_t>(group * kGroupRows);
       uint64_t passing = filter.rows(begin / kBlockSlots)[begin % kBlockSlots / 64];
-      // Slots behind the last known one have no codes.
+      // Slots after the last encoded one have no codes.
       if (slots_ - begin < kGroupRows) passing &= (uint64_t{1} << (slots_ - begin)) - 1;
       if (passing != 0)
         candidates.add_group(
@@ -58,8 +58,8 @@ std::shared_ptr<const TrainedIndex> encode_all(const SetView& view, PartBooks bo
   return made;
 }
 
-// Alternates: the best codes for the rotation, the best rotation for the codes (Ge, He, Ke, Sun: "Optimized
-// Product Quantization", 2013).
+// Alternates between the best codes for the rotation and the best rotation for the codes (Ge, He, Ke, Sun:
+// "Optimized Product Quantization", 2013).
 Rotation train_rotation(const FloatRows& sample, const std::atomic<bool>& stop) {
   Rotation rotation = Rotation::identity(sample.dims);
   for (uint32_t iteration = 0; iteration < kRotationIterations && !stop.load(std::memory_order_relaxed); ++iteration) {

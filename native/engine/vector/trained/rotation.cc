@@ -10,8 +10,8 @@
 namespace mds {
 namespace {
 
-// Number of rows whose correlation is summed at a time: both blocks fit the second-level cache at 384
-// numbers.
+// Number of rows whose correlation is summed at a time. With 384 dimensions both blocks fit in the
+// second-level cache.
 constexpr size_t kRowsPerRotation = 512;
 
 void multiply(const std::vector<float>& a, const std::vector<float>& b, size_t dims, std::vector<float>& out) {
@@ -26,7 +26,7 @@ std::vector<float> transposed(const float* matrix, size_t rows, size_t columns) 
   return out;
 }
 
-// from^T x to, scaled to Frobenius norm 1, which bounds the singular values.
+// Computes from^T x to, scaled to Frobenius norm 1. This bounds the singular values.
 std::vector<float> correlation(const FloatRows& from, const FloatRows& to) {
   const size_t dims = from.dims;
   std::vector<float> matrix(dims * dims);
@@ -53,11 +53,11 @@ Rotation Rotation::identity(size_t dims) {
 Rotation Rotation::between(const FloatRows& from, const FloatRows& to, const std::atomic<bool>& stop) {
   const size_t dims = from.dims;
   std::vector<float> matrix = correlation(from, to);
-  // A direction without data has no orthogonal part: adds a little of each axis.
+  // A direction without data has no orthogonal part. A small multiple of the identity is added.
   for (size_t index = 0; index < dims; ++index) matrix[index * dims + index] += kRotationFloor;
   std::vector<float> square(matrix.size());
   std::vector<float> cube(matrix.size());
-  // X <- (3 X - X X^T X) / 2 grows each singular value by up to 3/2 until it is 1.
+  // X <- (3 X - X X^T X) / 2 increases each singular value by a factor of up to 3/2 until it is 1.
   for (uint32_t iteration = 0; iteration < kPolarIterations && !stop.load(std::memory_order_relaxed); ++iteration) {
     multiply(matrix, transposed(matrix.data(), dims, dims), dims, square);
     multiply(square, matrix, dims, cube);

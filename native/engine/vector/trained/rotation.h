@@ -1,5 +1,5 @@
-// An orthogonal matrix that rotates vectors; without a matrix they stay unchanged. Dimensions are a multiple
-// of 16. Pure.
+// An orthogonal matrix that rotates vectors. Without a matrix the vectors are unchanged. Dimensions must be a
+// multiple of 16. Pure.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ class Rotation {
  public:
   Rotation() = default;
   [[nodiscard]] static Rotation identity(size_t dims);
-  // The rotation R for which the rotated rows of `from` are nearest to those of `to`: the orthogonal part of
-  // from^T x to (Procrustes), found by Newton-Schulz.
+  // Returns the rotation R for which the rotated rows of `from` are nearest to the rows of `to`: the
+  // orthogonal part of from^T x to (Procrustes), computed by Newton-Schulz iteration.
   [[nodiscard]] static Rotation between(const FloatRows& from, const FloatRows& to, const std::atomic<bool>& stop);
 
   [[nodiscard]] FloatRows turn(FloatRows rows) const;
@@ -26,7 +26,7 @@ class Rotation {
   explicit Rotation(std::vector<float> matrix, size_t dims) noexcept : dims_(dims), matrix_(std::move(matrix)) {}
 
   size_t dims_ = 0;
-  std::vector<float> matrix_;  // row-major: a vector is a row, multiplied from the left
+  std::vector<float> matrix_;  // row-major; a vector is a row, multiplied from the left
 };
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// The best slots by codes of four bits a part, narrowed to the best by the codes of eight bits: a search
-// reads f32 vectors of the latter only. Used by one search on one thread.
+// The best slots by four-bit codes, narrowed to the best by eight-bit codes. A search reads the f32 vectors
+// of the latter only. Used by one search on one thread.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,15 @@ namespace mds {
 
 class RoughCandidates {
  public:
-  // `codes` must outlive it; `query` is rotated like the codes' vectors, with padded dims.
+  // `codes` must outlive this object. `turned` is the query with the same rotation and padding as the encoded
+  // vectors.
   RoughCandidates(const SetView& view, const VectorQuery& query, const TableCodes& codes, const FloatRows& turned, size_t most)
       : view_(view), query_(query), codes_(codes), tables_(codes.tables(turned)), isRankedBySums_(query.metric() == VectorMetric::kCosine || view.isUnit), most_(most) {
     if (isRankedBySums_) counts_.resize(tables_.sumMax + 1);
   }
 
-  // Adds the rows of one group that are set in `passing`; `slot_of(row)` is the slot of a row; a slot for
-  // which `passes(slot)` is false is left out.
+  // Adds those rows of one group that are set in `passing`. `slot_of(row)` returns the slot of a row. A slot
+  // for which `passes(slot)` is false is skipped.
   template <class SlotOf, class Passes>
   void add_group(size_t group, uint64_t passing, SlotOf slot_of, Passes passes) {
     const uint64_t found = codes_.sum(tables_, group, least_, sums_) & passing;
@@ -36,10 +37,10 @@ class RoughCandidates {
     }
   }
 
-  // The best `wanted` documents of them by their codes of eight bits, unordered.
+  // Appends the slots of the best `wanted` documents by their eight-bit codes to `found`, unordered.
   void narrow(size_t wanted, std::vector<uint32_t>& found, StopSignal& stop) {
     cut();
-    // In memory order.
+    // Sorted into memory order.
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.slot < b.slot; });
     BestDocuments best(wanted);
     const VectorKernels& kernels = vector_kernels();
@@ -72,7 +73,7 @@ class RoughCandidates {
       entries_.push_back({static_cast<float>(sum), slot});
       counts_[sum] += 1;
       counted_ += 1;
-      // Enough entries are above the least sum: rows of that sum are no longer wanted.
+      // Enough entries exceed the least sum. Rows with that sum are no longer wanted.
       while (counted_ - counts_[least_] >= most_) counted_ -= counts_[least_++];
       return;
     }
@@ -96,16 +97,16 @@ class RoughCandidates {
   const VectorQuery& query_;
   const TableCodes& codes_;
   QueryTables tables_;
-  bool isRankedBySums_;  // vectors of one length are in the order of their sums
+  bool isRankedBySums_;  // vectors of equal length are in the order of their sums
   size_t most_;
-  std::vector<uint32_t> counts_;  // of entries, by sum
-  size_t counted_ = 0;            // entries of at least `least_`
-  uint16_t least_ = 0;            // rows of a smaller sum are not wanted
+  std::vector<uint32_t> counts_;  // number of entries by sum
+  size_t counted_ = 0;            // number of entries with at least `least_`
+  uint16_t least_ = 0;            // rows with a smaller sum are not wanted
   std::array<uint16_t, kGroupRows> sums_{};
   std::vector<Entry> entries_;
 };
 
-// The query scaled to length 1 (or zeros), padded.
+// Returns the query scaled to length 1 (or zeros), padded.
 [[nodiscard]] inline FloatRows unit_query(const VectorQuery& query) {
   FloatRows unit{padded_dims(query.full().size()), {}};
   unit.values.resize(unit.dims);

@@ -10,7 +10,7 @@ namespace mds {
 namespace {
 
 constexpr size_t kSignColumns = 4;
-// The largest entry: the sum of a pair of parts fits a byte, and that of all parts sixteen bits.
+// The largest entry. The sum of a pair of parts fits in a byte, and the sum of all parts in sixteen bits.
 constexpr size_t kEntryMax = 127;
 constexpr size_t kSumMax = 65535;
 

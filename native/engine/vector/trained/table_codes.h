@@ -1,7 +1,7 @@
-// Codes of four bits for each part of a vector: each part is encoded as the nearest of its sixteen centres. A
-// scan looks up and sums the query's inner products with the centres for 64 vectors at once (table_lookup.h),
-// 2 ns a vector at 384 numbers. Shared by PQ, OPQ, the signs of BQ and the lists of IVF. Immutable once it is
-// filled.
+// Four-bit codes for each part of a vector. Each part is encoded as the nearest of its sixteen centres. A
+// scan looks up and sums the query's inner products with the centres for 64 vectors at once (table_lookup.h).
+// It takes 2 ns per vector at 384 dimensions. Shared by PQ, OPQ, the sign codes of BQ and the lists of IVF.
+// Immutable once it is filled.
 #pragma once
 
 #include <array>
@@ -20,23 +20,24 @@ namespace mds {
 inline constexpr size_t kGroupRows = lookup::kRows;
 inline constexpr size_t kPartCentres = lookup::kEntries;
 
-// The dimensions that rows are padded to: whole parts, an even number of them, and whole registers of a
+// The dimensions that rows are padded to: whole parts, an even number of parts, and whole registers of a
 // matrix product.
 [[nodiscard]] inline size_t padded_dims(size_t dims) noexcept { return (dims + matrix::kLaneColumns - 1) / matrix::kLaneColumns * matrix::kLaneColumns; }
 
-// Centres of all parts: `columns` numbers each, sixteen or fewer a part.
+// The centres of all parts: `columns` numbers each, at most sixteen per part.
 struct PartBooks {
   size_t columns = 0;
   std::vector<FloatRows> centres;
 
-  // Trained on the rows, whose dims are padded.
+  // Trains the centres on the rows. The dims of the rows must be padded.
   static PartBooks train(const FloatRows& rows, size_t columns, const std::atomic<bool>& stop);
-  // For each number its mean in the rows plus or minus its mean distance from that: the nearest centre
-  // encodes the signs of four numbers.
+  // Returns centres whose numbers are the mean of the column in the rows, plus or minus the mean distance
+  // from it. The nearest centre then encodes the signs of four numbers.
   static PartBooks signs(const FloatRows& rows);
 };
 
-// A query's inner products with all centres as bytes: the nearer a row's codes are, the larger is its sum.
+// A query's inner products with all centres, as bytes. The nearer the codes of a row are, the larger is its
+// sum.
 struct QueryTables {
   std::vector<uint8_t> entries;
   float step;    // value of one unit
@@ -48,14 +49,15 @@ class TableCodes {
  public:
   TableCodes(PartBooks books, size_t rows);
 
-  // Rows [64 group, 64 group + count) of the table: vectors with padded dims.
+  // Encodes the rows [64 group, 64 group + count) of the table. The dims of the vectors must be padded.
   void encode(size_t group, const FloatRows& vectors, size_t count);
-  // Replaces each of `vectors` of one group by the vector that its codes represent.
+  // Replaces each of `vectors` with the vector that its codes represent.
   void replace(FloatRows& vectors) const;
 
-  // `query` with padded dims.
+  // The dims of `query` must be padded.
   [[nodiscard]] QueryTables tables(const FloatRows& query) const;
-  // Sums of rows [64 group, 64 group + 64), into `sums`; returns the rows of at least `least` as bits.
+  // Writes the sums of the rows [64 group, 64 group + 64) to `sums`. Returns a bit mask of the rows with at
+  // least `least`.
   [[nodiscard]] uint64_t sum(const QueryTables& tables, size_t group, uint16_t least, std::array<uint16_t, kGroupRows>& sums) const noexcept {
     return kernels_->sum_tables(codes_.data() + group * groupBytes_, tables.entries.data(), parts() / 2, least, sums.data());
   }

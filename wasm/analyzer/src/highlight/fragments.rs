@@ -1,33 +1,33 @@
-//! Which pieces of a text are shown: places of terms are joined into clusters no longer than a fragment, the
-//! best clusters are taken, and each is widened to the size wanted, at words. Pure; linear in the number of
-//! places but for sorting the clusters.
+//! Selects the fragments of a text to show. Positions of terms are joined into clusters no longer than a
+//! fragment. The best clusters are selected, and each is widened at word boundaries to the requested size.
+//! Pure. Linear in the number of positions, except for the sort of the clusters.
 
 use super::text::Text;
 use crate::characters::{decode, kind, Kind};
 use crate::record::Found;
 
-/// How far a cut is moved to find the beginning or end of a word. Longer runs without a break are cut at a
-/// character.
+/// Maximum distance by which a cut is moved to a word boundary. Longer runs without a boundary are cut
+/// between two characters.
 const SNAP_BYTES_MAX: usize = 64;
-/// How far the next word of a phrase is looked for: bytes of text, and places of terms.
+/// Maximum distance to the next word of a phrase: in bytes of text, and in positions of terms.
 const PHRASE_GAP_BYTES_MAX: usize = 200;
 const PHRASE_PLACES_MAX: usize = 8;
 
-/// A marked run: places that overlap are one.
+/// A marked range. Overlapping positions are merged into one mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
     pub begin: usize,
     pub end: usize,
-    /// Its places, as a range of the list they were made of.
+    /// Its positions, as a range of the list that it was built from.
     pub first: usize,
     pub last: usize,
-    /// A phrase of the query stands here.
+    /// Whether the mark is part of a phrase of the query.
     in_phrase: bool,
 }
 
 pub struct Marks(pub Vec<Mark>);
 
-/// A piece of the text with the range of marks in it.
+/// A piece of the text with the range of its marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fragment {
     pub begin: usize,
@@ -57,7 +57,7 @@ impl Marks {
     }
 }
 
-/// Per place: whether it is part of a phrase that stands there as a whole.
+/// For each position: whether it is part of a complete occurrence of a phrase.
 fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
     if phrases.is_empty() {
         return Vec::new();
@@ -75,8 +75,8 @@ fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)
     standing
 }
 
-/// The places of the phrase that begins with the place `start`: each term behind the one before, with as many
-/// words between them as the query has.
+/// The positions of the phrase that begins at the position `start`. Each term must follow the previous one
+/// with as many words between them as in the query.
 fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
     let (&(first, mut offset), rest) = phrase.split_first()?;
     let mut before = found.get(start).filter(|place| place.term == first)?;
@@ -85,7 +85,7 @@ fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32
         let from = places.last()? + 1;
         let near = found.get(from..)?.iter().take(PHRASE_PLACES_MAX);
         let (at, place) = near.enumerate().find(|(_, place)| {
-            // Pairs of an unspaced script overlap, each at the next character.
+            // Pairs of an unspaced script overlap. Each begins at the next character.
             let overlaps = place.begin < before.end && place.begin > before.begin && next_offset > offset;
             place.term == term && (overlaps || words_between(text, before, place) == Some(next_offset.saturating_sub(offset + 1)))
         })?;
@@ -96,7 +96,8 @@ fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32
     Some(places)
 }
 
-/// Runs of letters and digits between two places; `None` where they are far apart or in the wrong order.
+/// Number of runs of letters and digits between two positions. `None` if they are far apart or in the wrong
+/// order.
 fn words_between(text: &mut Text, left: &Found, right: &Found) -> Option<u32> {
     let (begin, end) = (left.end as usize, right.begin as usize);
     if end.checked_sub(begin)? > PHRASE_GAP_BYTES_MAX {
@@ -111,7 +112,7 @@ fn words_between(text: &mut Text, left: &Found, right: &Found) -> Option<u32> {
     Some(begins.count() as u32)
 }
 
-/// The best fragments, in text order. They do not overlap.
+/// Returns the best fragments, in text order. They do not overlap.
 pub fn choose(text: &mut Text, marks: &Marks, fragment_bytes: usize, fragments_max: usize) -> Vec<Fragment> {
     let clusters = best_of(clusters_of(&marks.0, fragment_bytes), &marks.0, fragments_max);
     let mut before = 0;
@@ -125,7 +126,8 @@ pub fn choose(text: &mut Text, marks: &Marks, fragment_bytes: usize, fragments_m
     fragments
 }
 
-/// The best clusters, in text order: where a phrase stands, then those of most marks, then the first.
+/// Returns the best clusters, in text order. Clusters with a phrase rank first, then those with the most
+/// marks, then the earliest ones.
 fn best_of(clusters: Vec<Fragment>, marks: &[Mark], most: usize) -> Vec<Fragment> {
     if clusters.len() <= most {
         return clusters;
@@ -155,7 +157,7 @@ fn clusters_of(marks: &[Mark], fragment_bytes: usize) -> Vec<Fragment> {
     clusters
 }
 
-/// Adds text on both sides, within `room`, and takes in the marks that stand there.
+/// Adds text on both sides within `room`, and includes the marks in it.
 fn widen(text: &mut Text, cluster: Fragment, room: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
     let padding = fragment_bytes.saturating_sub(cluster.end - cluster.begin) / 2;
     let earliest = cluster.begin.saturating_sub(padding).max(room.start);
@@ -174,7 +176,7 @@ fn widen(text: &mut Text, cluster: Fragment, room: core::ops::Range<usize>, frag
     Fragment { begin, end, mark_begin, mark_end }
 }
 
-/// The first place from `wanted` up to `latest` at which no word is cut, white space passed over.
+/// The first position in `wanted..=latest` that does not cut a word, after any white space.
 fn begin_at(text: &[u8], wanted: usize, latest: usize) -> usize {
     let mut at = wanted;
     while at < latest && at - wanted < SNAP_BYTES_MAX && !is_break(text, at) {
@@ -189,7 +191,7 @@ fn begin_at(text: &[u8], wanted: usize, latest: usize) -> usize {
     at
 }
 
-/// The last place from `wanted` down to `earliest` at which no word is cut, white space left off.
+/// The last position in `earliest..=wanted` that does not cut a word, before any white space.
 fn end_at(text: &[u8], wanted: usize, earliest: usize) -> usize {
     let mut at = wanted;
     while at > earliest && wanted - at < SNAP_BYTES_MAX && !is_break(text, at) {
@@ -204,13 +206,13 @@ fn end_at(text: &[u8], wanted: usize, earliest: usize) -> usize {
     at
 }
 
-/// Whether a character begins at `at`, or the text ends there.
+/// Returns whether a character begins at `at`, or the text ends there.
 fn is_boundary(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
 }
 
-/// Whether a cut at `at` goes through no word and no character. Scripts without spaces can be cut between any
-/// two characters.
+/// Returns whether a cut at `at` splits neither a word nor a character. Scripts without spaces can be cut
+/// between any two characters.
 fn is_break(text: &[u8], at: usize) -> bool {
     if !is_boundary(text, at) {
         return false;

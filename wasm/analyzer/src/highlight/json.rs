@@ -1,20 +1,20 @@
-//! The stored JSON text of a document's content back into text, and fragments into JSON text. Linear; nothing
-//! refuses.
+//! Converts the stored JSON text of a document's content to text, and fragments to JSON text. Linear. Accepts
+//! any input.
 
 use super::fragments::{Fragment, Marks};
 use super::text::{Jump, Text, BLOCK_BYTES};
 use super::Query;
 use crate::record::Found;
 
-/// In place of half a surrogate pair, which is no character.
+/// Replaces an unpaired surrogate, which is not a character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Appends what `escaped`, JSON text between its quotes, stands for. Returns the bytes read: an escape that
-/// is cut off is left, unless this is the last piece.
+/// Appends the unescaped text of `escaped`, which is JSON text between its quotes. Returns the number of
+/// bytes read. A truncated escape is not read, unless this is the last piece.
 pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     let mut end = out.len();
-    // Text never gets longer; eight bytes are written at once, of which some may be too many.
+    // The text never becomes longer. Eight bytes are written at a time, so a few excess bytes may be written.
     out.resize(end + escaped.len() + 8, 0);
     while let Some(rest) = escaped.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = copy_plain(rest, out.get_mut(end..).unwrap_or_default());
@@ -47,8 +47,8 @@ pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Fills `out` with what the escaped text from `from` on stands for. Returns the bytes written and where the
-/// rest begins.
+/// Fills `out` with the unescaped text, starting at `from`. Returns the number of bytes written and the start
+/// of the rest.
 pub fn resolve(escaped: &[u8], from: Jump, out: &mut [u8]) -> (usize, Jump) {
     let Jump { mut at, mut skipped } = from;
     let mut end = 0;
@@ -86,14 +86,14 @@ fn set(out: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Copies the bytes in front of the first backslash, eight at a time. Returns how many these are.
+/// Copies the bytes before the first backslash, eight at a time. Returns their number.
 fn copy_plain(text: &[u8], out: &mut [u8]) -> usize {
     const LOW: u64 = 0x0101_0101_0101_0101;
     let mut at = 0;
     for (eight, place) in text.chunks_exact(8).zip(out.chunks_exact_mut(8)) {
         place.copy_from_slice(eight);
         let word = <[u8; 8]>::try_from(eight).map_or(0, u64::from_le_bytes) ^ (LOW * b'\\' as u64);
-        // A zero byte is a backslash; the lowest such bit is exact.
+        // A zero byte is a backslash. The lowest set bit is exact.
         let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
         if zeros != 0 {
             return at + (zeros.trailing_zeros() / 8) as usize;
@@ -110,8 +110,8 @@ fn copy_plain(text: &[u8], out: &mut [u8]) -> usize {
     at
 }
 
-/// The character that the escape at the start of `text` stands for, and the bytes of the escape; `None` where
-/// it is cut off.
+/// The character of the escape at the start of `text`, and the length of the escape in bytes. `None` if the
+/// escape is truncated.
 fn read_escape(text: &[u8], is_last: bool) -> Option<(char, usize)> {
     let plain = match text.get(1)? {
         b'n' => '\n',
@@ -144,14 +144,14 @@ fn hex(digits: &[u8]) -> u32 {
     digits.iter().fold(0, |value, &digit| value << 4 | (digit as char).to_digit(16).unwrap_or(0))
 }
 
-/// What is written of a document.
+/// The data that is written for a document.
 pub struct List<'a> {
-    /// Where the text begins and ends but for white space.
+    /// Begin and end of the text without surrounding white space.
     pub content: (usize, usize),
     pub fragments: &'a [Fragment],
     pub found: &'a [Found],
     pub marks: &'a Marks,
-    /// For code.
+    /// For code only.
     pub lines: Option<Lines<'a>>,
 }
 
@@ -192,7 +192,7 @@ pub fn write(out: &mut Vec<u8>, text: &mut Text, list: List, query: &Query) {
     out.push(b']');
 }
 
-/// Each term once, in the order in which they stand in the text.
+/// Writes each term once, in text order.
 fn write_terms(places: &[Found], query: &Query, out: &mut Vec<u8>) {
     let mut seen: Vec<u32> = Vec::new();
     for place in places {
@@ -221,9 +221,9 @@ fn write_number(name: &[u8], number: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.get(begin..).unwrap_or_default());
 }
 
-/// Tells lines, from 1, of ever later places in a text.
+/// Determines the line numbers (from 1) of ascending positions in a text.
 pub struct Lines<'a> {
-    /// Per block of the text the lines that end before it; empty: they are counted.
+    /// For each block of the text, the number of lines that end before it. Empty: the lines are counted.
     before_blocks: &'a [u8],
     counted: usize,
     line: usize,
@@ -246,7 +246,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Bytes in front of the first one that JSON escapes.
+/// Number of bytes before the first one that JSON escapes.
 fn plain_length(text: &[u8]) -> usize {
     const LOW: u64 = 0x0101_0101_0101_0101;
     let mut at = 0;

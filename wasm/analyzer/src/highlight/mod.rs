@@ -1,7 +1,8 @@
-//! Highlights: the places of a document that show best why it matched, as JSON text. The document comes as
-//! the escaped JSON text in which it is stored. Either it is analysed as it was for the index, and only the
-//! places of the terms asked for are kept; or its term vector, made once in the same way, tells them. Both
-//! give the same answer. Rules: docs/decisions on highlights.
+//! Highlights: the passages of a document that show best why it matched, as JSON text. The input is the
+//! escaped JSON text in which the document is stored. There are two methods with the same result. Either the
+//! document is analyzed as for the index, and only the positions of the requested terms are kept. Or they are
+//! read from its term vector, which was produced once by the same analysis. Rules: docs/decisions on
+//! highlights.
 
 mod fragments;
 mod json;
@@ -17,37 +18,37 @@ pub use query::{Query, Term};
 use term_vector::{content_of, TermVector};
 use text::{resolve_blocks, Source, Text};
 
-/// Capacity for the text of a document that is kept for the next one.
+/// Capacity of the text buffer that is kept for the next document.
 const TEXT_BYTES_KEPT: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     Done,
-    /// A window has been read; there are more.
+    /// A window has been read, and there are more.
     More,
-    /// A run of Han characters waits for its words (`Analyzer::place_words`).
+    /// A run of Han characters is waiting for its words (`Analyzer::place_words`).
     NeedsWords,
 }
 
 #[derive(Default)]
 pub struct Highlighter {
     query: Query,
-    /// Terms that the document at hand matched.
+    /// Terms that the current document matched.
     matched: Vec<u32>,
     text: Vec<u8>,
-    /// Where the text's blocks begin in its stored form; of a term vector in the making.
+    /// Positions in the stored form where the text's blocks begin. Used while a term vector is built.
     jumps: Vec<u32>,
     is_code: bool,
-    /// Every token is listed for a term vector, instead of those found that are asked for.
+    /// Every token is listed for a term vector, instead of only the requested terms.
     lists: bool,
-    /// The text has more tokens than a term vector may have.
+    /// The text has more tokens than a term vector can contain.
     is_too_long: bool,
-    /// Of the window in the analyzer.
+    /// Range of the window that is in the analyzer.
     window_begin: usize,
     window_end: usize,
     is_loaded: bool,
-    /// Scratch space: places of the terms asked for; which blocks of the text are resolved; which terms of a
-    /// vector have been taken.
+    /// Scratch buffers: positions of the requested terms; which blocks of the text are resolved; which terms
+    /// of a vector have been used.
     found: Vec<Found>,
     resolved: Vec<bool>,
     taken: Vec<bool>,
@@ -59,7 +60,7 @@ impl Highlighter {
         self.query = query;
     }
 
-    /// Starts a document. `matched` are indexes of the query's terms; others are not marked.
+    /// Starts a document. `matched` contains indexes of the query's terms. Other terms are not marked.
     pub fn begin(&mut self, analyzer: &mut Analyzer, options: Options, matched: impl Iterator<Item = u32>) {
         self.matched.clear();
         self.matched.extend(matched.filter(|&index| (index as usize) < self.query.terms.len()));
@@ -90,13 +91,13 @@ impl Highlighter {
         analyzer.look_for(terms);
     }
 
-    /// Takes escaped JSON text. Returns how much of it: what is left at its end, part of an escape, comes
-    /// again with what follows.
+    /// Appends escaped JSON text. Returns the number of bytes consumed. The caller passes the rest, part of
+    /// an escape, again together with the following text.
     pub fn append(&mut self, escaped: &[u8], is_last: bool) -> usize {
         unescape(escaped, is_last, &mut self.text)
     }
 
-    /// Reads on, a window at most.
+    /// Continues reading, at most one window.
     pub fn run(&mut self, analyzer: &mut Analyzer) -> Progress {
         if !self.is_loaded {
             self.window_end = self.text.len().min(self.window_begin + WINDOW_BYTES_MAX);
@@ -140,7 +141,7 @@ impl Highlighter {
         &self.output
     }
 
-    /// The term vector of the document that was read; empty where it would be too large.
+    /// The term vector of the document that was read. Empty if it would be too large.
     pub fn finish_vector(&mut self, analyzer: &Analyzer) -> &[u8] {
         self.output.clear();
         if !self.is_too_long {
@@ -150,8 +151,9 @@ impl Highlighter {
         &self.output
     }
 
-    /// The highlights of a document by its term vector, as `finish` tells them. `None` where it has to be
-    /// read after all: it has more places than that looks at.
+    /// The highlights of a document, computed from its term vector. The result equals that of `finish`.
+    /// `None` if the document must be analyzed instead, because it has more positions than `finish`
+    /// considers.
     pub fn show_known(&mut self, vector: &[u8], escaped: &[u8], matched: impl Iterator<Item = u32>) -> Option<&[u8]> {
         let vector = TermVector::read(vector)?;
         let Self { text, found, resolved, taken, .. } = self;
@@ -159,7 +161,7 @@ impl Highlighter {
         taken.clear();
         taken.resize(vector.terms(), false);
         for mark in matched {
-            // Of terms that are the same in the index, the first one is marked.
+            // Of several terms with the same indexed form, the first one is marked.
             let place = self.query.terms.get(mark as usize).and_then(|term| vector.find(&term.indexed));
             let Some((index, taken)) = place.and_then(|index| Some((index, taken.get_mut(index)?))) else { continue };
             if !core::mem::replace(taken, true) {
@@ -181,7 +183,7 @@ impl Highlighter {
     }
 }
 
-/// Writes the highlights of a text in which these places were found, in any order.
+/// Writes the highlights of a text in which these positions were found, in any order.
 fn show(query: &Query, text: &mut Text, found: &mut [Found], content: (usize, usize), lines: Option<Lines>, output: &mut Vec<u8>) {
     found.sort_unstable_by_key(|found| (found.begin, found.end, found.term));
     let marks = Marks::of(text, found, &query.phrases);

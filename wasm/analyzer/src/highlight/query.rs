@@ -1,32 +1,33 @@
-//! What a request asks of highlights, and how it crosses the border: little-endian numbers and bytes, in this
-//! order. `u32` bytes of a fragment, most fragments, terms, phrases, bytes of the opening and of the closing
-//! tag; the tags; per term `u32` bytes as indexed, bytes as shown, then both; per phrase `u32` count, then
-//! that many `u32 term, u32 offset`.
+//! The highlight parameters of a request and their binary format: little-endian numbers and bytes in this
+//! order. `u32` each: bytes of a fragment, maximum number of fragments, number of terms, number of phrases,
+//! bytes of the opening tag, bytes of the closing tag. Then the tags. Then for each term two `u32`, the bytes
+//! of the indexed and of the shown form, followed by both forms. Then for each phrase a `u32` count, followed
+//! by that many pairs `u32 term, u32 offset`.
 
 /// A term of the query.
 #[derive(Default)]
 pub struct Term {
-    /// As it is in the index.
+    /// The form in the index.
     pub indexed: Vec<u8>,
-    /// How it is shown, as JSON text.
+    /// The form that is shown, as JSON text.
     pub shown: Vec<u8>,
 }
 
 #[derive(Default)]
 pub struct Query {
     pub terms: Vec<Term>,
-    /// Of each phrase: terms by index with their offsets.
+    /// For each phrase: indexes of its terms with their offsets.
     pub phrases: Vec<Vec<(u32, u32)>>,
-    /// Tags as they stand in JSON text.
+    /// The tags as escaped JSON text.
     pub opening: Vec<u8>,
     pub closing: Vec<u8>,
-    /// Bytes of text that a fragment should have.
+    /// The requested size of a fragment in bytes of text.
     pub fragment_bytes: usize,
     pub fragments_max: usize,
 }
 
 impl Query {
-    /// `None` where the bytes end too early.
+    /// Returns `None` if the bytes are truncated.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let fragment_bytes = number(&mut rest)? as usize;

@@ -1,13 +1,16 @@
-//! A document's term vector: its terms, each with the places where it stands, so that a document whose
-//! highlights are wanted again is not scanned again. Made by the scanner that makes the index, from the same
-//! text; kept by the host as bytes beside the LSN of the document, never on disk.
+//! A document's term vector: its terms, each with its positions. With it a document is not scanned again when
+//! its highlights are requested again. Built from the same text by the scanner that builds the index. The
+//! host keeps it in memory together with the LSN of the document, never on disk.
 //!
-//! All little-endian: `u32` bytes of the text, offset of its first byte that is no white space, end of the
-//! last, number of terms, flags; per block of 256 bytes a `u32` where it begins in the escaped text
-//! (`text::Jump`); for code per block a `u32`, lines that end before it; per term, in the order of their
-//! bytes, where its entry begins, and once more where the last one ends (`u16`, or `u32` where they are
-//! many); the entries: bytes of the term in one byte, the term, per place the bytes from the one before (from
-//! begin to begin) and its own as varints.
+//! Layout, little-endian:
+//! - `u32` each: bytes of the text, offset of its first byte that is not white space, end of the last one,
+//!   number of terms, flags
+//! - for each block of 256 bytes, a `u32` with its position in the escaped text (`text::Jump`)
+//! - for code, for each block, a `u32` with the number of lines that end before it
+//! - for each term, in byte order of the terms, the position of its entry, followed by the end of the last
+//!   entry (`u16`, or `u32` if the entries are large)
+//! - the entries: the length of the term in one byte, the term, and for each position two varints: the
+//!   distance in bytes from the begin of the previous position, and its own length
 
 use super::text::BLOCK_BYTES;
 use crate::lexicon::Lexicon;
@@ -15,10 +18,10 @@ use crate::record::{Found, Record};
 
 const HEADER_WORDS: usize = 5;
 const FLAG_CODE: u32 = 1;
-/// Entries begin at four-byte offsets.
+/// The positions of entries are `u32`.
 const FLAG_WIDE: u32 = 2;
 
-/// Writes the vector of the text that the record lists.
+/// Writes the vector of the text whose tokens are listed in the record.
 pub fn write(out: &mut Vec<u8>, text: &[u8], jumps: &[u32], is_code: bool, record: &Record, lexicon: &Lexicon) {
     let mut entries = Vec::new();
     let offsets = write_entries(&mut entries, record, lexicon);
@@ -45,7 +48,7 @@ pub fn write(out: &mut Vec<u8>, text: &[u8], jumps: &[u32], is_code: bool, recor
     out.extend_from_slice(&entries);
 }
 
-/// Where the text begins and ends but for white space.
+/// Begin and end of the text without surrounding white space.
 pub fn content_of(text: &[u8]) -> (usize, usize) {
     let begin = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let end = text.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
@@ -73,8 +76,8 @@ fn write_entries(out: &mut Vec<u8>, record: &Record, lexicon: &Lexicon) -> Vec<u
     offsets
 }
 
-/// The first bytes of a term of so many as a number, zeros after them: orders most terms as their bytes do,
-/// without a call.
+/// The first bytes of a term of the given length as a number, padded with zeros. It orders most terms by
+/// their bytes without a function call.
 #[inline]
 fn first_eight(bytes: &[u8], length: usize) -> u64 {
     let word = match bytes.first_chunk::<8>() {
@@ -102,7 +105,7 @@ pub struct TermVector<'a> {
     pub content_end: usize,
     pub is_code: bool,
     pub jumps: &'a [u8],
-    /// Empty but for code.
+    /// Empty except for code.
     pub lines: &'a [u8],
     terms: usize,
     is_wide: bool,
@@ -111,7 +114,7 @@ pub struct TermVector<'a> {
 }
 
 impl<'a> TermVector<'a> {
-    /// `None` where the bytes end too early.
+    /// Returns `None` if the bytes are truncated.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (header, rest) = bytes.split_at_checked(HEADER_WORDS * 4)?;
         let word = |index: usize| number(header, index, 4);
@@ -129,7 +132,7 @@ impl<'a> TermVector<'a> {
         self.terms
     }
 
-    /// The number of the term in this vector.
+    /// The index of the term in this vector.
     pub fn find(&self, term: &[u8]) -> Option<usize> {
         let wanted = first_eight(term, term.len());
         let (mut first, mut end) = (0, self.terms);
@@ -146,7 +149,7 @@ impl<'a> TermVector<'a> {
         None
     }
 
-    /// Appends the places of a term, which `mark` stands for.
+    /// Appends the positions of a term. `mark` is the term's index in the query.
     pub fn places(&self, index: usize, mark: u32, out: &mut Vec<Found>) {
         let (length, bytes) = self.entry(index);
         let mut rest = bytes.get(length..).unwrap_or_default();
@@ -157,7 +160,7 @@ impl<'a> TermVector<'a> {
         }
     }
 
-    /// Bytes of the term; the term, and behind it its places.
+    /// The length of the term, and the bytes of the term followed by its positions.
     #[inline]
     fn entry(&self, index: usize) -> (usize, &'a [u8]) {
         let bytes = self.entries.get(self.offset(index)..self.offset(index + 1)).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! The text of a document as fragments look at it: whole, or resolved block by block from the escaped text in
-//! which it is stored, where it is looked at. What a block's resolving begins with is kept in the document's
-//! term vector (`Jumps`).
+//! The text of a document as fragments read it: either whole, or resolved block by block on access from the
+//! escaped text in which it is stored. The start of each block in the escaped text is kept in the document's
+//! term vector (`Jump`).
 
 use super::json::resolve;
 
-/// Bytes of text resolved at once. A fragment of 150 bytes looks at two or three of these; a place to begin
-/// takes 4 bytes for each.
+/// Number of bytes of text resolved at once. A fragment of 150 bytes reads two or three blocks. The start of
+/// a block takes 4 bytes.
 pub const BLOCK_BYTES: usize = 256;
-/// What a decision about a cut looks at beside it: a character.
+/// Margin that a decision about a cut reads on both sides: one character.
 const MARGIN_BYTES: usize = 4;
 
-/// Where in the escaped text a block begins. Packed: offset of an escape or of a byte that stands for itself
-/// x 4, plus the bytes of what an escape there stands for that belong to the block before.
+/// Position in the escaped text where a block begins. Packed as 4 x the offset of an escape or of an
+/// unescaped byte, plus the number of bytes of that escape's character that belong to the previous block.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Jump {
     pub at: usize,
@@ -28,7 +28,7 @@ impl Jump {
     }
 }
 
-/// Resolves all of `escaped` into `text` and tells where its blocks begin.
+/// Resolves all of `escaped` into `text` and records where its blocks begin.
 pub fn resolve_blocks(escaped: &[u8], text: &mut Vec<u8>, jumps: &mut Vec<u32>) {
     text.clear();
     text.reserve(escaped.len() + BLOCK_BYTES);
@@ -49,7 +49,7 @@ pub struct Source<'a> {
     pub escaped: &'a [u8],
     /// Little-endian, four bytes each.
     pub jumps: &'a [u8],
-    /// Per block: whether it has been resolved.
+    /// For each block: whether it has been resolved.
     pub resolved: &'a mut Vec<bool>,
 }
 
@@ -63,8 +63,7 @@ impl<'a> Text<'a> {
         Self { bytes, source: None }
     }
 
-    /// @param bytes room for the text: what it holds outside of blocks that were looked at is of earlier
-    /// texts
+    /// @param bytes buffer for the text; outside of the resolved blocks it contains data of earlier texts
     pub fn stored(bytes: &'a mut Vec<u8>, length: usize, source: Source<'a>) -> Self {
         bytes.resize(length, 0);
         source.resolved.clear();
@@ -76,7 +75,7 @@ impl<'a> Text<'a> {
         self.bytes.len()
     }
 
-    /// The text, of which the range and a character on both sides may be looked at.
+    /// The text, of which only the range and one character on both sides may be read.
     pub fn around(&mut self, begin: usize, end: usize) -> &[u8] {
         if let Some(source) = &mut self.source {
             let first = begin.saturating_sub(MARGIN_BYTES) / BLOCK_BYTES;

@@ -1,5 +1,5 @@
-//! Character entities: `&eacute;`, `&#233;`, `&#xE9;`. Those of letters belong to words, all others separate
-//! them; what is no entity is text.
+//! Character entities: `&eacute;`, `&#233;`, `&#xE9;`. Entities of letters belong to words; all others
+//! separate them. Anything that is not an entity is text.
 
 use super::entity_names::NAMES;
 use crate::characters::{kind, Kind};
@@ -7,8 +7,7 @@ use crate::characters::{kind, Kind};
 /// Longest name (`thetasym`) or number (`#1114111`, `#x10FFFF`), in bytes.
 const NAME_BYTES_MAX: usize = 8;
 
-/// The character that the entity at `at` stands for and the entity's length in bytes; `None` where there is
-/// none.
+/// The character of the entity at `at` and the length of the entity in bytes. `None` if there is no entity.
 pub fn decode(text: &[u8], at: usize) -> Option<(char, usize)> {
     if *text.get(at)? != b'&' {
         return None;
@@ -31,7 +30,7 @@ fn is_number(digits: &str, radix: u32) -> bool {
     !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
 }
 
-/// As `decode`, for entities that continue a word.
+/// Like `decode`, but only for entities that continue a word.
 pub fn letter(text: &[u8], at: usize) -> Option<(char, usize)> {
     decode(text, at).filter(|&(character, _)| matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable))
 }

@@ -1,5 +1,5 @@
-//! The character entities of HTML 4 (and `apos`), sorted by name; the other two thousand names of HTML 5
-//! stand for symbols and ligatures that no text uses as letters.
+//! The character entities of HTML 4 (and `apos`), sorted by name. The other two thousand names of HTML 5 are
+//! symbols and ligatures that no text uses as letters.
 
 pub static NAMES: [(&str, u32); 253] = [
     ("AElig", 0xc6), ("Aacute", 0xc1), ("Acirc", 0xc2), ("Agrave", 0xc0), ("Alpha", 0x391), ("Aring", 0xc5), ("Atilde", 0xc3),

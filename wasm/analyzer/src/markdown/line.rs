@@ -1,18 +1,18 @@
-//! What stands at the start of a line: list marks (their numbers are no terms), fences, definitions,
-//! comments, raw elements, blank lines.
+//! Classifies the start of a line: list markers (their numbers are not terms), fences, definitions, comments,
+//! raw elements, blank lines.
 
 use crate::bytes::RawElement;
 
-/// Indent, quote and list marks looked at before the first content of a line.
+/// Maximum number of bytes of indentation, quote markers and list markers before the first content of a line.
 const MARKS_MAX: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     Text,
     Blank,
-    /// The line begins a block: table row, heading, list item. An open code span ends.
+    /// The line begins a block: table row, heading, list item. It ends an open code span.
     Block,
-    /// An opening fence: mark, length; the content begins behind its info string.
+    /// An opening fence: mark and length. The content begins after its info string.
     Fence(u8, u32),
     /// `[label]: target`; footnotes (`[^1]: text`) are text.
     Definition,
@@ -20,7 +20,7 @@ pub enum Start {
     Raw(RawElement),
 }
 
-/// Kind of the line that begins at the start of `text`, and how many bytes of it are marks.
+/// Kind of the line that begins at the start of `text`, and the number of bytes of its markers.
 pub fn start(text: &[u8]) -> (Start, usize) {
     let mut at = 0;
     let mut is_item = false;
@@ -55,7 +55,7 @@ pub fn start(text: &[u8]) -> (Start, usize) {
     (if is_item { Start::Block } else { Start::Text }, at)
 }
 
-/// `1.` or `23)` before white space. Four digits are a year at the start of a sentence.
+/// `1.` or `23)` before white space. A number with four digits is a year at the start of a sentence.
 fn number_mark(text: &[u8]) -> Option<usize> {
     let digits = text.iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
     let is_mark = digits <= 3
@@ -64,7 +64,7 @@ fn number_mark(text: &[u8]) -> Option<usize> {
     is_mark.then_some((digits + 1).min(text.len()))
 }
 
-/// Length of the run of marks, and where the info string ends. Backticks in the info string make it a code
+/// Length of the run of marks, and end of the info string. With backticks in the info string it is a code
 /// span.
 fn fence(text: &[u8], mark: u8) -> Option<(u32, usize)> {
     let run = text.iter().take_while(|&&byte| byte == mark).count();
@@ -77,7 +77,7 @@ fn fence(text: &[u8], mark: u8) -> Option<(u32, usize)> {
     (!has_mark).then_some((run as u32, run + info))
 }
 
-/// Whether the line at the start of `text` closes the fence; then how many bytes to pass over.
+/// If the line at the start of `text` closes the fence: the number of bytes to skip.
 pub fn closes_fence(text: &[u8], mark: u8, length: u32) -> Option<usize> {
     let indent = text.iter().take(MARKS_MAX).take_while(|&&byte| matches!(byte, b' ' | b'\t' | b'>')).count();
     let rest = text.get(indent..)?;

@@ -2,15 +2,15 @@
 
 use crate::bytes::is_space;
 
-/// How a target ends.
+/// The result of the search for a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// It is one; the text goes on at this offset (a title is text).
+    /// A target. The text continues at this offset (a title is text).
     Ends(usize),
-    /// It is one, longer than the text that may be looked at: from this offset, skip to the next white space,
-    /// quote or bracket.
+    /// A target that is longer than the lookahead. Starting at this offset, the scanner skips to the next
+    /// white space, quote or bracket.
     Long(usize),
-    /// It is none, and neither is any that begins before this offset.
+    /// Not a target, and no target begins before this offset.
     None(usize),
 }
 
@@ -32,8 +32,8 @@ pub fn inline(text: &[u8], sees_end: bool) -> Target {
     }
 }
 
-/// The target after `]:` at the start of `text`, in a line that began with `[`. After it only a title may
-/// stand in the line.
+/// The target after `]:` at the start of `text`, in a line that began with `[`. Only a title may follow it in
+/// the line.
 pub fn definition(text: &[u8], sees_end: bool) -> Target {
     let begin = 2 + spaces(text.get(2..).unwrap_or_default());
     if text.get(begin).is_none_or(|&byte| byte == b'\n') {
@@ -47,13 +47,13 @@ pub fn definition(text: &[u8], sees_end: bool) -> Target {
     }
 }
 
-/// Blanks and tabs at the start of `text`, carriage returns included, line breaks not.
+/// Number of spaces, tabs and carriage returns at the start of `text`, without line breaks.
 fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|&&byte| byte == b' ' || byte == b'\t' || byte == b'\r').count()
 }
 
-/// Where the target that begins at `begin` stops: at white space, at the bracket that closes it, after `>` of
-/// a target in angles.
+/// End of the target that begins at `begin`: at white space, at the bracket that closes it, or after the `>`
+/// of a target in angle brackets.
 fn target_end(text: &[u8], begin: usize, sees_end: bool) -> Option<usize> {
     let rest = text.get(begin..).unwrap_or_default();
     if rest.first() == Some(&b'<') {

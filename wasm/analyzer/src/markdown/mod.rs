@@ -1,6 +1,6 @@
 //! The markdown constructs whose text is not content: tags, comments, link targets, fence marks, entities.
-//! Each function looks at the text from the cursor on, at most `LOOKAHEAD` bytes far, and says how far the
-//! construct reaches; the scanner decides what that means.
+//! Each function reads the text from the cursor on, at most `LOOKAHEAD` bytes, and returns the extent of the
+//! construct. The scanner decides how to handle it.
 
 pub mod entity;
 #[rustfmt::skip]
@@ -9,6 +9,6 @@ pub mod line;
 pub mod link;
 pub mod tag;
 
-/// How far a decision may look. With the rest of the text nearer than that, it sees the end. A window holds
-/// several of these.
+/// Maximum lookahead of a decision. If the rest of the text is shorter, the decision sees the end of the
+/// text. A window is several times as large.
 pub const LOOKAHEAD: usize = 4096;

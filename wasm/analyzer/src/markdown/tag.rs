@@ -1,11 +1,11 @@
-//! HTML tags, autolinks and inline comments, by the rules of `CommonMark` 0.31 section 6.5 to 6.6, a little
+//! HTML tags, autolinks and inline comments, by the rules of `CommonMark` 0.31 sections 6.5 to 6.6. Slightly
 //! more lenient about attributes.
 
 use crate::bytes::is_space;
 
 /// End (exclusive) of the tag, closing tag, declaration, processing instruction or autolink that begins with
-/// the `<` at the start of `text`; `None`: the `<` is text. Stops at the next `<` outside quotes, so that a
-/// run of them costs linear time.
+/// the `<` at the start of `text`. `None`: the `<` is text. Stops at the next `<` outside quotes, so that a
+/// run of them takes linear time.
 pub fn end(text: &[u8]) -> Option<usize> {
     match *text.get(1)? {
         b'a'..=b'z' | b'A'..=b'Z' => named_end(text, 1),
@@ -27,7 +27,7 @@ fn named_end(text: &[u8], name: usize) -> Option<usize> {
     }
 }
 
-/// A target without white space that holds a `:` or an `@`: a web or mail address.
+/// A target without white space that contains a `:` or an `@`: a web or mail address.
 fn autolink_end(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let stop = rest.iter().position(|&byte| is_space(byte) || byte == b'<' || byte == b'>')?;
@@ -77,7 +77,7 @@ pub fn find(text: &[u8], needle: &[u8], from: usize) -> Option<usize> {
     rest.windows(needle.len()).position(|window| window == needle).map(|offset| from + offset)
 }
 
-/// Offset of the closing tag `</name` in `text`, in any case of letters; `name` is in lower case.
+/// Offset of the closing tag `</name` in `text`, ignoring case. `name` must be in lower case.
 pub fn find_closing(text: &[u8], name: &[u8]) -> Option<usize> {
     let length = name.len() + 2;
     text.windows(length)

@@ -1,5 +1,5 @@
-//! The scanner where only the places of a few terms are wanted: which terms, and by which first letters their
-//! words can be told from others.
+//! The scanner in the mode that finds only the positions of a few terms: the wanted terms, and the first
+//! letters that distinguish their words from others.
 
 use super::Analyzer;
 use crate::lanes::set_of;
@@ -7,8 +7,8 @@ use crate::lexicon::Lexicon;
 use crate::record::{Found, Record, FOUND_MAX};
 
 impl Analyzer {
-    /// Marks the terms that are looked for, each by its index, after `begin` with `Purpose::Find` and again
-    /// after `empty`.
+    /// Marks the wanted terms, each with its index. Must be called after `begin` with `Purpose::Find`, and
+    /// again after `empty`.
     pub fn look_for<'a>(&mut self, terms: impl Iterator<Item = (u32, &'a [u8])>) {
         self.seconds = [0; 64];
         let mut firsts = Vec::new();
@@ -24,8 +24,8 @@ impl Analyzer {
         self.skimmed = set_of(&firsts);
     }
 
-    /// A word goes on as its term does, but for what stands for a letter with an accent, for `y` and `i`
-    /// (dying, die), and for a doubled first letter. A term of one letter may be any word's.
+    /// A word has the same second letter as its term, with three exceptions: a letter with an accent, `y` and
+    /// `i` (dying, die), and a doubled first letter. A term of one letter may belong to any word.
     fn want_second(&mut self, first: u8, second: Option<u8>) {
         let wanted = match second {
             Some(b'i' | b'y') => 1 << b'i' | 1 << b'y',
@@ -37,18 +37,18 @@ impl Analyzer {
         }
     }
 
-    /// Forgets all words, and the marks with them.
+    /// Removes all words and their marks.
     pub fn empty(&mut self) {
         self.lexicon.forget_locals();
         self.lexicon.empty_if_full();
     }
 
-    /// Places of marked terms.
+    /// Positions of marked terms.
     pub fn found(&self) -> &[Found] {
         self.record.found()
     }
 
-    /// The tokens listed so far, and what their terms are.
+    /// The tokens listed so far, and the lexicon with their terms.
     pub fn listed(&self) -> (&Record, &Lexicon) {
         (&self.record, &self.lexicon)
     }

@@ -1,4 +1,4 @@
-//! The scanner's way through source code: identifiers instead of words, their parts at the same position, no
+//! The scanner for source code: identifiers instead of words, with their parts at the same position, and no
 //! markup. Rules: `code`.
 
 use super::{Analyzer, Status};
@@ -8,7 +8,7 @@ use crate::code::{identifier_end, is_empty, next_part};
 use crate::lexicon::NOTHING;
 
 impl Analyzer {
-    /// Reads identifiers until the window ends or something is needed.
+    /// Reads identifiers until the window ends or the caller must act.
     pub(super) fn identifiers(&mut self, table: &Table) -> Option<Status> {
         while self.cursor < self.limit {
             let at = self.cursor;
@@ -47,8 +47,8 @@ impl Analyzer {
         }
     }
 
-    /// The parts of the identifier where they are something else than it: each once, because a term has a
-    /// position only once.
+    /// Adds the parts of the identifier that differ from it, each only once, because a term has a position
+    /// only once.
     fn parts(&mut self, at: usize, end: usize, whole: u32, is_ascii: bool) {
         let mut seen = core::mem::take(&mut self.parts_seen);
         seen.clear();

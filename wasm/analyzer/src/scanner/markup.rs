@@ -1,5 +1,5 @@
-//! The scanner's markdown side: what happens at the start of a line and at a mark, and how comments, raw
-//! elements and long targets are passed over.
+//! The markdown part of the scanner: handles the start of a line and marks, and skips comments, raw elements
+//! and long targets.
 
 use super::{Analyzer, Status};
 use crate::bytes::{Mode, RawElement};
@@ -49,7 +49,7 @@ impl Analyzer {
     fn angle(&mut self, at: usize) {
         let view = self.view(at);
         if view.starts_with(b"<!--") {
-            // Where an earlier search ended in vain, this one begins: a run of `<!--` costs linear time.
+            // Continues where an earlier search failed, so that a run of `<!--` takes linear time.
             let known = self.no_comment_end_before.saturating_sub(self.offset(at)) as usize;
             match tag::find(view, b"-->", known.max(2)) {
                 Some(end) => self.cursor = at + end + 3,

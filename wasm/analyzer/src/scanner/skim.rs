@@ -1,6 +1,6 @@
-//! The scanner's short cut where only the places of a few terms matter: from one byte that may matter to the
-//! next, sixteen at a time. What matters: marks and line breaks of the mode, bytes beyond ASCII, apostrophes,
-//! and words that begin as a wanted term does.
+//! The scanner's fast path for finding only the positions of a few terms. It skips from one relevant byte to
+//! the next, sixteen bytes at a time. Relevant are the mode's marks and line breaks, bytes beyond ASCII,
+//! apostrophes, and words that begin like a wanted term.
 
 use super::Analyzer;
 use crate::bytes::Mode;
@@ -8,7 +8,7 @@ use crate::lanes::{high_mask, load, set_masks, set_of, word_mask, Block, LANES};
 use crate::markdown::entity;
 use crate::words::{word_end, WORD_BYTES_MAX};
 
-/// What matters in each mode but for words, with the apostrophe of contractions and without.
+/// Relevant bytes of each mode except words, with and without the apostrophe of contractions.
 static TEXT: Block = set_of(b"'\n<&\\`]");
 static TEXT_ALONE: Block = set_of(b"\n<&\\`]");
 static SPAN: Block = set_of(b"'\n`");
@@ -19,7 +19,8 @@ static PLAIN: Block = set_of(b"'");
 static PLAIN_ALONE: Block = set_of(b"");
 
 impl Analyzer {
-    /// Moves the cursor to the next byte that matters. True where that was passed over, too: look again.
+    /// Moves the cursor to the next relevant byte. Returns true if that byte was skipped as well; call it
+    /// again then.
     #[inline(always)]
     pub(super) fn skim(&mut self) -> bool {
         let from = self.cursor;
@@ -83,7 +84,7 @@ impl Analyzer {
         self.limit
     }
 
-    /// Whether the mark at `at` makes no difference: a line that ends before text, in text; a bracket that
+    /// Returns whether the mark at `at` has no effect: in text, a line break before text; or a bracket that
     /// closes no link.
     #[inline(always)]
     fn is_idle(&self, at: usize) -> bool {
@@ -100,7 +101,8 @@ impl Analyzer {
         }
     }
 
-    /// Whether the word at `at`, whose first letter is wanted, goes on as a wanted term does.
+    /// Returns whether the word at `at`, whose first letter is wanted, has the second letter of a wanted
+    /// term.
     #[inline(always)]
     fn may_begin(&self, at: usize) -> bool {
         let first = usize::from((self.byte(at) | 0x20) & 0x3f);
@@ -108,7 +110,7 @@ impl Analyzer {
         !second.is_ascii_alphanumeric() || self.seconds.get(first).is_some_and(|seconds| seconds >> (second | 0x20) & 1 == 1)
     }
 
-    /// At the end of what may be decided on: a word that goes on there is passed over as a whole.
+    /// At the limit of the window: a word that continues there is skipped as a whole.
     fn finish_word(&mut self, from: usize) {
         let at = self.limit;
         self.cursor = at;
@@ -117,11 +119,11 @@ impl Analyzer {
         }
     }
 
-    /// The byte at `at` may belong to a word that began before: that is looked at whole. False where it
-    /// begins one, or stands alone.
+    /// The byte at `at` may belong to a word that began before it; that word is then processed as a whole.
+    /// Returns false if the byte begins a word or is isolated.
     fn wide_word_around(&mut self, from: usize, at: usize) -> bool {
         let letters = self.window.get(from..at).unwrap_or_default().iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        // A longer run is cut into several words.
+        // A longer run is split into several words.
         let letters = letters % WORD_BYTES_MAX;
         if letters == 0 {
             return false;
@@ -135,7 +137,8 @@ impl Analyzer {
             self.contraction();
             return self.cursor > at;
         }
-        // A mark on the first letter can make another letter of it; otherwise that one tells.
+        // A combining mark can change the first letter into another letter. Otherwise the first letter
+        // decides.
         if letters == 1 || self.seconds.get(usize::from((self.byte(begin) | 0x20) & 0x3f)).is_some_and(|&seconds| seconds != 0) {
             self.wide_word(begin);
         } else {

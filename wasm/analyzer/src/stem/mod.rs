@@ -1,14 +1,14 @@
-//! Stemmers by language: Snowball's algorithms from the crate rust-stemmers, Polish from `polish`. A word
-//! goes to a stemmer only when all its letters belong to the script that the algorithm was written for;
-//! names, identifiers and numbers pass unchanged.
+//! Stemmers by language: Snowball algorithms from the crate rust-stemmers, and `polish` for Polish. A word is
+//! stemmed only if all its letters belong to the script of the algorithm. Names, identifiers and numbers are
+//! unchanged.
 
 mod polish;
 
 use rust_stemmers::{Algorithm, Stemmer as Snowball};
 use std::borrow::Cow;
 
-/// Longer words are identifiers or noise. No word of the 18 languages' dictionaries, compounds included, is
-/// longer.
+/// Longer words are identifiers or noise. No word in the dictionaries of the 18 languages is longer,
+/// including compounds.
 const WORD_BYTES_MAX: usize = 96;
 
 pub struct Stemmer {
@@ -56,8 +56,8 @@ impl Stemmer {
         Self { script, algorithm: Some(Snowball::create(algorithm)) }
     }
 
-    /// The stem of a normalised word; the word itself where no rule applies. Never empty for a word that is
-    /// not.
+    /// The stem of a normalized word, or the word itself if no rule applies. Never empty for a non-empty
+    /// word.
     pub fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
         if word.len() > WORD_BYTES_MAX || !self.script.wrote(word) {
             return Cow::Borrowed(word);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::languages::CODES;
 
-    /// Small deterministic generator, so that a failure names its seed and repeats.
+    /// Small deterministic generator, so that a failure can be reproduced from its seed.
     fn next(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;
@@ -125,8 +125,8 @@ mod tests {
         }
     }
 
-    /// What `Analyzer::look_for` builds on: ASCII letters at the beginning stay, but for `y` and `i`, and a
-    /// doubled first one.
+    /// The property that `Analyzer::look_for` requires: leading ASCII letters are unchanged, except for `y`
+    /// and `i` and a doubled first letter.
     fn begins_alike(word: &str, stem: &str) -> bool {
         if word.as_bytes().first() == word.as_bytes().get(1) {
             return word.as_bytes().first() == stem.as_bytes().first();

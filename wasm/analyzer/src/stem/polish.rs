@@ -1,14 +1,15 @@
-//! A light stemmer for Polish, our own: cuts inflectional endings of nouns, adjectives and common verb
-//! classes, then evens out the consonant and vowel alternations that the endings cause (ręka/ręce,
-//! noga/nodze, wóz/wozu). Conservative: it conflates forms of one word rather than words of one root. Golden
-//! list: test/golden/analyzer/polish.json.
+//! The project's own light stemmer for Polish. It removes inflectional endings of nouns, adjectives and
+//! common verb classes, and then unifies the consonant and vowel alternations that the endings cause
+//! (ręka/ręce, noga/nodze, wóz/wozu). Conservative: it conflates forms of one word rather than words of one
+//! root. Golden list: test/golden/analyzer/polish.json.
 
 use std::borrow::Cow;
 
-/// Letters that must stay before an ending.
+/// Minimum number of letters before an ending.
 const STEM_LETTERS_MIN: usize = 3;
 
-/// Endings, longest first among those that share a tail. The number is how many letters must stay.
+/// Endings, longest first among those that share a suffix. The number is the minimum number of letters that
+/// remain.
 #[rustfmt::skip]
 static ENDINGS: &[(&str, usize)] = &[
     ("owaniach", 3), ("owaniami", 3), ("owaniom", 3), ("owaniem", 3), ("owanego", 3), ("owanemu", 3), ("owanych", 3), ("owanymi", 3),
@@ -32,7 +33,7 @@ static ENDINGS: &[(&str, usize)] = &[
     ("ą", 3), ("ę", 3), ("a", 3), ("e", 3), ("i", 3), ("o", 3), ("u", 3), ("y", 3),
 ];
 
-/// Words whose end only looks like an ending; forms of theirs begin with them.
+/// Words whose end only looks like an ending. Their inflected forms begin with them.
 static UNCUT: &[&str] =
     &["system", "problem", "program", "totem", "telegram", "diagram", "emblem", "album", "forum", "miejsc", "hiszpan", "brytan", "reklam"];
 
@@ -51,7 +52,7 @@ fn letters(word: &str) -> usize {
     word.chars().count()
 }
 
-/// Whether `rest` is what declension puts after a noun.
+/// Returns whether `rest` is a case ending of a noun.
 fn is_case_ending(rest: &str) -> bool {
     matches!(rest, "" | "u" | "y" | "a" | "e" | "o" | "i" | "owi" | "em" | "om" | "ów" | "ach" | "ami" | "ie" | "ia" | "ii" | "ią" | "ię")
 }
@@ -75,12 +76,12 @@ fn cut_ending(word: &str) -> (&str, &str) {
     (word, "")
 }
 
-/// One spelling for the root that its forms write in several ways.
+/// Returns one spelling for a root that its forms write in several ways.
 fn even_out<'a>(root: &'a str, ending: &str) -> Cow<'a, str> {
     let is_soft = ending.starts_with('i');
     let mut root = root.to_owned();
-    // Fleeting e: książek/książk-, chłopiec/chłopc-, domek/domk-. A soft c before an ending is none:
-    // kobiec-ie.
+    // Fleeting e: książek/książk-, chłopiec/chłopc-, domek/domk-. A soft c before an ending is not a fleeting
+    // e: kobiec-ie.
     for (written, plain, before_endings) in [("iec", "c", false), ("iek", "k", true), ("ek", "k", true)] {
         if (before_endings || ending.is_empty()) && root.strip_suffix(written).is_some_and(|rest| letters(rest) >= STEM_LETTERS_MIN) {
             replace_tail(&mut root, written, plain);
@@ -117,7 +118,7 @@ fn replace_tail(root: &mut String, written: &str, plain: &str) {
     root.push_str(plain);
 }
 
-/// ó and ą of the last syllable turn into o and ę: wóz/wozu, ząb/zęba.
+/// ó and ą in the last syllable become o and ę: wóz/wozu, ząb/zęba.
 fn last_vowel(root: &mut String) {
     let vowel = root.char_indices().rev().find(|(_, letter)| "aeiouyóąę".contains(*letter));
     match vowel {
