@@ -65,7 +65,7 @@ inline constexpr uint32_t kGraphTailShareDivisor = 64;
 inline constexpr uint32_t kGraphSliceMin = 16384;
 inline constexpr uint32_t kGraphSliceShareDivisor = 4;
 // Number of neighbours per node (twice as many at the base level), and number of candidates when a node is
-// added and in a search: decision 0130.
+// added and in a search: decision 0133.
 inline constexpr uint32_t kGraphConnectivity = 16;
 inline constexpr uint32_t kGraphExpansionAdd = 128;
 inline constexpr uint32_t kGraphExpansionSearch = 100;
