@@ -10,7 +10,7 @@ import { rebuildPages } from './consumers/rebuild.js'
 import { analysisVersion } from './domain/documents/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
-import { heldBodies } from './engine/held_bodies.js'
+import { openSharedBodies } from './engine/shared_bodies.js'
 import { checkTruth, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits/backup.js'
@@ -59,7 +59,7 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   checkEnvironment(environment)
   resetBinlog(environment)
   await environment.root.flushed
-  const store = new TruthStore(path, 0, keyring, heldBodies(config.limits))
+  const store = new TruthStore(path, 0, keyring, openSharedBodies(config.limits))
   const sealed = beginSealing({ store, engine, vectorEngine: openVectorEngine() }, keyring)
   const history = await store.beginEpoch()
   await buildIndex({ config, engine, store }, path, history)
@@ -91,7 +91,7 @@ async function buildIndex({ config, engine, store }: Prepared, path: string, his
   engine.open(join(path, 'index'), history, analysisVersion(config))
   // This process serves no requests and may wait for the network.
   const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
-  const stores = new ObjectStores(outbound, heldBodies(config.limits))
+  const stores = new ObjectStores(outbound, openSharedBodies(config.limits))
   const fetching = new ObjectFetching({ store, settings: new SettingsCache(), fetchObjects: (objects) => stores.bringEach(objects) })
   const pages = rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })
   for (let step = pages.next(false); step.done !== true;) {

@@ -22,7 +22,7 @@ import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
 import { healthWatch } from './system/probes.js'
 import type { ServerState } from './system/server_state.js'
-import { heldBodies } from './engine/held_bodies.js'
+import { openSharedBodies } from './engine/shared_bodies.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
@@ -76,7 +76,7 @@ class Server implements ServerState, LanesListener {
     this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
-    const held = heldBodies(config.limits)
+    const held = openSharedBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, held))
     const offered = surfaces.filter((definition) => definition.mode(config) !== undefined)
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])

@@ -48,12 +48,12 @@ const ENDING_SIGNALS = ['SIGTERM', 'SIGINT'] as const
  */
 export async function supervise(argv: readonly string[], restartsMax: number): Promise<number> {
   let quickFailures = 0
-  let told: Readonly<Record<string, string>> = {}
+  let reported: Readonly<Record<string, string>> = {}
   for (let restarts = 0; ; restarts++) {
     const startedAt = performance.now()
-    const end = await runChild(argv, { [RESTARTS_VARIABLE]: String(restarts), ...told }).catch(unstarted)
+    const end = await runChild(argv, { [RESTARTS_VARIABLE]: String(restarts), ...reported }).catch(unstarted)
     if (end.asked || end.code === 0 || end.code === EXIT_REFUSED) return end.code
-    if (end.hasRun) told = toldAfter(end)
+    if (end.hasRun) reported = reportedAfter(end)
     const { isDiskFull } = end
     // The next child refuses writes, so it does not end in the same way: it starts without a pause, and reads
     // need not wait.
@@ -74,7 +74,7 @@ export function restartPauseMs(quickFailures: number): number {
 }
 
 /** Environment variables for the next child. */
-function toldAfter({ isDiskFull, how }: ChildEnd): Readonly<Record<string, string>> {
+function reportedAfter({ isDiskFull, how }: ChildEnd): Readonly<Record<string, string>> {
   return {
     ...(isDiskFull ? { [DISK_FULL_VARIABLE]: '1' } : {}),
     ...(SIGNALS_OF_DAMAGE.includes(how) ? { [PAGES_DOUBTED_VARIABLE]: how } : {}),
@@ -105,7 +105,7 @@ function unstarted({ message }: Error): ChildEnd {
 }
 
 /** @throws Error if the child could not be started */
-function runChild(argv: readonly string[], told: Readonly<Record<string, string>>): Promise<ChildEnd> {
+function runChild(argv: readonly string[], reported: Readonly<Record<string, string>>): Promise<ChildEnd> {
   return new Promise((resolve, reject) => {
     let asked = false
     let isDiskFull = false
@@ -113,7 +113,7 @@ function runChild(argv: readonly string[], told: Readonly<Record<string, string>
       // The channel carries HEARS_MESSAGE and perhaps DISK_FULL_MESSAGE. Its end tells the child that the
       // parent has gone.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, [SUPERVISED_VARIABLE]: '1', ...told },
+      env: { ...process.env, [SUPERVISED_VARIABLE]: '1', ...reported },
     })
     const forward = (signal: NodeJS.Signals): void => {
       asked = true

@@ -51,12 +51,12 @@ napi_value cache_body(const Call& call) {
 
 napi_value shared_body(const Call& call) {
   const std::optional<BodyId> id = body_id(call);
-  if (!id) return call.raise_type("heldBody: expected an id of 16 bytes");
+  if (!id) return call.raise_type("sharedBody: expected an id of 16 bytes");
   const SharedBody body = shared_bodies().get(*id);
   if (body == nullptr) return nullptr;
   napi_value buffer = nullptr;
   // Throws, because undefined means that the body is not stored.
-  if (napi_create_buffer_copy(call.env(), body->size(), body->data(), nullptr, &buffer) != napi_ok) return call.raise("heldBody: no memory for a copy");
+  if (napi_create_buffer_copy(call.env(), body->size(), body->data(), nullptr, &buffer) != napi_ok) return call.raise("sharedBody: no memory for a copy");
   return buffer;
 }
 
@@ -92,7 +92,7 @@ napi_value body_stats(const Call& call) {
 
 bool add_shared_bodies(napi_env env, napi_value exports) noexcept {
   return add_function<keep_body>(env, exports, "keepBody") && add_function<cache_body>(env, exports, "cacheBody") &&
-         add_function<shared_body>(env, exports, "heldBody") && add_function<has_body>(env, exports, "holdsBody") &&
+         add_function<shared_body>(env, exports, "sharedBody") && add_function<has_body>(env, exports, "holdsBody") &&
          add_function<remove_body>(env, exports, "removeBody") && add_function<clear_bodies>(env, exports, "clearBodies") &&
          add_function<body_stats>(env, exports, "bodyStats");
 }

@@ -6,7 +6,7 @@
 
 namespace mds::binding {
 
-// Adds keepBody, cacheBody, heldBody, holdsBody, removeBody, clearBodies and bodyStats. Returns false on
+// Adds keepBody, cacheBody, sharedBody, holdsBody, removeBody, clearBodies and bodyStats. Returns false on
 // failure.
 [[nodiscard]] bool add_shared_bodies(napi_env env, napi_value exports) noexcept;
 

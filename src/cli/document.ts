@@ -22,12 +22,12 @@ export interface SourcePoint {
 }
 
 /** Location of an item in its source: the point after it. */
-interface Place extends SourcePoint {
+interface ItemOrigin extends SourcePoint {
   /** The name shown to the user: a path, or `line 12`. */
   readonly name: string
 }
 
-export interface DocumentItem extends Place {
+export interface DocumentItem extends ItemOrigin {
   readonly kind: 'document'
   /** The document as JSON text, and its length in UTF-8 bytes. */
   readonly json: string
@@ -38,7 +38,7 @@ export interface DocumentItem extends Place {
   readonly warning?: string
 }
 
-export interface ProblemItem extends Place {
+export interface ProblemItem extends ItemOrigin {
   readonly kind: 'problem'
   readonly problem: string
 }
@@ -60,14 +60,14 @@ export interface ImportSource {
 /** The source cannot be read at all. None of it was or will be imported. */
 export class SourceError extends Error {}
 
-export function documentItem(document: ImportDocument, place: Place, warning?: string): DocumentItem {
+export function documentItem(document: ImportDocument, origin: ItemOrigin, warning?: string): DocumentItem {
   const { key, lang, meta, contentMd, expiresAt, addedAt, updatedAt } = document
   const json = JSON.stringify({ key, lang, meta, contentMd, expiresAt, addedAt, updatedAt })
   return {
     kind: 'document',
-    name: place.name,
-    position: place.position,
-    consumed: place.consumed,
+    name: origin.name,
+    position: origin.position,
+    consumed: origin.consumed,
     json,
     jsonBytes: Buffer.byteLength(json),
     identity: `${document.key.toLowerCase()}\0${document.lang.toLowerCase()}`,

@@ -88,11 +88,11 @@ async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, ta
   const broken = new Promise<never>((_, reject) => target.on('error', (error: Error) => reject(brokenBy(error))))
   broken.catch(() => undefined)
   let parts: Buffer[] = []
-  let held = 0
+  let buffered = 0
   const flush = async (): Promise<void> => {
-    const bytes = Buffer.concat(parts, held)
+    const bytes = Buffer.concat(parts, buffered)
     parts = []
-    held = 0
+    buffered = 0
     if (bytes.length > 0 && !target.write(bytes)) await Promise.race([once(target, 'drain'), broken])
   }
   for (;;) {
@@ -107,8 +107,8 @@ async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, ta
     }
     const part = typeof value === 'string' ? Buffer.from(value) : value
     parts.push(part)
-    held += part.length
-    if (held >= GIT_EXPORT_WRITTEN_BYTES) await flush()
+    buffered += part.length
+    if (buffered >= GIT_EXPORT_WRITTEN_BYTES) await flush()
   }
 }
 

@@ -15,16 +15,16 @@ const NEWLINE = 0x0a
 export async function* splitLines(stream: AsyncIterable<Buffer>, lineBytesMax: number): AsyncGenerator<Line> {
   let number = 0
   let parts: Buffer[] = []
-  let held = 0
+  let buffered = 0
   const take = (): Buffer | undefined => {
-    const bytes = held > lineBytesMax ? undefined : Buffer.concat(parts, held)
+    const bytes = buffered > lineBytesMax ? undefined : Buffer.concat(parts, buffered)
     parts = []
-    held = 0
+    buffered = 0
     return bytes
   }
   const hold = (part: Buffer): void => {
-    held += part.length
-    if (held > lineBytesMax) parts = []
+    buffered += part.length
+    if (buffered > lineBytesMax) parts = []
     else parts.push(part)
   }
   for await (const chunk of stream) {
@@ -37,5 +37,5 @@ export async function* splitLines(stream: AsyncIterable<Buffer>, lineBytesMax: n
     }
     if (begin < chunk.length) hold(chunk.subarray(begin))
   }
-  if (held > 0) yield { number: number + 1, bytes: take() }
+  if (buffered > 0) yield { number: number + 1, bytes: take() }
 }

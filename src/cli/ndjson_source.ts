@@ -62,8 +62,8 @@ function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer
 }
 
 function parseLine(line: Line, consumed: number, lang: string): SourceItem {
-  const place = { name: `line ${line.number}`, position: String(line.number), consumed }
-  const problem = (text: string): SourceItem => ({ kind: 'problem', ...place, problem: text })
+  const origin = { name: `line ${line.number}`, position: String(line.number), consumed }
+  const problem = (text: string): SourceItem => ({ kind: 'problem', ...origin, problem: text })
   if (line.bytes === undefined) return problem(`longer than ${IMPORT_LINE_BYTES_MAX} bytes`)
   const text = decodeUtf8(line.bytes)
   if (text === undefined) return problem('not valid UTF-8')
@@ -74,7 +74,7 @@ function parseLine(line: Line, consumed: number, lang: string): SourceItem {
     return problem(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
   const document = readDocument(value, lang)
-  return typeof document === 'string' ? problem(document) : documentItem(document, place)
+  return typeof document === 'string' ? problem(document) : documentItem(document, origin)
 }
 
 /**

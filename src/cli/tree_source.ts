@@ -60,21 +60,21 @@ async function* walk(root: string, folder: string, after: readonly string[]): As
 }
 
 async function readItem(root: string, path: string, consumed: number, options: TreeOptions): Promise<SourceItem> {
-  const place = { name: path, position: path, consumed }
+  const origin = { name: path, position: path, consumed }
   try {
     const file = join(root, path)
     const { size } = await stat(file)
     if (size > IMPORT_FILE_BYTES_MAX)
-      return { kind: 'problem', ...place, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
+      return { kind: 'problem', ...origin, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
     const text = decodeUtf8(await readFile(file))
-    if (text === undefined) return { kind: 'problem', ...place, problem: 'not valid UTF-8' }
+    if (text === undefined) return { kind: 'problem', ...origin, problem: 'not valid UTF-8' }
     const exported = readExportedFile(text)
-    if (exported !== undefined) return documentItem(exported, place)
+    if (exported !== undefined) return documentItem(exported, origin)
     const { meta, bodyOffset, problem } = readFrontmatter(text)
     const contentMd = options.stripFrontmatter ? text.slice(bodyOffset) : text
-    return documentItem({ key: path.replace(MARKDOWN, ''), lang: options.lang, meta, contentMd }, place, problem)
+    return documentItem({ key: path.replace(MARKDOWN, ''), lang: options.lang, meta, contentMd }, origin, problem)
   } catch (error) {
-    return { kind: 'problem', ...place, problem: error instanceof Error ? error.message : String(error) }
+    return { kind: 'problem', ...origin, problem: error instanceof Error ? error.message : String(error) }
   }
 }
 

@@ -38,14 +38,14 @@ export function reread(running: Config, argv: readonly string[], env: NodeJS.Pro
   const differences = differencesOf(running, read)
   const taken = Object.fromEntries(differences.filter(({ isTaken }) => isTaken).map(({ field }) => [field, read[field]]))
   const next: Config = Object.freeze({ ...running, ...taken })
-  const tell = (): void => {
+  const logChanges = (): void => {
     if (!isQuiet) tellOf(differences, running, next)
   }
   // Logged under the old or the new level, whichever shows it.
   const isShown = logs('info')
-  if (isShown) tell()
+  if (isShown) logChanges()
   for (const take of TAKERS) take(next)
-  if (!isShown) tell()
+  if (!isShown) logChanges()
   return next
 }
 

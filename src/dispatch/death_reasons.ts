@@ -12,23 +12,23 @@ export class DeathReasons {
 
   say(text: string): void {
     this.#said = { text, at: performance.now() }
-    for (const tell of this.#waiting.splice(0)) tell(text)
+    for (const settle of this.#waiting.splice(0)) settle(text)
   }
 
-  ask(told: (reason: string) => void): void {
+  ask(reported: (reason: string) => void): void {
     const said = this.#said
     if (said !== undefined && performance.now() - said.at < LANE_DEATH_REASON_MS) {
-      told(said.text)
+      reported(said.text)
       return
     }
-    const tell = (reason: string): void => {
+    const settle = (reason: string): void => {
       clearTimeout(late)
-      told(reason)
+      reported(reason)
     }
     const late = setTimeout(() => {
-      this.#waiting.splice(this.#waiting.indexOf(tell), 1)
-      told('no reason was given')
+      this.#waiting.splice(this.#waiting.indexOf(settle), 1)
+      reported('no reason was given')
     }, this.msMax)
-    this.#waiting.push(tell)
+    this.#waiting.push(settle)
   }
 }

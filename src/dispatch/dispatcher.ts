@@ -34,7 +34,7 @@ import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
-import { READ_CLASSES, ReadPlaces, type ReadClass } from './read_places.js'
+import { READ_CLASSES, ReadScheduler, type ReadClass } from './read_scheduler.js'
 import type { RequestQueue } from './request_queue.js'
 import { requestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
@@ -54,7 +54,7 @@ export class Dispatcher {
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
-  readonly #places: ReadPlaces
+  readonly #reads: ReadScheduler
   /** Bytes of the commands that are in the write lane. */
   #commitBytes = 0
   #lastBatch = 0
@@ -82,7 +82,7 @@ export class Dispatcher {
       switchTo: (generation) => this.#switchTo(generation),
     })
     this.#slots = new SlotTable(control)
-    this.#places = new ReadPlaces(config.searchesMax)
+    this.#reads = new ReadScheduler(config.searchesMax)
     this.#queues = requestQueues(config.limits, surfaces)
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
@@ -327,7 +327,7 @@ export class Dispatcher {
       this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
     while (!this.#isSwitching && this.#head('long') !== undefined && pools.long().freeTasks > 0)
       this.#run(pools.long(), 'long', this.#takeBatch('long', 1))
-    this.#hold.tell()
+    this.#hold.notify()
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
@@ -336,21 +336,21 @@ export class Dispatcher {
   #drainReads(pools: LanePools): void {
     for (;;) {
       let oldest: ReadClass | undefined
-      let place: LanePool | null = null
+      let pool: LanePool | null = null
       let oldestAt = Infinity
       for (const queue of READ_CLASSES) {
         if (this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')) continue
         const head = this.#head(queue)
         if (head === undefined || head.queuedAt >= oldestAt) continue
-        const free = this.#places.placeFor(queue, pools)
+        const free = this.#reads.poolFor(queue, pools)
         if (free === null) continue
         oldest = queue
-        place = free
+        pool = free
         oldestAt = head.queuedAt
       }
-      if (oldest === undefined || place === null) return
-      const share = this.#places.shareOf(oldest, this.#queues[oldest].length, place.freeTasks)
-      this.#run(place, oldest, this.#takeBatch(oldest, share))
+      if (oldest === undefined || pool === null) return
+      const share = this.#reads.shareOf(oldest, this.#queues[oldest].length, pool.freeTasks)
+      this.#run(pool, oldest, this.#takeBatch(oldest, share))
     }
   }
 
@@ -393,7 +393,7 @@ export class Dispatcher {
   #run(pool: LanePool, queue: QueueClass, batch: readonly Ticket[]): void {
     assert(batch.length > 0, 'a batch carries at least one request')
     this.#inFlight[queue] += batch.length
-    if (queue === 'search') this.#places.begin(batch.length)
+    if (queue === 'search') this.#reads.begin(batch.length)
     const bytes = batch.reduce((sum, ticket) => sum + ticket.bodyBytes, 0)
     if (queue === 'commit') this.#commitBytes += bytes
     this.telemetry.observeBatch(queue, batch.length)
@@ -403,7 +403,7 @@ export class Dispatcher {
     pool.run(batch, (lost) => {
       if (lost) this.#onBatchLost(batch, id)
       this.#inFlight[queue] -= batch.length
-      if (queue === 'search') this.#places.end(batch.length)
+      if (queue === 'search') this.#reads.end(batch.length)
       if (queue === 'commit') this.#commitBytes -= bytes
       this.#scheduleDrain()
     })

@@ -59,7 +59,7 @@ export class GenerationSwitch {
       this.lanes.point()
       this.lanes.bulk()
       for (const pool of this.lanes.pools()) await within(SWITCH_LANE_MS_MAX, pool.whenReady(), `the ${pool.kind} lane is not ready`)
-      await this.#tell('open', generation)
+      await this.#notify('open', generation)
       failPoint('restore.opened')
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('writes'), 'writes under way do not end')
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('everything'), 'requests under way do not end')
@@ -72,7 +72,7 @@ export class GenerationSwitch {
     }
     try {
       failPoint('restore.served')
-      await this.#tell('adopt', generation)
+      await this.#notify('adopt', generation)
     } catch (error) {
       // Some lanes serve the old generation, others the new one. Only a restart corrects that; CURRENT names
       // the generation to serve.
@@ -87,7 +87,7 @@ export class GenerationSwitch {
   }
 
   async #goBack(generation: string): Promise<void> {
-    await this.#tell('drop', generation).catch((error: unknown) => log.error('restore', { fault: error }))
+    await this.#notify('drop', generation).catch((error: unknown) => log.error('restore', { fault: error }))
     this.holder.release()
     await this.#remove(generation)
   }
@@ -97,7 +97,7 @@ export class GenerationSwitch {
     await this.generations.remove(generation).catch((error: unknown) => log.error('restore', { fault: error }))
   }
 
-  async #tell(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {
+  async #notify(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {
     // The write lane first, because it opens the index.
     for (const pool of this.lanes.pools()) await pool.order(kind, generation)
   }

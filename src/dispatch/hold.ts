@@ -29,7 +29,7 @@ export class Hold {
   }
 
   /** Resolves waiting `begin` calls if the lanes are quiet. Called when a request may have left a lane. */
-  tell(): void {
+  notify(): void {
     if (this.#waiters.length === 0 || !this.isQuiet(this.#held)) return
     const waiters = this.#waiters
     this.#waiters = []

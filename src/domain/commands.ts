@@ -65,7 +65,7 @@ export interface PreparedObject {
   /** The record as it will be stored in the env. */
   readonly record: Uint8Array
   /** Process memory: the body record, which the write lane stores there. Else null. */
-  readonly held: Uint8Array | null
+  readonly memoryRecord: Uint8Array | null
 }
 
 /** The content of another state of the same document, stored once. */
@@ -180,10 +180,10 @@ export interface RotateCommand {
 }
 
 /** Moves the bodies of current states. Applies only to states that have not changed since. */
-export interface PlaceCommand {
-  readonly kind: 'place'
+export interface MoveCommand {
+  readonly kind: 'move'
   readonly collection: number
-  readonly placements: readonly Placement[]
+  readonly moves: readonly BodyMove[]
 }
 
 /** Documents that were embedded, or that will not be. */
@@ -205,7 +205,7 @@ export interface ForgetReleasesCommand {
   readonly swept: readonly Uint8Array[]
 }
 
-export interface Placement {
+export interface BodyMove {
   readonly docid: number
   readonly bodyLsn: bigint
   /** Null: the body is stored in the env only. */
@@ -229,7 +229,7 @@ export type Command =
   | CancelIngestCommand
   | IngestChunkCommand
   | TruncateCommand
-  | PlaceCommand
+  | MoveCommand
   | VectorsCommand
   | ForgetReleasesCommand
 

@@ -10,7 +10,7 @@ import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
 import { codeMarksOf, isCodeDocument } from './documents/code_document.js'
-import type { Placement, PreparedDocument } from './commands.js'
+import type { BodyMove, PreparedDocument } from './commands.js'
 import { collectionInId, documentId, requirePlainName } from './documents/identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 import type { Step } from './step.js'
@@ -59,7 +59,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       head,
       trimBelow,
       object: bufferOf(document.object?.record),
-      wantsVectors: document.embeds === true && isEmbeddedAnew(current, document),
+      wantsVectors: document.embeds === true && isEmbeddedAgain(current, document),
       flags: flagsOf(document),
     },
     body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
@@ -72,7 +72,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
  * Whether the document's vectors must be computed: the content is new, or it is now chunked differently.
  * Equal content that was sent again is detected when the document is processed.
  */
-function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
+function isEmbeddedAgain(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
   if (current === undefined || body.kind === 'new' || body.lsn !== current.bodyLsn) return true
   const isCode = (text: string): boolean => isCodeDocument(codeMarksOf(key, Object.entries(JSON.parse(text) as Record<string, string[]>)))
   return isCode(meta) !== isCode(current.meta.toString())
@@ -87,16 +87,16 @@ function isKeptHere({ object, flags }: PreparedDocument): boolean {
 }
 
 /** Moves the body of the current state. Undefined if the state has changed since. */
-export function decidePlace(
+export function decideMove(
   transaction: WriteTransaction,
   collection: number,
-  { docid, bodyLsn, object, body }: Placement,
+  { docid, bodyLsn, object, body }: BodyMove,
 ): Step | undefined {
   const head = transaction.isRetired(collection) ? undefined : transaction.view.headEvenExpired(collection, docid)
   if (head?.bodyLsn !== bodyLsn) return undefined
   // The body was in the env when this was prepared. Now the object is its only copy.
   if (object === null && body === null && transaction.view.objects.isElsewhere(head)) return undefined
-  const entry = { kind: 'place', lsn: transaction.nextLsn, collection, docid, bodyLsn, object: bufferOf(object?.record) } as const
+  const entry = { kind: 'move', lsn: transaction.nextLsn, collection, docid, bodyLsn, object: bufferOf(object?.record) } as const
   return { entry, body: bufferOf(body) ?? undefined, indexOp: undefined }
 }
 

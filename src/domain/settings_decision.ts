@@ -30,7 +30,7 @@ export interface SettingsDecision {
 }
 
 /** The target of a change: the name as requested, and the collection if it already exists. */
-interface Place {
+interface Target {
   readonly transaction: WriteTransaction
   readonly name: string
   readonly known: Collection | undefined
@@ -38,7 +38,7 @@ interface Place {
 
 export function decideSettings(transaction: WriteTransaction, { collection, change }: SettingsCommand): SettingsDecision {
   const known = collection === null ? undefined : transaction.view.collection(collection)
-  const place: Place = { transaction, name: collection ?? '', known }
+  const target: Target = { transaction, name: collection ?? '', known }
   if (known === undefined && collection !== null) requirePlainName('collection', collection)
   if (isEmbeddingChange(change)) return changeEmbedding(transaction, change)
   switch (change.kind) {
@@ -47,23 +47,23 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
       const config = mergeConfig(stored ?? {}, change.change)
       const isChanged = newLocation(stored, change.change) !== undefined
       const location = locationChange(transaction.view, known?.id, config, isChanged)
-      const located = locatedFirst(transaction, location, put(place, 'config', '', config))
-      const steps = sealedFirst(place, config.encrypted === true, located)
+      const located = locatedFirst(transaction, location, put(target, 'config', '', config))
+      const steps = sealedFirst(target, config.encrypted === true, located)
       return { steps, answer: { status: 'ok', collection } }
     }
     case 'unconfigure':
-      return { steps: sealedFirst(place, false, remove(place, 'config', '')), answer: { status: 'deleted', collection } }
+      return { steps: sealedFirst(target, false, remove(target, 'config', '')), answer: { status: 'deleted', collection } }
     case 'synonyms':
-      return decideSynonyms(place, change.term, change.synonyms)
+      return decideSynonyms(target, change.term, change.synonyms)
     case 'addStopWords':
     case 'deleteStopWords':
-      return decideStopWords(place, change.kind === 'addStopWords', change.words, change.refused)
+      return decideStopWords(target, change.kind === 'addStopWords', change.words, change.refused)
     case 'spellWords':
-      return decideSpellWords(place, change)
+      return decideSpellWords(target, change)
     case 'schema':
-      return decideSchema(place, change.text)
+      return decideSchema(target, change.text)
     case 'addRule':
-      return addRule(place, change.rule, change.seed)
+      return addRule(target, change.rule, change.seed)
     case 'replaceRule':
       return replaceRule(transaction, collection, change.id, change.rule)
     case 'deleteRule': {
@@ -76,13 +76,13 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
   }
 }
 
-function put({ transaction, name, known }: Place, setting: SettingKind, id: string, value: unknown): Step[] {
+function put({ transaction, name, known }: Target, setting: SettingKind, id: string, value: unknown): Step[] {
   const collection = known ?? { id: transaction.nextCollection, name }
   return [settingStep(transaction, collection, setting, id, JSON.stringify(value))]
 }
 
 /** No steps if the setting does not exist. */
-function remove({ transaction, known }: Place, setting: SettingKind, id: string): Step[] {
+function remove({ transaction, known }: Target, setting: SettingKind, id: string): Step[] {
   if (known === undefined || transaction.view.setting(known.id, setting, id) === undefined) return []
   return [settingStep(transaction, known, setting, id, null)]
 }
@@ -126,7 +126,7 @@ function behind(step: Step): Step {
  * A change of whether the collection is sealed precedes the other entries, so that the new configuration is
  * itself stored sealed or unsealed as it specifies.
  */
-function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, steps: Step[]): Step[] {
+function sealedFirst({ transaction, name, known }: Target, isSealed: boolean, steps: Step[]): Step[] {
   const isSealedNow = known !== undefined && transaction.isSealed(known.id)
   if (isSealed === isSealedNow) return steps
   if (isSealed && !transaction.canSeal) throw badRequest('invalid encrypted: SVC_ENCRYPTION_KEY is not set')
@@ -148,17 +148,17 @@ function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, ste
   return [sealing, ...steps.map(behind)]
 }
 
-function decideSynonyms(place: Place, term: string, synonyms: readonly string[] | null): SettingsDecision {
-  if (synonyms === null) return { steps: remove(place, 'synonyms', term), answer: { status: 'deleted' } }
-  const { transaction, known } = place
+function decideSynonyms(target: Target, term: string, synonyms: readonly string[] | null): SettingsDecision {
+  if (synonyms === null) return { steps: remove(target, 'synonyms', term), answer: { status: 'deleted' } }
+  const { transaction, known } = target
   const isNew = known === undefined || transaction.view.setting(known.id, 'synonyms', term) === undefined
   if (isNew && known !== undefined && transaction.view.countSettings(known.id, 'synonyms') >= SYNONYM_TERMS_MAX)
     throw badRequest(`too many synonyms: at most ${SYNONYM_TERMS_MAX} terms in a collection`)
-  return { steps: put(place, 'synonyms', term, synonyms), answer: { status: 'ok' } }
+  return { steps: put(target, 'synonyms', term, synonyms), answer: { status: 'ok' } }
 }
 
-function decideStopWords(place: Place, isAdding: boolean, words: readonly string[], refused: readonly string[]): SettingsDecision {
-  const { transaction, known } = place
+function decideStopWords(target: Target, isAdding: boolean, words: readonly string[], refused: readonly string[]): SettingsDecision {
+  const { transaction, known } = target
   const stored = (known === undefined ? undefined : transaction.view.setting(known.id, 'stopwords')) as readonly string[] | undefined
   const all = new Set(stored)
   const before = all.size
@@ -173,11 +173,14 @@ function decideStopWords(place: Place, isAdding: boolean, words: readonly string
     ...(refused.length === 0 ? {} : { errors: refused }),
   }
   if (changed === 0) return { steps: [], answer }
-  return { steps: all.size === 0 ? remove(place, 'stopwords', '') : put(place, 'stopwords', '', [...all].sort()), answer }
+  return { steps: all.size === 0 ? remove(target, 'stopwords', '') : put(target, 'stopwords', '', [...all].sort()), answer }
 }
 
-function decideSpellWords(place: Place, { language, words, frequency }: Extract<SettingsChange, { kind: 'spellWords' }>): SettingsDecision {
-  const { transaction, known } = place
+function decideSpellWords(
+  target: Target,
+  { language, words, frequency }: Extract<SettingsChange, { kind: 'spellWords' }>,
+): SettingsDecision {
+  const { transaction, known } = target
   const stored = new Map(known === undefined ? [] : spellWordsOf(transaction.view, known.id, language))
   const before = stored.size
   for (const word of words) {
@@ -189,13 +192,13 @@ function decideSpellWords(place: Place, { language, words, frequency }: Extract<
   const answer = frequency === null ? { removed: before - stored.size } : { added: stored.size - before }
   if (frequency === null && stored.size === before) return { steps: [], answer }
   const sorted = [...stored].sort(([one], [other]) => (one < other ? -1 : 1))
-  return { steps: sorted.length === 0 ? remove(place, 'dictionary', language) : put(place, 'dictionary', language, sorted), answer }
+  return { steps: sorted.length === 0 ? remove(target, 'dictionary', language) : put(target, 'dictionary', language, sorted), answer }
 }
 
-function decideSchema(place: Place, text: string | null): SettingsDecision {
+function decideSchema(target: Target, text: string | null): SettingsDecision {
   return {
-    steps: text === null ? remove(place, 'schema', '') : put(place, 'schema', '', text),
-    answer: { status: text === null ? 'deleted' : 'ok', collection: place.name },
+    steps: text === null ? remove(target, 'schema', '') : put(target, 'schema', '', text),
+    answer: { status: text === null ? 'deleted' : 'ok', collection: target.name },
   }
 }
 
@@ -209,14 +212,14 @@ export function collectionOfRule(id: string): number | undefined {
   return digits === undefined ? undefined : parseInt(digits, 16)
 }
 
-function addRule(place: Place, draft: CurationDraft, seed: string): SettingsDecision {
-  const { transaction, name, known } = place
+function addRule(target: Target, draft: CurationDraft, seed: string): SettingsDecision {
+  const { transaction, name, known } = target
   if (known !== undefined && transaction.view.countSettings(known.id, 'curation') >= CURATION_RULES_MAX)
     throw badRequest(`too many curation rules: at most ${CURATION_RULES_MAX} in a collection`)
   const id = ruleId(seed, known?.id ?? transaction.nextCollection)
   const { now } = transaction.view
   const rule: CurationRule = { id, collection: known?.name ?? name, ...draft, createdAt: now, updatedAt: now }
-  return { steps: put(place, 'curation', id, rule), answer: rule }
+  return { steps: put(target, 'curation', id, rule), answer: rule }
 }
 
 function replaceRule(transaction: WriteTransaction, named: string | null, id: string, draft: CurationDraft): SettingsDecision {

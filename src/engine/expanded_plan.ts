@@ -8,8 +8,8 @@ import type { Expansion, PlanNode, PlanTerm, SearchPlan } from './types.js'
 export function expandPlan(plan: SearchPlan, expansions: readonly Expansion[]): SearchPlan {
   if (!isExpandable(plan.root)) return plan
   const added = expansions.map(({ leaf, term }): PlanTerm => {
-    const places = plan.terms[leaf]?.[2]
-    return places === undefined ? [term, 1] : [term, 1, places]
+    const termFields = plan.terms[leaf]?.[2]
+    return termFields === undefined ? [term, 1] : [term, 1, termFields]
   })
   return { ...plan, terms: [...plan.terms, ...added], root: expanded(plan.root, expansions, plan.terms.length) }
 }

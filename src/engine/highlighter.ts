@@ -22,7 +22,7 @@ export function encodeHighlightQuery({ terms, phrases, opening, closing, fragmen
       const texts = [Buffer.from(term?.indexed ?? ''), Buffer.from(term?.shown ?? '')]
       return [numbers(...texts.map(({ length }) => length)), ...texts]
     }),
-    ...phrases.map((places) => numbers(places.length, ...places.flatMap(({ term, offset }) => [term, offset]))),
+    ...phrases.map((phrase) => numbers(phrase.length, ...phrase.flatMap(({ term, offset }) => [term, offset]))),
   ]
   return Buffer.concat(parts)
 }

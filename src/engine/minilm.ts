@@ -98,8 +98,8 @@ function fit(ids: readonly number[]): readonly number[] {
 /** Writes the mean of the tokens' rows, normalized to length one. */
 function pool(rows: Float32Array, vector: Float32Array): void {
   for (let at = 0; at < rows.length; at++) {
-    const place = at % DIMENSIONS
-    vector[place] = (vector[place] ?? 0) + (rows[at] ?? 0)
+    const dimension = at % DIMENSIONS
+    vector[dimension] = (vector[dimension] ?? 0) + (rows[at] ?? 0)
   }
   const length = Math.hypot(...vector)
   for (let at = 0; at < DIMENSIONS; at++) vector[at] = (vector[at] ?? 0) / length

@@ -114,9 +114,9 @@ function writeTerms(bytes: Buffer, start: number, { algorithm, fields, terms }: 
   bytes.writeUInt32LE(terms.length, start)
   const usual = algorithm === 'bm25f' ? bitsOf(fields.map((_, index) => index)) : bitsOf(fields.length === 0 ? [] : [0])
   let at = start + 4
-  for (const [term, weight, places] of terms) {
+  for (const [term, weight, termFields] of terms) {
     bytes.writeFloatLE(weight, at)
-    bytes.writeBigUInt64LE(places === undefined ? usual : bitsOf(places), at + 4)
+    bytes.writeBigUInt64LE(termFields === undefined ? usual : bitsOf(termFields), at + 4)
     at = writeText(bytes, at + 12, at + 16, term)
   }
   return at

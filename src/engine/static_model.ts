@@ -41,7 +41,7 @@ export function loadStaticModel(path = join(projectFolder(), 'models', 'static',
   if (model.length < CHECKED_FROM || model.readUInt32LE(CHECKSUM_AT) !== crc32(model.subarray(CHECKED_FROM)))
     throw new Error(`${path} is damaged: its checksum is wrong`)
   const exports = instantiateModule('static_model') as ModelExports
-  place(exports, model)
+  writeInput(exports, model)
   const dimensions = exports.model_open()
   if (dimensions === 0) throw new Error(`${path} is no static model of this version`)
   return {
@@ -49,14 +49,14 @@ export function loadStaticModel(path = join(projectFolder(), 'models', 'static',
     embed: (texts) => {
       const vectors = new Float32Array(texts.length * dimensions)
       for (const [index, text] of texts.entries()) {
-        place(exports, bytesOf(text))
+        writeInput(exports, bytesOf(text))
         const address = exports.model_embed()
         vectors.set(new Float32Array(exports.memory.buffer, address, dimensions), index * dimensions)
       }
       return vectors
     },
     tokens: (text) => {
-      place(exports, bytesOf(text))
+      writeInput(exports, bytesOf(text))
       const count = exports.model_tokens()
       return new Uint16Array(exports.memory.buffer, exports.model_tokens_address(), count).slice()
     },
@@ -72,7 +72,7 @@ function bytesOf(text: string): Uint8Array {
   return bytes.subarray(0, end)
 }
 
-function place(exports: ModelExports, bytes: Uint8Array): void {
+function writeInput(exports: ModelExports, bytes: Uint8Array): void {
   const address = exports.model_input(bytes.length)
   new Uint8Array(exports.memory.buffer, address, bytes.length).set(bytes)
 }

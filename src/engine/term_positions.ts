@@ -42,8 +42,8 @@ export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<
  */
 export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: SearchPlan, field: number): Map<number, number[]> {
   const indexes = new Map<string, number[]>()
-  for (const [index, [term, , places]] of terms.entries()) {
-    const isWanted = places === undefined ? algorithm === 'bm25f' || field === 0 : places.includes(field)
+  for (const [index, [term, , termFields]] of terms.entries()) {
+    const isWanted = termFields === undefined ? algorithm === 'bm25f' || field === 0 : termFields.includes(field)
     if (isWanted) indexes.set(term, [...(indexes.get(term) ?? []), index])
   }
   const found = readTermPositions(packedTokens, new Map([...indexes].map(([term, [first = 0]]) => [term, first])))

@@ -433,7 +433,7 @@ export interface EngineCipher {
   readonly openRecord: (
     key: Uint8Array,
     kind: number,
-    place: Uint8Array,
+    address: Uint8Array,
     clearBytes: number,
     sealed: Uint8Array,
     record: Uint8Array,

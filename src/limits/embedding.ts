@@ -14,9 +14,9 @@ export const EMBEDDING_QUEUE_MAX = 10_000_000
  * Interval of the checks whether the queue has capacity for waiting writes: a quarter of the shortest wait
  * that is worth setting.
  */
-export const EMBEDDING_ROOM_POLL_MS = 25
+export const EMBEDDING_CAPACITY_POLL_MS = 25
 /** A write that waits for capacity is answered this long before its deadline. */
-export const EMBEDDING_ROOM_MARGIN_MS = 2_000
+export const EMBEDDING_CAPACITY_MARGIN_MS = 2_000
 
 // ---- Chunks
 
@@ -89,7 +89,7 @@ export const EMBEDDING_STORE_RETRY_MS = 100
  * Interval between two log lines about documents that are not embedded, or about searches without vectors.
  * The counters are exact.
  */
-export const EMBEDDING_FAILURES_TOLD_MS = 10_000
+export const EMBEDDING_FAILURES_LOGGED_MS = 10_000
 
 // ---- Reindexes
 
@@ -98,9 +98,9 @@ export const REINDEXES_MAX = 8
 /** Documents that one page of a reindex returns. With two pages in progress, all slices are busy. */
 export const UNEMBEDDED_DOCUMENTS_MAX = EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
 /** Documents that one page examines: about 10 ms of the bulk lane if all are current. */
-export const UNEMBEDDED_LOOKED_AT_MAX = 2_000
+export const UNEMBEDDED_SCANNED_MAX = 2_000
 /** Log lines at a start about collections with vectors of another model. /v1/vector-stats lists all. */
-export const STALE_COLLECTIONS_TOLD_MAX = 100
+export const STALE_COLLECTIONS_LISTED_MAX = 100
 
 // ---- Texts of requests
 

@@ -40,4 +40,4 @@ export const SCRUB_BYTES_AT_ONCE = 16 * MIB
  * Free space required in addition to the size of the store that is rewritten. The pages of the copy are
  * filled differently.
  */
-export const SCRUB_ROOM_BYTES = 64 * MIB
+export const SCRUB_MARGIN_BYTES = 64 * MIB

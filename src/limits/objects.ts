@@ -9,19 +9,19 @@ import { GIB, MIB } from './units.js'
  * none may be evicted for another. A write above the bound is refused. The rest of the memory is left to the
  * page cache, from which all other data is read.
  */
-export const HELD_BODIES_KEPT_BYTES_MAX = GIB
+export const SHARED_BODIES_KEPT_BYTES_MAX = GIB
 /**
  * Bytes of bodies from object stores that are cached for all threads: 50 000 of 5 KB, each of which saves a
  * request of some milliseconds. The least recently used are evicted first.
  */
-export const HELD_BODIES_CACHED_BYTES_MAX = 256 * MIB
+export const SHARED_BODIES_CACHED_BYTES_MAX = 256 * MIB
 /** Locations in object stores that a server knows, each with connections of its own. */
 export const LOCATIONS_MAX = 64
 /**
  * Objects of a collection that are searched for the location of its bodies, when the credentials of a
  * location are lost.
  */
-export const LOCATION_OBJECTS_LOOKED_AT_MAX = 1024
+export const LOCATION_OBJECTS_SCANNED_MAX = 1024
 
 // ---- Requests to S3
 
@@ -62,7 +62,7 @@ export const OBJECTS_AT_ONCE_MAX = 16
 /**
  * Documents that one step checks for bodies in another location than the one in the settings: 20 000 x 1 us.
  */
-export const MISPLACED_LOOKED_AT_MAX = 20_000
+export const MISPLACED_SCANNED_MAX = 20_000
 /** Documents that one step moves from one backend to another. */
 export const MOVED_DOCUMENTS_MAX = 64
 /** Bytes of contents that one step moves, except those of the last document. */
@@ -80,7 +80,7 @@ export const MOVES_RETRY_MS = 30_000
  */
 export const OBJECT_RETENTION_SECONDS_DEFAULT = 86_400
 /** Releases of objects that one transaction, or one check, examines: about 1 ms. */
-export const RELEASES_LOOKED_AT_MAX = 1024
+export const RELEASES_SCANNED_MAX = 1024
 /** Interval between two searches for unreferenced objects. */
 export const OBJECT_SWEEP_MS = 3_600_000
 /** Pause after a sweep in which a store did not respond. */
@@ -88,4 +88,4 @@ export const SWEEP_RETRY_MS = 30_000
 /**
  * Delay of the search for plaintext objects of an encrypted collection, and its interval while there are any.
  */
-export const CLEAR_SWEEP_MS = 5_000
+export const PLAINTEXT_SWEEP_MS = 5_000

@@ -24,7 +24,7 @@ export const moveBodies = internal({
   effect: 'write',
   cost: 'heavy',
   input: Type.Object({ collection, docids: Type.Array(Type.Integer()) }),
-  output: Type.Object({ placed: Type.Integer() }),
+  output: Type.Object({ moved: Type.Integer() }),
   deadlineMs: DEADLINE_HEAVY_MS,
 })
 

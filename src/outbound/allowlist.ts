@@ -17,12 +17,12 @@ export function parseAllowed(text: string): AllowedDestination | undefined {
   if (match === null) return undefined
   const port = match[4] === undefined ? null : Number(match[4])
   if (port !== null && (port === 0 || port > 65_535)) return undefined
-  const place = (match[1] ?? match[2] ?? match[3]) as string
-  const [address, bits, ...rest] = place.split('/')
+  const host = (match[1] ?? match[2] ?? match[3]) as string
+  const [address, bits, ...rest] = host.split('/')
   if (rest.length === 0 && address !== undefined && loadIpaddr().isValid(address)) return networkOf(address, bits, port)
-  const name = NAME.exec(place)
+  const name = NAME.exec(host)
   // A name that ends in a number is an IP address in another spelling.
-  if (name === null || /(^|\.)(0x[0-9a-f]*|\d+)$/.test(place)) return undefined
+  if (name === null || /(^|\.)(0x[0-9a-f]*|\d+)$/.test(host)) return undefined
   return { kind: 'name', name: name[2] as string, below: name[1] !== undefined, port }
 }
 

@@ -12,7 +12,7 @@ import { readOrMakeFile } from './once_file.js'
 import { noteDamage } from './noted_damage.js'
 import { checkRecord, DAMAGED_ROW, requireIntact, sealRecord } from './record.js'
 import { CLEAR } from './sealing/collection_seal.js'
-import type { SealedPlace } from './sealing/sealed_record.js'
+import type { SealedAddress } from './sealing/sealed_record.js'
 
 /** The location of process memory. Every other location is a setting of the server (kind `location`). */
 export const MEMORY_LOCATION = 0
@@ -130,7 +130,7 @@ export function idOfObjectKey(key: string): Buffer | undefined {
 }
 
 /** The sealed place of an object. It depends on the collection, not on the document that refers to it. */
-export function objectPlace(collection: number, id: Uint8Array): SealedPlace {
+export function objectAddress(collection: number, id: Uint8Array): SealedAddress {
   return { kind: 'object', key: Buffer.concat([counterKey(collection), id]), clearBytes: 8 }
 }
 

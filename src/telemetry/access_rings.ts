@@ -44,7 +44,7 @@ export class AccessRings {
     const begin = this.#begin
     const written = words[begin] as number
     if (((written - Atomics.load(words, begin + 1)) | 0) >= ACCESS_RING_ENTRIES) return false
-    const at = begin + HEADER_WORDS + placeOf(written) * ENTRY_WORDS
+    const at = begin + HEADER_WORDS + slotOf(written) * ENTRY_WORDS
     words[at] = collection
     words[at + 1] = docid
     words[at + 2] = second
@@ -60,7 +60,7 @@ export class AccessRings {
       const written = Atomics.load(words, begin)
       let taken = words[begin + 1] as number
       for (; taken !== written; taken = (taken + 1) | 0) {
-        const at = begin + HEADER_WORDS + placeOf(taken) * ENTRY_WORDS
+        const at = begin + HEADER_WORDS + slotOf(taken) * ENTRY_WORDS
         visit(unsigned(words[at]), unsigned(words[at + 1]), unsigned(words[at + 2]), words[at + 3] as number)
       }
       Atomics.store(words, begin + 1, taken)
@@ -69,7 +69,7 @@ export class AccessRings {
 }
 
 /** The number of entries is a power of two, so that slot numbers stay consistent when the counts wrap. */
-function placeOf(count: number): number {
+function slotOf(count: number): number {
   return count & (ACCESS_RING_ENTRIES - 1)
 }
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'
 
-export interface HeldVector {
+export interface CachedVector {
   /** Undefined: the provider returned none. */
   readonly vector: Float32Array | undefined
   /** Expiry, Unix milliseconds. */
@@ -22,11 +22,11 @@ const FLAGS_AT = 8
 const FLAG = { fresh: 1, once: 2 } as const
 
 /** 16 bytes. */
-export function heldVectorId(variant: string, role: EmbeddingRole, text: string): Buffer {
+export function cachedVectorId(variant: string, role: EmbeddingRole, text: string): Buffer {
   return createHash('sha256').update(`${variant}\0${role}\0${text}`).digest().subarray(0, 16)
 }
 
-export function encodeHeldVector({ vector, goneAt, isFresh, isOnce }: HeldVector): Buffer {
+export function encodeCachedVector({ vector, goneAt, isFresh, isOnce }: CachedVector): Buffer {
   const bytes = Buffer.alloc(PREFIX_BYTES + (vector?.byteLength ?? 0))
   bytes.writeDoubleLE(goneAt, 0)
   bytes[FLAGS_AT] = (isFresh ? FLAG.fresh : 0) | (isOnce ? FLAG.once : 0)
@@ -34,7 +34,7 @@ export function encodeHeldVector({ vector, goneAt, isFresh, isOnce }: HeldVector
   return bytes
 }
 
-export function decodeHeldVector(bytes: Buffer): HeldVector {
+export function decodeCachedVector(bytes: Buffer): CachedVector {
   const flags = bytes[FLAGS_AT] as number
   const vector = bytes.length === PREFIX_BYTES ? undefined : new Float32Array(new Uint8Array(bytes.subarray(PREFIX_BYTES)).buffer)
   return { vector, goneAt: bytes.readDoubleLE(0), isFresh: (flags & FLAG.fresh) !== 0, isOnce: (flags & FLAG.once) !== 0 }

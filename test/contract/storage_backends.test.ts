@@ -300,7 +300,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
   let store: ObjectStore
   before(async () => {
     store = await ObjectStore.start('docs')
-    await server.start({ SVC_LIMIT_HELD_BODIES_KEPT_BYTES_MAX: '300000', SVC_LIMIT_HELD_BODIES_CACHED_BYTES_MAX: '300000' })
+    await server.start({ SVC_LIMIT_SHARED_BODIES_KEPT_BYTES_MAX: '300000', SVC_LIMIT_SHARED_BODIES_CACHED_BYTES_MAX: '300000' })
   })
   after(async () => {
     await server.stop()

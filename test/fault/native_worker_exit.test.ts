@@ -28,7 +28,7 @@ const source = \`
     engine.search(all)
     engine.stats()
     engine.keepBody(id, all, 1e6)
-    engine.heldBody(id)
+    engine.sharedBody(id)
     try { engine.search(new Uint8Array(3)) } catch {}
   }
 \`

@@ -24,7 +24,7 @@ import {
 } from '../harness/golden_entries.js'
 import { startServer } from '../harness/server.js'
 
-const KINDS = ['delete', 'drop', 'expiry', 'job', 'place', 'put', 'sealing', 'setting', 'shed', 'trim', 'vectors']
+const KINDS = ['delete', 'drop', 'expiry', 'job', 'move', 'put', 'sealing', 'setting', 'shed', 'trim', 'vectors']
 const folder = mkdtempSync(join(tmpdir(), 'mds-golden-entries-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 

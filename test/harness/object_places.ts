@@ -39,7 +39,7 @@ export class ObjectPlaces implements ObjectSource {
       return {
         collection,
         record: encodeObject({ location, id, instance: INSTANCE, bytes: body.length, keyId: 0, hash: Buffer.alloc(0) }),
-        held: body,
+        memoryRecord: body,
       }
     }
     const bytes = Buffer.from(view.objects.sealed(collection, id, body))
@@ -47,7 +47,7 @@ export class ObjectPlaces implements ObjectSource {
     return {
       collection,
       record: encodeObject({ location, id, instance: INSTANCE, bytes: bytes.length, keyId: keyIdOf(bytes), hash: hashOfObject(bytes) }),
-      held: null,
+      memoryRecord: null,
     }
   }
 

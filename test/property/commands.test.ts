@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/config/config.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { decodeCommand, encodeCommand, type Command } from '../../src/domain/commands.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
-import { heldBodies } from '../../src/engine/held_bodies.js'
+import { openSharedBodies } from '../../src/engine/shared_bodies.js'
 import { textOfHead } from '../../src/store/head.js'
 import { newObjectId } from '../../src/store/objects.js'
 import { openDataDirectory } from '../../src/store/layout.js'
@@ -39,7 +39,7 @@ before(() => {
   store.beginSealing()
   writer = store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
   const config = loadConfig([], {})
-  tools = { store, config, settings: new SettingsCache(), analyzer: createAnalyzer(), held: heldBodies(config.limits) }
+  tools = { store, config, settings: new SettingsCache(), analyzer: createAnalyzer(), sharedBodies: openSharedBodies(config.limits) }
 })
 after(async () => {
   await store.close()
@@ -115,14 +115,14 @@ function commands(): Command[] {
     { kind: 'cancelIngest', id: 'job-1' },
     { kind: 'truncate', collection: 'blog', keep: 1 },
     {
-      kind: 'place',
+      kind: 'move',
       collection: 1,
-      placements: [{ docid: 1, bodyLsn: 1n, object: null, body: put.body.kind === 'new' ? put.body.record : null }],
+      moves: [{ docid: 1, bodyLsn: 1n, object: null, body: put.body.kind === 'new' ? put.body.record : null }],
     },
     {
-      kind: 'place',
+      kind: 'move',
       collection: 1,
-      placements: [{ docid: 1, bodyLsn: 1n, object: { collection: 1, record: newObjectId(), held: newObjectId() }, body: null }],
+      moves: [{ docid: 1, bodyLsn: 1n, object: { collection: 1, record: newObjectId(), memoryRecord: newObjectId() }, body: null }],
     },
     { kind: 'vectors', epoch: store.presentEpoch(), job: 'job-1', documents: [newVectors] },
     { kind: 'vectors', epoch: store.presentEpoch(), job: '', documents: [{ ...document, change: 'restamp', bodyLsn: 1n }] },

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { PreparedDocument } from '../../src/domain/commands.js'
-import { decideDelete, decideDrop, decidePlace, decidePut } from '../../src/domain/decision.js'
+import { decideDelete, decideDrop, decideMove, decidePut } from '../../src/domain/decision.js'
 import { decideTrim } from '../../src/domain/revision_trim.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
@@ -304,7 +304,7 @@ class Run {
       return { docid: head.docid, bodyLsn: head.bodyLsn, object, body: object === null && !isHere ? record : null }
     })
     await this.write((transaction, effects) => {
-      const step = decidePlace(transaction, head.collection, placement)
+      const step = decideMove(transaction, head.collection, placement)
       assert.ok(step)
       carryOut(transaction, effects, [step])
     })

@@ -203,7 +203,7 @@ it('notices: a change reaches whoever watches its topic, once for several, and a
   const run = (): void => void runs++
   notices.on('job/bulk', run)
   notices.on('sealing', run)
-  notices.emit(['place', 'drop'])
+  notices.emit(['move', 'drop'])
   assert.equal(runs, 0)
   notices.emit(['job/bulk', 'sealing'])
   assert.equal(runs, 1)

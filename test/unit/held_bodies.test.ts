@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { beforeEach, describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { heldBodies } from '../../src/engine/held_bodies.js'
+import { openSharedBodies } from '../../src/engine/shared_bodies.js'
 import { OVERRIDABLE } from '../../src/limits/overridable.js'
 
 const OVERHEAD_BYTES = 192
@@ -21,7 +21,7 @@ const idOf = (number: number): Buffer => {
 const lane = `
   const { parentPort, workerData } = require('node:worker_threads')
   import(workerData).then(({ heldBodies }) => {
-    const bodies = heldBodies({ HELD_BODIES_KEPT_BYTES_MAX: 2 ** 30, HELD_BODIES_CACHED_BYTES_MAX: 2 ** 28 })
+    const bodies = heldBodies({ SHARED_BODIES_KEPT_BYTES_MAX: 2 ** 30, SHARED_BODIES_CACHED_BYTES_MAX: 2 ** 28 })
     parentPort.on('message', ([name, ...given]) => parentPort.postMessage(bodies[name](...given)))
   })
 `
@@ -29,7 +29,7 @@ const lane = `
 class Lane {
   private readonly worker = new Worker(lane, {
     eval: true,
-    workerData: new URL('../../src/engine/held_bodies.js', import.meta.url).href,
+    workerData: new URL('../../src/engine/shared_bodies.js', import.meta.url).href,
   })
 
   async call(...message: readonly unknown[]): Promise<unknown> {
@@ -44,7 +44,7 @@ class Lane {
 }
 
 describe('held bodies', () => {
-  const bodies = heldBodies(OVERRIDABLE)
+  const bodies = openSharedBodies(OVERRIDABLE)
 
   beforeEach(() => {
     bodies.clear()
@@ -88,7 +88,7 @@ describe('held bodies', () => {
   it('refuses to keep what exceeds the bound, and lets cached bodies go for it', () => {
     const record = Buffer.alloc(1000)
     const bytes = record.length + OVERHEAD_BYTES
-    const small = heldBodies({ HELD_BODIES_KEPT_BYTES_MAX: 2 * bytes, HELD_BODIES_CACHED_BYTES_MAX: 2 * bytes })
+    const small = openSharedBodies({ SHARED_BODIES_KEPT_BYTES_MAX: 2 * bytes, SHARED_BODIES_CACHED_BYTES_MAX: 2 * bytes })
     assert.deepEqual(
       [1, 2, 3].map((number) => small.keep(idOf(number), record)),
       [true, true, false],

@@ -20,7 +20,7 @@ import { checkRecord, CorruptRecord } from '../../src/store/record.js'
 import { nodeCipher } from '../../src/store/sealing/cipher.js'
 import type { Cipher } from '../../src/store/sealing/cipher.js'
 import { openWith, sealWith } from '../../src/store/sealing/sealed_record.js'
-import type { SealedPlace } from '../../src/store/sealing/sealed_record.js'
+import type { SealedAddress } from '../../src/store/sealing/sealed_record.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import { keyringWith } from '../harness/sealing.js'
 
@@ -48,7 +48,7 @@ describe('ciphers', () => {
           assert.deepEqual(one, other)
           const records = [nodeCipher, native].map((cipher) => {
             const ring = keyringWith(1, cipher)
-            const place: SealedPlace = { kind: 'body', key: associated, clearBytes: 8 }
+            const place: SealedAddress = { kind: 'body', key: associated, clearBytes: 8 }
             const sealed = sealWith(ring, key, 1, place, Buffer.concat([Buffer.alloc(8), text]))
             return [nodeCipher, native].map((other) => openWith(keyringWith(1, other), key, place, sealed, () => 'r'))
           })
@@ -93,13 +93,13 @@ describe('sealed records', () => {
       clearBytes: fc.constantFrom(8, 12, 16),
     })
     fc.assert(
-      fc.property(place, fc.uint8Array({ minLength: 20, maxLength: 300 }), fc.nat(), (where: SealedPlace, given, bit) => {
+      fc.property(place, fc.uint8Array({ minLength: 20, maxLength: 300 }), fc.nat(), (where: SealedAddress, given, bit) => {
         const record = Buffer.from(given)
         record[6] = 0
         const sealed = sealWith(keyring, key, 1, where, record)
         const name = (): string => 'r'
         assert.deepEqual(openWith(keyring, key, where, sealed, name).subarray(5), record.subarray(5))
-        const refused = (at: SealedPlace, by: Uint8Array, what: Buffer): void => {
+        const refused = (at: SealedAddress, by: Uint8Array, what: Buffer): void => {
           assert.throws(() => openWith(keyring, by, at, what, name), CorruptRecord)
         }
         refused({ ...where, key: Buffer.concat([where.key, Buffer.from([1])]) }, key, sealed)
@@ -114,7 +114,7 @@ describe('sealed records', () => {
   })
 
   it('two seals of the same record share no nonce', () => {
-    const where: SealedPlace = { kind: 'body', key: Buffer.alloc(4), clearBytes: 8 }
+    const where: SealedAddress = { kind: 'body', key: Buffer.alloc(4), clearBytes: 8 }
     const nonces = Array.from({ length: 1000 }, () => sealWith(keyring, key, 1, where, Buffer.alloc(20)).toString('hex', 8, 20))
     assert.equal(new Set(nonces).size, 1000)
   })

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { EmbeddingBlock } from '../../src/wire/embedding_block.js'
 import { EmbeddingTexts } from '../../src/background/embedding/texts.js'
 import { EmbeddingsWanted, vectorsOfTexts, vectorsOfTextsIfAny, type TextVectorTools } from '../../src/domain/embedding/text_vectors.js'
-import type { HeldBodies } from '../../src/engine/held_bodies.js'
+import type { SharedBodies } from '../../src/engine/shared_bodies.js'
 import { EMBEDDINGS_WANTED_MAX } from '../../src/limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../src/outbound/embedding/provider.js'
 import { log } from '../../src/telemetry/log.js'
@@ -52,7 +52,7 @@ class Subject {
   }
 
   get tools(): TextVectorTools {
-    return { embedding: new EmbeddingBlock(this.block.buffer), vectorCache: vectorCacheOf(this.#held as unknown as HeldBodies) }
+    return { embedding: new EmbeddingBlock(this.block.buffer), vectorCache: vectorCacheOf(this.#held as unknown as SharedBodies) }
   }
 
   /** A request until it has what it wants, or is refused. */

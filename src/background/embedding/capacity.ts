@@ -6,7 +6,7 @@
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
-import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits/embedding.js'
+import { EMBEDDING_CAPACITY_MARGIN_MS, EMBEDDING_CAPACITY_POLL_MS } from '../../limits/embedding.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
@@ -66,7 +66,7 @@ export class EmbeddingCapacity {
    */
   readonly wait = async ({ operation, deadlineAt }: Ticket, { code, body, named }: CapacityFirst): Promise<OutgoingAnswer> => {
     const answer = { code, contentType: null, facts: [], isCompressed: false, body }
-    const without = await this.#fit(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
+    const without = await this.#fit(named, deadlineAt - EMBEDDING_CAPACITY_MARGIN_MS)
     if (without.length === 0) return answer
     const record = parsed(body)
     const isJob = operation.name === 'ingestChunk'
@@ -91,7 +91,7 @@ export class EmbeddingCapacity {
   async #fit(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
     return await new Promise((resolve) => {
       this.#waiters.add({ named, deadlineAt, progressAt: performance.now(), settled: this.progress.settled, resolve })
-      if (this.#tick() !== 'idle') this.#chore.wake(EMBEDDING_ROOM_POLL_MS)
+      if (this.#tick() !== 'idle') this.#chore.wake(EMBEDDING_CAPACITY_POLL_MS)
     })
   }
 
@@ -121,7 +121,7 @@ export class EmbeddingCapacity {
       this.#waiters.delete(waiter)
       waiter.resolve(without)
     }
-    return this.#waiters.size > 0 ? EMBEDDING_ROOM_POLL_MS : 'idle'
+    return this.#waiters.size > 0 ? EMBEDDING_CAPACITY_POLL_MS : 'idle'
   }
 }
 

@@ -1,9 +1,9 @@
 /** Assembles the parts of the front end that make vectors. Front-end thread only. */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
-import type { HeldBodies } from '../../engine/held_bodies.js'
+import type { SharedBodies } from '../../engine/shared_bodies.js'
 import { isFault } from '../../errors.js'
-import { STALE_COLLECTIONS_TOLD_MAX } from '../../limits/embedding.js'
+import { STALE_COLLECTIONS_LISTED_MAX } from '../../limits/embedding.js'
 import { staleVectors } from '../../operations/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { mayWriteUnasked } from '../../role.js'
@@ -16,12 +16,12 @@ import { EmbeddingReindexes } from './reindexes.js'
 import { EmbeddingCapacity } from './capacity.js'
 import { EmbeddingSlices } from './slices.js'
 import { EmbeddingTexts } from './texts.js'
-import { EmbeddingWorker, type ProviderPlace } from './worker.js'
+import { EmbeddingWorker, type CurrentProvider } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
 
 /** The active provider. */
-export interface ActiveProvider extends ProviderPlace {
+export interface ActiveProvider extends CurrentProvider {
   /** Calls `listener` whenever the provider is replaced or removed. */
   onChange(listener: () => void): void
 }
@@ -43,14 +43,14 @@ export class Embedding implements Service {
     readonly dispatcher: Dispatcher,
     control: ControlBlock,
     readonly provider: ActiveProvider,
-    held: HeldBodies,
+    sharedBodies: SharedBodies,
     telemetry: Telemetry,
     readonly tools: ChoreTools,
   ) {
     const slices = new EmbeddingSlices(dispatcher, telemetry)
     this.#worker = new EmbeddingWorker(dispatcher, control, provider, slices, tools)
     this.#capacity = new EmbeddingCapacity(config, control, this.#worker, (named, job) => slices.giveUp(named, job), telemetry, tools)
-    this.#texts = new EmbeddingTexts(config, provider, held, telemetry)
+    this.#texts = new EmbeddingTexts(config, provider, sharedBodies, telemetry)
     this.#stale = new Chore(tools, {
       name: 'stale-vectors',
       failure: 'stale vectors are not known yet',
@@ -92,7 +92,7 @@ export class Embedding implements Service {
     if (variant === undefined || !mayWriteUnasked(this.tools.role)) return 'idle'
     try {
       const { stale } = await askFor<StaleVectors>(this.dispatcher, staleVectors, { variant })
-      for (const { collection, variant: theirs, documents } of stale.slice(0, STALE_COLLECTIONS_TOLD_MAX)) {
+      for (const { collection, variant: theirs, documents } of stale.slice(0, STALE_COLLECTIONS_LISTED_MAX)) {
         const count = `${documents} document${documents === 1 ? '' : 's'}`
         log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`)
       }

@@ -14,7 +14,7 @@ import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { isUnavailable } from '../../errors.js'
 import type { NamedDocuments } from '../../wire/embedding_messages.js'
 import type { Outcome } from './slices.js'
-import type { EmbeddingWorker, ProviderPlace } from './worker.js'
+import type { EmbeddingWorker, CurrentProvider } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
 
@@ -60,7 +60,7 @@ export class EmbeddingReindexes {
   constructor(
     readonly dispatcher: Dispatcher,
     readonly worker: EmbeddingWorker,
-    readonly provider: ProviderPlace,
+    readonly provider: CurrentProvider,
   ) {}
 
   /** Registers the handler of the operation. */

@@ -5,23 +5,23 @@
  */
 import type { Config } from '../../config/config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
-import type { HeldBodies } from '../../engine/held_bodies.js'
+import type { SharedBodies } from '../../engine/shared_bodies.js'
 import {
   EMBEDDINGS_HELD_MAX,
   EMBEDDINGS_HELD_MS_MIN,
   EMBEDDINGS_LACKING_MS,
   EMBEDDINGS_WANTED_MS_MAX,
-  EMBEDDING_FAILURES_TOLD_MS,
+  EMBEDDING_FAILURES_LOGGED_MS,
 } from '../../limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { TimeLimit } from '../../time_limit.js'
 import { refusal } from '../../dispatch/answers.js'
-import type { ProviderPlace } from './worker.js'
+import type { CurrentProvider } from './worker.js'
 import { refusalWith } from '../../dispatch/answers.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { TextsFirst } from '../../wire/messages.js'
-import { encodeHeldVector, heldVectorId } from '../../wire/text_vectors.js'
+import { encodeCachedVector, cachedVectorId } from '../../wire/text_vectors.js'
 import { log } from '../../telemetry/log.js'
 
 type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
@@ -37,12 +37,12 @@ export class EmbeddingTexts {
   /** In order of insertion. */
   readonly #cached = new Map<string, CachedText>()
   readonly #end = new AbortController()
-  #toldAt = -Infinity
+  #loggedAt = -Infinity
 
   constructor(
     readonly config: Pick<Config, 'embeddingCacheSize' | 'embeddingCacheMsMax'>,
-    readonly provider: ProviderPlace,
-    readonly bodies: Pick<HeldBodies, 'cache' | 'remove'>,
+    readonly provider: CurrentProvider,
+    readonly bodies: Pick<SharedBodies, 'cache' | 'remove'>,
     readonly telemetry: Telemetry,
   ) {}
 
@@ -67,20 +67,20 @@ export class EmbeddingTexts {
       if (!(error instanceof EmbeddingError)) throw error
       if (!isOptional) return refused(error)
       this.#logFailure(error)
-      for (const text of texts) this.#keep(heldVectorId(provider.variant, role, text), undefined)
+      for (const text of texts) this.#keep(cachedVectorId(provider.variant, role, text), undefined)
       return undefined
     }
   }
 
   /** Logs at most one line per interval: every search may contain another text. */
   #logFailure({ message }: EmbeddingError): void {
-    if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
-    this.#toldAt = performance.now()
+    if (performance.now() - this.#loggedAt < EMBEDDING_FAILURES_LOGGED_MS) return
+    this.#loggedAt = performance.now()
     log.warn('searches go without vectors', { reason: message })
   }
 
   async #bring(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {
-    const nameOf = (text: string): string => heldVectorId(provider.variant, role, text).toString('hex')
+    const nameOf = (text: string): string => cachedVectorId(provider.variant, role, text).toString('hex')
     const awaited = texts.flatMap((text) => this.#underWay.get(nameOf(text)) ?? [])
     const lacking = [...new Set(texts)].filter((text) => !this.#underWay.has(nameOf(text)))
     for (let begin = 0; begin < lacking.length; begin += provider.batchMax) {
@@ -99,7 +99,9 @@ export class EmbeddingTexts {
     const limit = new TimeLimit(EMBEDDINGS_WANTED_MS_MAX, this.#end.signal)
     const vectors = await provider.embed(texts, role, limit.signal).finally(() => limit.end())
     const { variant, dimensions } = provider
-    texts.forEach((text, row) => this.#keep(heldVectorId(variant, role, text), vectors.subarray(row * dimensions, (row + 1) * dimensions)))
+    texts.forEach((text, row) =>
+      this.#keep(cachedVectorId(variant, role, text), vectors.subarray(row * dimensions, (row + 1) * dimensions)),
+    )
   }
 
   /** @param vector undefined: there is none for now */
@@ -107,7 +109,7 @@ export class EmbeddingTexts {
     const { embeddingCacheSize, embeddingCacheMsMax } = this.config
     const isKept = embeddingCacheSize > 0 && embeddingCacheMsMax > 0
     const msMax = vector === undefined ? EMBEDDINGS_LACKING_MS : isKept ? embeddingCacheMsMax : EMBEDDINGS_HELD_MS_MIN
-    this.bodies.cache(id, encodeHeldVector({ vector, goneAt: Date.now() + msMax, isFresh: true, isOnce: !isKept }))
+    this.bodies.cache(id, encodeCachedVector({ vector, goneAt: Date.now() + msMax, isFresh: true, isOnce: !isKept }))
     const name = id.toString('hex')
     this.#cached.delete(name)
     this.#cached.set(name, { id, at: performance.now() })

@@ -7,7 +7,7 @@
 import { Chore, type ChoreTools } from '../../chore.js'
 import {
   EMBEDDING_FAILURES_ALONE,
-  EMBEDDING_FAILURES_TOLD_MS,
+  EMBEDDING_FAILURES_LOGGED_MS,
   EMBEDDING_POLL_MS,
   EMBEDDING_QUEUE_PAGE,
   EMBEDDING_SLICES_MAX,
@@ -26,7 +26,7 @@ import { askFor } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
 
 /** Returns the active provider. */
-export interface ProviderPlace {
+export interface CurrentProvider {
   current(): EmbeddingProvider | undefined
 }
 
@@ -63,13 +63,13 @@ export class EmbeddingWorker {
   #failuresInRow = 0
   #waitMs = 0
   #waitUntil = 0
-  #toldAt = -Infinity
+  #loggedAt = -Infinity
   readonly #chore: Chore
 
   constructor(
     readonly dispatcher: Dispatcher,
     readonly control: ControlBlock,
-    readonly provider: ProviderPlace,
+    readonly provider: CurrentProvider,
     readonly slices: EmbeddingSlices,
     tools: ChoreTools,
   ) {
@@ -256,7 +256,7 @@ export class EmbeddingWorker {
   #done(job: Job, outcome: Outcome): void {
     this.#settled++
     if (outcome.kind === 'embedded') this.#successes++
-    if (outcome.kind === 'failed') this.#tell(job, outcome.reason)
+    if (outcome.kind === 'failed') this.#report(job, outcome.reason)
     job.settle?.(outcome)
   }
 
@@ -291,9 +291,9 @@ export class EmbeddingWorker {
   }
 
   /** Logs at most one line per interval: if a whole collection is refused, the counters show the extent. */
-  #tell({ named }: Job, reason: string): void {
-    if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
-    this.#toldAt = performance.now()
+  #report({ named }: Job, reason: string): void {
+    if (performance.now() - this.#loggedAt < EMBEDDING_FAILURES_LOGGED_MS) return
+    this.#loggedAt = performance.now()
     log.error(`not embedded: document ${nameOf(named)}`, { reason })
   }
 }

@@ -121,9 +121,9 @@ export class BodyMoves implements Service {
    */
   async #move(collection: number, docids: readonly number[]): Promise<number> {
     try {
-      const { placed } = await askFor<{ readonly placed: number }>(this.dispatcher, moveBodies, { collection, docids })
-      this.telemetry.add('bodies_moved', placed)
-      return placed
+      const { moved } = await askFor<{ readonly moved: number }>(this.dispatcher, moveBodies, { collection, docids })
+      this.telemetry.add('bodies_moved', moved)
+      return moved
     } catch (error) {
       if (!(error instanceof Refused) || !isFault(error.code)) throw error
       if (docids.length === 1) {

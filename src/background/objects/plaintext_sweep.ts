@@ -6,7 +6,7 @@
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { DEADLINE_HEAVY_MS } from '../../limits/deadlines.js'
-import { CLEAR_SWEEP_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/objects.js'
+import { PLAINTEXT_SWEEP_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/objects.js'
 import { clearObjects, forgetReleases } from '../../operations/storage.js'
 import type { ObjectStores } from '../../outbound/object_stores.js'
 import type { S3Location } from '../../outbound/s3_location.js'
@@ -23,7 +23,7 @@ interface ClearObjects {
     readonly key: string
     readonly since: number
     /** Absent if its credentials cannot be decrypted. */
-    readonly place?: S3Location
+    readonly bucket?: S3Location
   }[]
   readonly folder: string
   readonly next: string
@@ -45,10 +45,10 @@ export class PlaintextSweep implements Service {
       name: this.name,
       failure: 'plaintext objects of encrypted collections are not removed yet',
       retry: { firstMs: SWEEP_RETRY_MS, longestMs: SWEEP_RETRY_MS },
-      round: async (signal) => ((await this.#sweep(signal)) ? OBJECT_SWEEP_MS : CLEAR_SWEEP_MS),
+      round: async (signal) => ((await this.#sweep(signal)) ? OBJECT_SWEEP_MS : PLAINTEXT_SWEEP_MS),
     })
-    for (const topic of ['place', 'sealing', 'setting/config', 'store'])
-      dispatcher.notices.on(topic, () => this.#chore.wake(CLEAR_SWEEP_MS))
+    for (const topic of ['move', 'sealing', 'setting/config', 'store'])
+      dispatcher.notices.on(topic, () => this.#chore.wake(PLAINTEXT_SWEEP_MS))
   }
 
   /** Called once the lanes are open. */
@@ -73,13 +73,13 @@ export class PlaintextSweep implements Service {
       const swept: string[] = []
       for (const object of objects) {
         if (signal.aborted) return false
-        const place = `${object.place?.endpoint}/${object.place?.bucket}`
-        if (failed.has(place)) continue
+        const bucket = `${object.bucket?.endpoint}/${object.bucket?.bucket}`
+        if (failed.has(bucket)) continue
         try {
           if (await this.#remove(object, folder)) swept.push(object.row)
           else isDone = false
         } catch (error) {
-          failed.set(place, error)
+          failed.set(bucket, error)
         }
       }
       if (swept.length > 0) await askFor(this.dispatcher, forgetReleases, { swept })
@@ -93,10 +93,10 @@ export class PlaintextSweep implements Service {
    * An object in the folder of another server belongs to that server.
    * @returns whether it is removed, or does not belong to this server
    */
-  async #remove({ key, since, place }: ClearObjects['objects'][number], folder: string): Promise<boolean> {
+  async #remove({ key, since, bucket }: ClearObjects['objects'][number], folder: string): Promise<boolean> {
     if (!key.startsWith(folder)) return true
-    if (place === undefined || !this.#isForgotten(since)) return false
-    await this.stores.client(place).delete(key)
+    if (bucket === undefined || !this.#isForgotten(since)) return false
+    await this.stores.client(bucket).delete(key)
     this.telemetry.add('objects_swept', 1)
     return true
   }

@@ -5,7 +5,7 @@
  * location share one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
-import { LOCATIONS_MAX, LOCATION_OBJECTS_LOOKED_AT_MAX } from '../../limits/objects.js'
+import { LOCATIONS_MAX, LOCATION_OBJECTS_SCANNED_MAX } from '../../limits/objects.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
@@ -107,7 +107,7 @@ export function locationChange(
  */
 function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
   if (unreadable.length === 0) return undefined
-  const used = view.objects.locationsOf(collection, LOCATION_OBJECTS_LOOKED_AT_MAX)
+  const used = view.objects.locationsOf(collection, LOCATION_OBJECTS_SCANNED_MAX)
   const lost = unreadable.map(Number).filter((id) => used.has(id))
   return lost.length === 1 ? lost[0] : undefined
 }

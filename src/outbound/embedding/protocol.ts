@@ -71,8 +71,8 @@ export function indexedRows(answer: unknown, count: number): readonly unknown[] 
   const rows = new Array<unknown>(count).fill(undefined)
   for (const item of listOf(objectOf(answer).data, count)) {
     const { index, embedding } = objectOf(item)
-    const isPlace = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < count
-    if (!isPlace || rows[index] !== undefined) throw new BadAnswer('an index is missing, wrong or there twice')
+    const isIndex = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < count
+    if (!isIndex || rows[index] !== undefined) throw new BadAnswer('an index is missing, wrong or there twice')
     rows[index] = embedding ?? null
   }
   return rows

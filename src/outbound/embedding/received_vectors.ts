@@ -15,8 +15,8 @@ const IS_LITTLE_ENDIAN = endianness() === 'LE'
  */
 export function vectorsOf(rows: readonly unknown[], dimensions: number): Float32Array {
   const vectors = new Float32Array(rows.length * dimensions)
-  for (const [place, row] of rows.entries()) {
-    const vector = vectors.subarray(place * dimensions, (place + 1) * dimensions)
+  for (const [index, row] of rows.entries()) {
+    const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions)
     if (typeof row === 'string') decode(row, vector)
     else if (Array.isArray(row)) copy(row, vector)
     else throw new BadAnswer('a vector is no list of numbers')

@@ -20,7 +20,7 @@ export class Turns {
    */
   async take(role: EmbeddingRole, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (this.#hasRoom(role)) {
+    if (this.#hasCapacity(role)) {
       this.#running[role]++
       return
     }
@@ -46,14 +46,14 @@ export class Turns {
   done(role: EmbeddingRole): void {
     this.#running[role]--
     for (const next of ['query', 'document'] as const) {
-      while (this.#waiting[next].length > 0 && this.#hasRoom(next)) {
+      while (this.#waiting[next].length > 0 && this.#hasCapacity(next)) {
         this.#running[next]++
         this.#waiting[next].shift()?.begin()
       }
     }
   }
 
-  #hasRoom(role: EmbeddingRole): boolean {
+  #hasCapacity(role: EmbeddingRole): boolean {
     const { query, document } = this.#running
     if (query + document >= EMBEDDING_REQUESTS_AT_ONCE) return false
     return role === 'query' || document < EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE

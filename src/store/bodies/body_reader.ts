@@ -9,13 +9,13 @@ import type { ByteWriter } from '../byte_writer.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 import { bodyKey } from '../keys.js'
-import { BodiesWanted, objectPlace, readObject } from '../objects.js'
+import { BodiesWanted, objectAddress, readObject } from '../objects.js'
 import type { BodyObject } from '../objects.js'
 import { CorruptRecord } from '../record.js'
-import { bodyPlace } from '../sealing/collection_seal.js'
+import { bodyAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
-import type { SealedPlace } from '../sealing/sealed_record.js'
+import type { SealedAddress } from '../sealing/sealed_record.js'
 
 // Buffer of this thread, for one record at a time.
 const openedBody = Buffer.allocUnsafeSlow(OPENED_BODY_BYTES)
@@ -127,7 +127,7 @@ export class BodyReader {
     // Looked up first: this look-up would invalidate the peeked body.
     const seal = this.#sealOf(body.collection)
     const record = this.#environment.bodies.peek(key)
-    return record === undefined ? undefined : unsealed(seal, bodyPlace(key), record, body)
+    return record === undefined ? undefined : unsealed(seal, bodyAddress(key), record, body)
   }
 
   #openObject(body: BodyOf): Buffer {
@@ -135,12 +135,12 @@ export class BodyReader {
     if (object === undefined) throw new CorruptRecord(nameOf(body), 'missing')
     const bytes = this.#environment.held.get(object.id)
     if (bytes === undefined) throw new BodiesWanted([object])
-    return unsealed(this.#sealOf(body.collection), objectPlace(body.collection, object.id), bytes, body)
+    return unsealed(this.#sealOf(body.collection), objectAddress(body.collection, object.id), bytes, body)
   }
 }
 
 /** @throws CorruptRecord */
-function unsealed(seal: CollectionSeal | undefined, place: SealedPlace, record: Buffer, body: BodyOf): Buffer {
+function unsealed(seal: CollectionSeal | undefined, place: SealedAddress, record: Buffer, body: BodyOf): Buffer {
   if (keyIdOf(record) === 0) return record
   if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed, in a collection that is not')
   return seal.open(place, record, () => nameOf(body), openedBody)

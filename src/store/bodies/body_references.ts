@@ -8,7 +8,7 @@ import type { Head } from '../head.js'
 import { noteDamage } from '../noted_damage.js'
 import { requireIntact } from '../record.js'
 import { bodyKey, garbageKey, parseBodyKey } from '../keys.js'
-import { bodyPlace, CLEAR } from '../sealing/collection_seal.js'
+import { bodyAddress, CLEAR } from '../sealing/collection_seal.js'
 import type { BodyReader } from './body_reader.js'
 
 const NOTHING = Buffer.alloc(0)
@@ -20,7 +20,7 @@ const NOTHING = Buffer.alloc(0)
 export function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
+  environment.bodies.put(key, isSealed ? seal.seal(bodyAddress(key), record) : record)
 }
 
 /**

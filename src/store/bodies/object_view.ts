@@ -1,7 +1,7 @@
 /**
  * The objects of a view: bodies that are stored in a storage backend (objects.ts). Valid as long as the view.
  */
-import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
+import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_SCANNED_MAX } from '../../limits/objects.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
@@ -16,7 +16,7 @@ import {
   isUnwanted,
   MEMORY_LOCATION,
   nextInOtherForm,
-  objectPlace,
+  objectAddress,
   ownerOf,
   readObject,
 } from '../objects.js'
@@ -94,7 +94,7 @@ export class ObjectView {
   /** The record in the form for a storage backend: sealed if the collection is sealed. */
   sealed(collection: number, id: Buffer, record: Buffer): Buffer {
     const seal = this.#sealOf(collection)
-    return seal === undefined || seal.writtenForm === CLEAR ? record : seal.seal(objectPlace(collection, id), record)
+    return seal === undefined || seal.writtenForm === CLEAR ? record : seal.seal(objectAddress(collection, id), record)
   }
 
   /** Id of the key under which the collection's records are written now; 0: plaintext. */
@@ -137,8 +137,8 @@ export class ObjectView {
 
   /** Whether any plaintext object of an encrypted collection is known. Looks at every release. */
   hasClearReleases(): boolean {
-    let page = this.clearReleases(undefined, RELEASES_LOOKED_AT_MAX)
-    while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_LOOKED_AT_MAX)
+    let page = this.clearReleases(undefined, RELEASES_SCANNED_MAX)
+    while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_SCANNED_MAX)
     return page.found.length > 0
   }
 

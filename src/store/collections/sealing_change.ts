@@ -12,7 +12,7 @@ import { CLEAR, decodeSealing, encodeSealing } from '../sealing/collection_seal.
 import type { SealingState } from '../sealing/collection_seal.js'
 import { KEY_FILE_ID } from '../sealing/keyring.js'
 import { openWith, sealWith } from '../sealing/sealed_record.js'
-import type { SealedPlace } from '../sealing/sealed_record.js'
+import type { SealedAddress } from '../sealing/sealed_record.js'
 
 const CHECK_LABEL = 'mds/v1/check'
 const CHECK_TEXT = Buffer.from('\0\0\0\0\0\0\0\0this key is the one that it was')
@@ -122,7 +122,7 @@ function checkName(id: number): Buffer {
   return Buffer.from(`key-check/${id}`)
 }
 
-function checkPlace(id: number): SealedPlace {
+function checkAddress(id: number): SealedAddress {
   return { kind: 'check', key: checkName(id), clearBytes: 8 }
 }
 
@@ -131,7 +131,7 @@ export function noteKeyUsed(environment: Environment, id: number): void {
   if (id === KEY_FILE_ID || environment.settings.doesExist(checkName(id))) return
   const { keyring } = environment.seals
   const key = keyring.derive(id, CHECK_LABEL) as Uint8Array
-  environment.settings.put(checkName(id), sealWith(keyring, key, id, checkPlace(id), CHECK_TEXT))
+  environment.settings.put(checkName(id), sealWith(keyring, key, id, checkAddress(id), CHECK_TEXT))
 }
 
 /** @returns false if the check was made with another key under this id, and nothing is stored under the id */
@@ -140,7 +140,7 @@ function checkKey(environment: Environment, id: number, rows: readonly SealingRo
   if (stored === undefined) return true
   const { keyring } = environment.seals
   try {
-    openWith(keyring, keyring.derive(id, CHECK_LABEL), checkPlace(id), stored, () => `check of key ${id}`)
+    openWith(keyring, keyring.derive(id, CHECK_LABEL), checkAddress(id), stored, () => `check of key ${id}`)
     return true
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error

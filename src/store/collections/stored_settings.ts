@@ -7,7 +7,7 @@
 import type { Environment } from '../environment.js'
 import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../keys.js'
 import { CorruptRecord } from '../record.js'
-import { CLEAR, settingPlace } from '../sealing/collection_seal.js'
+import { CLEAR, settingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
 import type { SettingKind } from '../settings.js'
@@ -113,12 +113,12 @@ export function holdsCredential(kind: SettingKind, json: string | null): boolean
 
 /** Seals a setting. The sealed text: u16 length of the id, id, JSON. */
 export function sealSetting(seal: CollectionSeal, rowKey: Buffer, id: string, json: string): Buffer {
-  return seal.seal(settingPlace(rowKey), settingRecord(id, json))
+  return seal.seal(settingAddress(rowKey), settingRecord(id, json))
 }
 
 /** @throws CorruptRecord */
 export function openSetting(seal: CollectionSeal, rowKey: Buffer, record: Buffer, name: () => string): readonly [id: string, json: string] {
-  return textsOf(seal.open(settingPlace(rowKey), record, name))
+  return textsOf(seal.open(settingAddress(rowKey), record, name))
 }
 
 export function isSealedForServer(record: Buffer): boolean {
@@ -126,12 +126,12 @@ export function isSealedForServer(record: Buffer): boolean {
 }
 
 export function sealForServer(environment: Environment, rowKey: Buffer, json: string): Buffer {
-  return environment.seals.sealForServer(settingPlace(rowKey), settingRecord('', json))
+  return environment.seals.sealForServer(settingAddress(rowKey), settingRecord('', json))
 }
 
 /** Opens the record and returns it as a plaintext record. @throws CorruptRecord */
 export function openForServer(environment: Environment, rowKey: Buffer, record: Buffer, name: () => string): Buffer {
-  const [, json] = textsOf(environment.seals.openForServer(settingPlace(rowKey), record, name))
+  const [, json] = textsOf(environment.seals.openForServer(settingAddress(rowKey), record, name))
   return encodeSetting(json)
 }
 

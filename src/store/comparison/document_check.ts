@@ -9,7 +9,7 @@ import { bodyKey, docidOfKey, documentKey, parseBodyKey, prefixEnd } from '../ke
 import { CorruptRecord, DAMAGED_ROW } from '../record.js'
 import type { View } from '../view.js'
 import type { Findings } from './findings.js'
-import { isSealed, placeOf } from './row_check.js'
+import { isSealed, subjectOf } from './row_check.js'
 import type { Tally } from '../tally.js'
 
 export interface Compared {
@@ -34,7 +34,7 @@ export function checkDocument(
   bounds: DocumentBounds,
 ): number {
   const docid = docidOfKey(row.key)
-  const head = stateOf(compared, collection, docid, row.value, placeOf(compared.environment, 'heads', row.key))
+  const head = stateOf(compared, collection, docid, row.value, subjectOf(compared.environment, 'heads', row.key))
   if (head === undefined) {
     tally.isComplete = false
     return 1
@@ -58,12 +58,12 @@ interface Range {
   readonly end: Buffer
 }
 
-function stateOf({ view, findings }: Compared, collection: number, docid: number, record: Buffer, place: string): Head | undefined {
+function stateOf({ view, findings }: Compared, collection: number, docid: number, record: Buffer, subject: string): Head | undefined {
   try {
     return view.stateOf(record, collection, docid)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    findings.add('row_damaged', place, error.detail)
+    findings.add('row_damaged', subject, error.detail)
     return undefined
   }
 }
@@ -72,14 +72,14 @@ function checkIdentity({ environment, view, findings }: Compared, head: Head): v
   const { collection, docid } = head
   const { key, lang } = textOfHead(head)
   const name = isSealed(environment, collection) ? '' : ` ${JSON.stringify(`${key}|${lang}`)}`
-  const place = `collection ${collection}, document ${docid}${name}`
+  const subject = `collection ${collection}, document ${docid}${name}`
   try {
     const identity = view.identity(collection, key, lang)
-    if (identity === undefined) findings.add('head_without_identity', place, 'no identity leads to it')
-    else if (identity.docid !== docid) findings.add('head_without_identity', place, `its identity leads to document ${identity.docid}`)
+    if (identity === undefined) findings.add('head_without_identity', subject, 'no identity leads to it')
+    else if (identity.docid !== docid) findings.add('head_without_identity', subject, `its identity leads to document ${identity.docid}`)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    findings.add('head_without_identity', place, `its identity is damaged: ${error.detail}`)
+    findings.add('head_without_identity', subject, `its identity is damaged: ${error.detail}`)
   }
 }
 
@@ -90,7 +90,7 @@ function statesOf(compared: Compared, head: Head, range: Range): { readonly stat
   const states = [head]
   let isWhole = true
   for (const { key, value } of environment.revisions.getRange(range)) {
-    const state = stateOf(compared, collection, docid, value, placeOf(environment, 'revisions', key))
+    const state = stateOf(compared, collection, docid, value, subjectOf(environment, 'revisions', key))
     if (state === undefined) isWhole = false
     else states.push(state)
   }
@@ -100,14 +100,14 @@ function statesOf(compared: Compared, head: Head, range: Range): { readonly stat
 function checkBodies(compared: Compared, states: readonly Head[], isWhole: boolean, range: Range, bytesMax: number): void {
   const { environment, view, findings } = compared
   const { collection, docid } = states[0] as Head
-  const place = (lsn: bigint): string => `collection ${collection}, document ${docid}, body ${lsn}`
+  const subject = (lsn: bigint): string => `collection ${collection}, document ${docid}, body ${lsn}`
   const references = new Map<bigint, number>()
   const refer = (lsn: bigint): void => void references.set(lsn, (references.get(lsn) ?? 0) + 1)
   for (const { bodyLsn } of states) refer(bodyLsn)
   for (const lsn of references.keys()) {
     const key = bodyKey(collection, docid, lsn)
     if (!environment.bodies.doesExist(key) && !environment.objects.doesExist(key))
-      findings.add('body_missing', place(lsn), 'a state of the document refers to it')
+      findings.add('body_missing', subject(lsn), 'a state of the document refers to it')
   }
   const stored = [...environment.bodies.getKeys(range)].map((key) => Buffer.from(key))
   // Bodies without a state are among them until the binlog is trimmed. Until then, they refer to other
@@ -121,17 +121,17 @@ function checkBodies(compared: Compared, states: readonly Head[], isWhole: boole
       if (base === undefined) continue
       refer(base)
       if (!environment.bodies.doesExist(bodyKey(collection, docid, base)))
-        findings.add('body_missing', place(base), `body ${parseBodyKey(key).bodyLsn} is the difference from it`)
+        findings.add('body_missing', subject(base), `body ${parseBodyKey(key).bodyLsn} is the difference from it`)
     }
   }
-  if (isWhole) checkCounts(compared, range, references, place)
+  if (isWhole) checkCounts(compared, range, references, subject)
 }
 
 function checkCounts(
   { environment, findings }: Compared,
   range: Range,
   references: ReadonlyMap<bigint, number>,
-  place: (lsn: bigint) => string,
+  subject: (lsn: bigint) => string,
 ): void {
   const counts = new Map<bigint, Buffer>()
   for (const { key, value } of environment.bodyCounts.getRange(range)) counts.set(parseBodyKey(key).bodyLsn, value)
@@ -141,6 +141,6 @@ function checkCounts(
     if (row === DAMAGED_ROW || (row !== undefined && row.length !== 4)) continue
     const noted = row?.readUInt32LE(0) ?? 1
     const counted = references.get(lsn) ?? 0
-    if (noted !== counted) findings.add('body_count_wrong', place(lsn), `${noted} references noted, ${counted} counted`)
+    if (noted !== counted) findings.add('body_count_wrong', subject(lsn), `${noted} references noted, ${counted} counted`)
   }
 }

@@ -23,7 +23,7 @@ export type FindingKind = (typeof FINDING_KINDS)[number]
 export interface Finding {
   readonly kind: FindingKind
   /** The row; identified by numbers if its collection is sealed. */
-  readonly place: string
+  readonly subject: string
   readonly detail: string
 }
 
@@ -31,11 +31,11 @@ export class Findings {
   readonly #counts = new Map<FindingKind, number>()
   readonly #listed = new Map<string, Finding>()
 
-  add(kind: FindingKind, place: string, detail: string): void {
-    const id = `${kind} ${place}`
+  add(kind: FindingKind, subject: string, detail: string): void {
+    const id = `${kind} ${subject}`
     if (this.#listed.has(id)) return
     this.#counts.set(kind, this.countOf(kind) + 1)
-    if (this.#listed.size < FINDINGS_LISTED_MAX) this.#listed.set(id, { kind, place, detail })
+    if (this.#listed.size < FINDINGS_LISTED_MAX) this.#listed.set(id, { kind, subject, detail })
   }
 
   countOf(kind: FindingKind): number {

@@ -49,18 +49,18 @@ export function checkRow(
   isStrict: boolean,
   findings: Findings,
 ): void {
-  const place = placeOf(environment, of, key)
-  if (!isChecked && isStrict) findings.add('row_damaged', place, 'the checksum over its key and value does not hold')
-  else if (environment[of].isOfRecords || (of === 'collectionSettings' && !isStamp(key))) checkStored(value, place, findings)
-  if (!environment[of].doesExist(key)) findings.add('row_unreachable', place, 'it is there, and not found by its key')
+  const subject = subjectOf(environment, of, key)
+  if (!isChecked && isStrict) findings.add('row_damaged', subject, 'the checksum over its key and value does not hold')
+  else if (environment[of].isOfRecords || (of === 'collectionSettings' && !isStamp(key))) checkStored(value, subject, findings)
+  if (!environment[of].doesExist(key)) findings.add('row_unreachable', subject, 'it is there, and not found by its key')
 }
 
-function checkStored(value: Buffer, place: string, findings: Findings): void {
+function checkStored(value: Buffer, subject: string, findings: Findings): void {
   try {
-    checkRecord(value, RECORD_BYTES_MIN, () => place)
+    checkRecord(value, RECORD_BYTES_MIN, () => subject)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    findings.add('row_damaged', place, error.detail)
+    findings.add('row_damaged', subject, error.detail)
   }
 }
 
@@ -68,7 +68,7 @@ function checkStored(value: Buffer, place: string, findings: Findings): void {
  * Names a row by numbers. Keys of identities contain texts, which the report shows only for plaintext
  * collections.
  */
-export function placeOf(environment: Environment, of: TableName, key: Buffer): string {
+export function subjectOf(environment: Environment, of: TableName, key: Buffer): string {
   const [table] = TABLES[of]
   if (DOCUMENT_TABLES.has(of) && key.length >= 8) {
     const rest = key.length === 8 || of === 'spellings' ? '' : ` ${key.subarray(8, 8 + KEY_BYTES_SHOWN).toString('hex')}`

@@ -17,7 +17,7 @@ import { View } from '../view.js'
 import { checkDocument } from './document_check.js'
 import type { Compared, DocumentBounds } from './document_check.js'
 import { Findings } from './findings.js'
-import { checkRow, placeOf } from './row_check.js'
+import { checkRow, subjectOf } from './row_check.js'
 import { Tally, TALLIED } from '../tally.js'
 
 export interface SliceBounds extends DocumentBounds {
@@ -28,7 +28,7 @@ export interface SliceBounds extends DocumentBounds {
 }
 
 /** The position at which the next slice continues. */
-type Place =
+type Cursor =
   | { readonly stage: 'rows'; readonly table: number; readonly from?: Buffer; readonly walked: number }
   | { readonly stage: IdentityTable | 'heads'; readonly from?: Buffer }
   | { readonly stage: 'next' | 'orphans' }
@@ -38,7 +38,7 @@ type IdentityTable = 'identities' | 'sealedIdentities'
 export class StoreComparison {
   readonly findings = new Findings()
   readonly #bounds: SliceBounds
-  #place: Place = { stage: 'rows', table: 0, walked: 0 }
+  #cursor: Cursor = { stage: 'rows', table: 0, walked: 0 }
   /** Ids of the remaining collections. The next one is at the end. */
   #collections: number[] | undefined
   #collection = 0
@@ -55,15 +55,15 @@ export class StoreComparison {
 
   /** Table or collection with which the next slice begins. */
   get stage(): string {
-    const { stage } = this.#place
-    if (stage === 'rows') return `table ${TABLE_NAMES[this.#place.table]}`
+    const { stage } = this.#cursor
+    if (stage === 'rows') return `table ${TABLE_NAMES[this.#cursor.table]}`
     return stage === 'next' || stage === 'orphans' ? 'collections' : `${stage} of collection ${this.#collection}`
   }
 
   /** One slice, on its own snapshot. @returns whether something is left */
   step(environment: Environment): boolean {
     const compared: Compared = { environment, view: new View(environment, 0), findings: this.findings }
-    const place = this.#place
+    const place = this.#cursor
     switch (place.stage) {
       case 'rows':
         this.#walkRows(compared, place)
@@ -90,32 +90,32 @@ export class StoreComparison {
    * @returns whether something is left
    */
   skip(detail: string): boolean {
-    const place = this.#place
+    const place = this.#cursor
     this.findings.add('pages_damaged', this.stage, detail)
     if (place.stage === 'rows') this.#nextTable(place.table)
-    else this.#place = { stage: 'next' }
+    else this.#cursor = { stage: 'next' }
     return place.stage !== 'next' && place.stage !== 'orphans'
   }
 
   #nextTable(table: number): void {
-    this.#place = table + 1 < TABLE_NAMES.length ? { stage: 'rows', table: table + 1, walked: 0 } : { stage: 'next' }
+    this.#cursor = table + 1 < TABLE_NAMES.length ? { stage: 'rows', table: table + 1, walked: 0 } : { stage: 'next' }
   }
 
-  #walkRows({ environment, findings }: Compared, { table, from, walked }: Place & { readonly stage: 'rows' }): void {
+  #walkRows({ environment, findings }: Compared, { table, from, walked }: Cursor & { readonly stage: 'rows' }): void {
     const of = TABLE_NAMES[table] as TableName
     const isStrict = !isUpgradeWanted(environment)
     let [rows, bytes] = [0, 0]
     let last: Buffer | undefined
     for (const { key, value, isChecked } of environment[of].storedRows(from)) {
       if (this.#isFull(rows, bytes)) {
-        this.#place = { stage: 'rows', table, from: Buffer.from(key), walked: walked + rows }
+        this.#cursor = { stage: 'rows', table, from: Buffer.from(key), walked: walked + rows }
         this.#rows += rows
         return
       }
       // The look-up of a row by its key overwrites the buffer that contains the key.
       const row = { key: Buffer.from(key), value, isChecked }
       if (last !== undefined && Buffer.compare(last, row.key) >= 0)
-        findings.add('row_unreachable', placeOf(environment, of, row.key), 'it is out of order')
+        findings.add('row_unreachable', subjectOf(environment, of, row.key), 'it is out of order')
       checkRow(environment, of, row, isStrict, findings)
       last = row.key
       rows++
@@ -136,7 +136,7 @@ export class StoreComparison {
       .sort((a, b) => b - a)
     const id = this.#collections.pop()
     this.#collection = id ?? 0
-    this.#place = id === undefined ? { stage: 'orphans' } : { stage: 'identities' }
+    this.#cursor = id === undefined ? { stage: 'orphans' } : { stage: 'identities' }
   }
 
   #walkIdentities(compared: Compared, stage: IdentityTable, from: Buffer | undefined): void {
@@ -146,7 +146,7 @@ export class StoreComparison {
     let [rows, bytes] = [0, 0]
     for (const { key, value } of environment[stage].getRange({ start: from ?? prefix, end: prefixEnd(prefix) })) {
       if (this.#isFull(rows, bytes)) {
-        this.#place = { stage, from: Buffer.from(key) }
+        this.#cursor = { stage, from: Buffer.from(key) }
         return
       }
       checkIdentity(compared, stage, { key: Buffer.from(key), value })
@@ -154,7 +154,7 @@ export class StoreComparison {
       bytes += value.length
       this.#rows++
     }
-    this.#place = { stage: stage === 'identities' ? 'sealedIdentities' : 'heads' }
+    this.#cursor = { stage: stage === 'identities' ? 'sealedIdentities' : 'heads' }
   }
 
   #walkHeads(compared: Compared, from: Buffer | undefined): void {
@@ -172,7 +172,7 @@ export class StoreComparison {
       if (this.#isFull(rows, bytes)) {
         counted.nextDocid = docidOfKey(key)
         environment.tallies.running = this.#bounds.isTallyKept ? tally : undefined
-        this.#place = { stage: 'heads', from: Buffer.from(key) }
+        this.#cursor = { stage: 'heads', from: Buffer.from(key) }
         this.#rows += rows
         return
       }
@@ -183,7 +183,7 @@ export class StoreComparison {
     }
     this.#rows += rows
     checkCounters(compared, id, tally, docidMax)
-    this.#place = { stage: 'next' }
+    this.#cursor = { stage: 'next' }
   }
 
   #isFull(rows: number, bytes: number): boolean {
@@ -193,7 +193,7 @@ export class StoreComparison {
   /** Whether the collection was deleted since the walk began. */
   #isGone({ environment }: Compared): boolean {
     const isGone = environment.retired.doesExist(counterKey(this.#collection))
-    if (isGone) this.#place = { stage: 'next' }
+    if (isGone) this.#cursor = { stage: 'next' }
     return isGone
   }
 }
@@ -202,7 +202,7 @@ function checkIdentity({ environment, view, findings }: Compared, stage: Identit
   // Already reported as a damaged row.
   if (value === DAMAGED_ROW) return
   const collection = collectionOfKey(key)
-  const place = placeOf(environment, stage, key)
+  const place = subjectOf(environment, stage, key)
   try {
     const identity = readIdentity(environment, stage, key, value, place)
     const { docid } = identity

@@ -7,7 +7,7 @@ import { decodeHead, isSpelled } from '../head.js'
 import type { Head } from '../head.js'
 import { counterKey, docidOfKey, documentKey, prefixEnd } from '../keys.js'
 import { CorruptRecord } from '../record.js'
-import { CLEAR, statePlace } from '../sealing/collection_seal.js'
+import { CLEAR, stateAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import { hasSpelling, readIdentity } from './identities.js'
@@ -23,7 +23,7 @@ export function isExpired(head: Head, now: number): boolean {
 export function writeHead(environment: Environment, collection: number, docid: number, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(statePlace(collection, docid), record) : record)
+  environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(stateAddress(collection, docid), record) : record)
 }
 
 export class HeadReader {
@@ -85,7 +85,7 @@ export class HeadReader {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
     const seal = this.#sealOf(collection)
     if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
-    return { ...decodeHead(seal.open(statePlace(collection, docid), record, name), collection, name), record }
+    return { ...decodeHead(seal.open(stateAddress(collection, docid), record, name), collection, name), record }
   }
 
   /** Docids from `docidFirst` on, ascending, expired documents included, at most `count`. */

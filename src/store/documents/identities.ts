@@ -8,7 +8,7 @@
 import type { Environment } from '../environment.js'
 import { documentKey, identityRowKey, isKey, lowerCase, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
 import { CorruptRecord, requireIntact } from '../record.js'
-import { CLEAR, identityPlace, spellingPlace } from '../sealing/collection_seal.js'
+import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import type { Table } from '../table.js'
 
@@ -25,12 +25,12 @@ const SEALED_PREFIX_BYTES = 12
 const SPELLING_PREFIX_BYTES = 8
 
 /** A lower-case form of key and language under which a row may be stored (`lowerCaseForms`). */
-type Place = readonly [key: string, lang: string]
+type LowerCaseIdentity = readonly [key: string, lang: string]
 
 /** The result nearly always has one element. */
-function placesOf(key: string, lang: string): readonly Place[] {
+function lowerCaseIdentities(key: string, lang: string): readonly LowerCaseIdentity[] {
   const langs = lowerCaseForms(lang)
-  return lowerCaseForms(key).flatMap((one) => langs.map((other): Place => [one, other]))
+  return lowerCaseForms(key).flatMap((one) => langs.map((other): LowerCaseIdentity => [one, other]))
 }
 
 /** The owner of the identity (key, lang), in any spelling. @throws CorruptRecord */
@@ -41,23 +41,28 @@ export function readIdentity(
   key: string,
   lang: string,
 ): Identity | undefined {
-  for (const place of placesOf(key, lang)) {
-    const found = readPlace(environment, seal, collection, place)
+  for (const lowered of lowerCaseIdentities(key, lang)) {
+    const found = readLowerCase(environment, seal, collection, lowered)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function readPlace(environment: Environment, seal: CollectionSeal | undefined, collection: number, place: Place): Identity | undefined {
-  if (seal === undefined) return readClear(environment, collection, place)
+function readLowerCase(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  lowered: LowerCaseIdentity,
+): Identity | undefined {
+  if (seal === undefined) return readClear(environment, collection, lowered)
   for (const form of seal.state.forms) {
-    const found = form === CLEAR ? readClear(environment, collection, place) : readSealed(environment, seal, form, place)
+    const found = form === CLEAR ? readClear(environment, collection, lowered) : readSealed(environment, seal, form, lowered)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function readClear(environment: Environment, collection: number, [key, lang]: Place): Identity | undefined {
+function readClear(environment: Environment, collection: number, [key, lang]: LowerCaseIdentity): Identity | undefined {
   const rowKey = identityRowKey(collection, key, lang)
   const row = isKey(rowKey) ? environment.identities.peek(rowKey) : undefined
   return row === undefined
@@ -79,7 +84,7 @@ function identityOf(found: Identity, key: string, lang: string): Identity {
   throw new CorruptRecord(`identity of document ${found.docid}`, 'it is of another key')
 }
 
-function readSealed(environment: Environment, seal: CollectionSeal, form: number, [key, lang]: Place): Identity | undefined {
+function readSealed(environment: Environment, seal: CollectionSeal, form: number, [key, lang]: LowerCaseIdentity): Identity | undefined {
   const rowKey = seal.identityKey(form, key, lang)
   const row = rowKey === undefined ? undefined : environment.sealedIdentities.peek(rowKey)
   return row === undefined || rowKey === undefined ? undefined : identityOf(openIdentity(seal, rowKey, row), key, lang)
@@ -89,7 +94,7 @@ function readSealed(environment: Environment, seal: CollectionSeal, form: number
 export function openIdentity(seal: CollectionSeal, rowKey: Buffer, row: Buffer): Identity {
   requireIntact(row, SEALED_PREFIX_BYTES, () => nameOf(rowKey))
   const name = (): string => `identity ${seal.collection}/${row.readUInt32LE(8)}`
-  return decodeIdentity(seal.open(identityPlace(rowKey), row, name).subarray(SEALED_PREFIX_BYTES - 4), name)
+  return decodeIdentity(seal.open(identityAddress(rowKey), row, name).subarray(SEALED_PREFIX_BYTES - 4), name)
 }
 
 /**
@@ -123,9 +128,9 @@ export function readDocidsOfKey(
  * The lower-case form of key and language under which the document's row is stored, in any form of sealing.
  * Undefined if it has no row.
  */
-function placeOfRow(environment: Environment, collection: number, { docid, key, lang }: Identity): Place | undefined {
+function lowerCaseOfRow(environment: Environment, collection: number, { docid, key, lang }: Identity): LowerCaseIdentity | undefined {
   const seal = environment.seals.of(collection)
-  return placesOf(key, lang).find((place) => readPlace(environment, seal, collection, place)?.docid === docid)
+  return lowerCaseIdentities(key, lang).find((lowered) => readLowerCase(environment, seal, collection, lowered)?.docid === docid)
 }
 
 /**
@@ -136,36 +141,36 @@ function placeOfRow(environment: Environment, collection: number, { docid, key, 
 export function writeIdentity(environment: Environment, collection: number, identity: Identity): void {
   const seal = environment.seals.of(collection)
   const written = seal?.writtenForm ?? CLEAR
-  const places = placesOf(identity.key, identity.lang)
-  const place = (places.length === 1 ? places[0] : placeOfRow(environment, collection, identity)) ?? [
+  const candidates = lowerCaseIdentities(identity.key, identity.lang)
+  const lowered = (candidates.length === 1 ? candidates[0] : lowerCaseOfRow(environment, collection, identity)) ?? [
     lowerCase(identity.key),
     lowerCase(identity.lang),
   ]
-  removeForms(environment, collection, place, written)
+  removeForms(environment, collection, lowered, written)
   if (seal === undefined || written === CLEAR) {
-    environment.identities.put(identityRowKey(collection, ...place), encodeIdentity(identity))
+    environment.identities.put(identityRowKey(collection, ...lowered), encodeIdentity(identity))
     return
   }
-  const rowKey = seal.identityKey(written, ...place) as Buffer
+  const rowKey = seal.identityKey(written, ...lowered) as Buffer
   environment.sealedIdentities.put(rowKey, sealIdentity(seal, rowKey, identity))
 }
 
 export function sealIdentity(seal: CollectionSeal, rowKey: Buffer, identity: Identity): Buffer {
-  return seal.seal(identityPlace(rowKey), Buffer.concat([Buffer.alloc(SEALED_PREFIX_BYTES - 4), encodeIdentity(identity)]))
+  return seal.seal(identityAddress(rowKey), Buffer.concat([Buffer.alloc(SEALED_PREFIX_BYTES - 4), encodeIdentity(identity)]))
 }
 
 export function removeIdentity(environment: Environment, collection: number, identity: Identity): void {
-  const places = placesOf(identity.key, identity.lang)
-  const place = places.length === 1 ? places[0] : placeOfRow(environment, collection, identity)
-  if (place !== undefined) removeForms(environment, collection, place)
+  const candidates = lowerCaseIdentities(identity.key, identity.lang)
+  const lowered = candidates.length === 1 ? candidates[0] : lowerCaseOfRow(environment, collection, identity)
+  if (lowered !== undefined) removeForms(environment, collection, lowered)
 }
 
 /** Removes the row in every form of sealing except `kept`. */
-function removeForms(environment: Environment, collection: number, place: Place, kept?: number): void {
+function removeForms(environment: Environment, collection: number, lowered: LowerCaseIdentity, kept?: number): void {
   const seal = environment.seals.of(collection)
   for (const form of seal?.state.forms ?? [CLEAR]) {
     if (form === kept) continue
-    const rowKey = form === CLEAR ? identityRowKey(collection, ...place) : seal?.identityKey(form, ...place)
+    const rowKey = form === CLEAR ? identityRowKey(collection, ...lowered) : seal?.identityKey(form, ...lowered)
     if (rowKey !== undefined) (form === CLEAR ? environment.identities : environment.sealedIdentities).remove(rowKey)
   }
 }
@@ -183,13 +188,13 @@ export function hasSpelling(
   key: string,
   lang: string,
 ): boolean {
-  const isSpelledInClear = (): boolean => {
+  const isSpelledInPlaintext = (): boolean => {
     const rowKey = spellingKey(collection, docid, key, lang)
     return isKey(rowKey) && isThere(environment.spellings, rowKey)
   }
-  if (seal === undefined) return isSpelledInClear()
+  if (seal === undefined) return isSpelledInPlaintext()
   return seal.state.forms.some((form) => {
-    if (form === CLEAR) return isSpelledInClear()
+    if (form === CLEAR) return isSpelledInPlaintext()
     const rowKey = seal.spellingKey(form, docid, key, lang)
     return rowKey !== undefined && isThere(environment.sealedSpellings, rowKey)
   })
@@ -213,12 +218,12 @@ export function writeSpelling(environment: Environment, collection: number, doci
 }
 
 export function sealSpelling(seal: CollectionSeal, rowKey: Buffer, key: string, lang: string): Buffer {
-  return seal.seal(spellingPlace(rowKey), Buffer.concat([Buffer.alloc(SPELLING_PREFIX_BYTES), Buffer.from(`${key}\0${lang}`)]))
+  return seal.seal(spellingAddress(rowKey), Buffer.concat([Buffer.alloc(SPELLING_PREFIX_BYTES), Buffer.from(`${key}\0${lang}`)]))
 }
 
 /** @throws CorruptRecord */
 export function openSpelling(seal: CollectionSeal, rowKey: Buffer, row: Buffer): readonly [key: string, lang: string] {
-  const record = seal.open(spellingPlace(rowKey), row, () => `spelling ${rowKey.readUInt32BE(0)}/${rowKey.readUInt32BE(4)}`)
+  const record = seal.open(spellingAddress(rowKey), row, () => `spelling ${rowKey.readUInt32BE(0)}/${rowKey.readUInt32BE(4)}`)
   return splitSpelling(record.subarray(SPELLING_PREFIX_BYTES))
 }
 

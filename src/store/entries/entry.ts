@@ -8,7 +8,7 @@
  */
 import { pack, unpack } from '../packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from '../record.js'
-import { CLEAR, entryPlace } from '../sealing/collection_seal.js'
+import { CLEAR, entryAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { Seals } from '../sealing/seals.js'
 import { ENTRY_ORIGINS } from './entry_kind.js'
@@ -111,7 +111,7 @@ function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer
   const prefixed = Buffer.concat([record.subarray(0, PREFIX_BYTES), Buffer.alloc(4), record.subarray(PREFIX_BYTES)])
   prefixed[SCOPE_AT] = isSealed ? SCOPE.collection : SCOPE.server
   prefixed.writeUInt32LE(collection, PREFIX_BYTES)
-  return isSealed ? seal.seal(entryPlace(lsn), prefixed) : seals.sealForServer(entryPlace(lsn), prefixed)
+  return isSealed ? seal.seal(entryAddress(lsn), prefixed) : seals.sealForServer(entryAddress(lsn), prefixed)
 }
 
 /** Decodes a stored record. @throws CorruptRecord */
@@ -129,7 +129,7 @@ function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEnt
   const collection = collectionOfSealed(record)
   const seal = scope === SCOPE.collection ? seals.of(collection) : undefined
   if (scope === SCOPE.collection && seal === undefined) return { kind: 'shed', lsn, collection }
-  const opened = seal === undefined ? seals.openForServer(entryPlace(lsn), record, name) : seal.open(entryPlace(lsn), record, name)
+  const opened = seal === undefined ? seals.openForServer(entryAddress(lsn), record, name) : seal.open(entryAddress(lsn), record, name)
   const clear = Buffer.concat([opened.subarray(0, PREFIX_BYTES), opened.subarray(SEALED_PREFIX_BYTES)])
   clear[SCOPE_AT] = SCOPE.clear
   sealRecord(clear)

@@ -4,14 +4,14 @@ import { drop } from './drop/drop.js'
 import type { EntryBase, EntryKind } from './entry_kind.js'
 import { expiry } from './expiry/expiry.js'
 import { job } from './job/job.js'
-import { place } from './place/place.js'
+import { move } from './move/move.js'
 import { put } from './put/put.js'
 import { sealing } from './sealing/sealing.js'
 import { setting } from './setting/setting.js'
 import { trim } from './trim/trim.js'
 import { vectors } from './vectors/vectors.js'
 
-const KINDS = [put, expiry, deletion, drop, setting, job, sealing, trim, place, vectors] as const
+const KINDS = [put, expiry, deletion, drop, setting, job, sealing, trim, move, vectors] as const
 
 type EntryOf<K> = K extends EntryKind<infer E> ? E : never
 export type Entry = EntryOf<(typeof KINDS)[number]>

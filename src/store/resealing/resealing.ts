@@ -21,10 +21,10 @@ import {
   sealForServer,
   writeSetting,
 } from '../collections/stored_settings.js'
-import { bodyPlace, CLEAR, statePlace, vectorsPlace } from '../sealing/collection_seal.js'
+import { bodyAddress, CLEAR, stateAddress, vectorsAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
-import type { SealedPlace } from '../sealing/sealed_record.js'
+import type { SealedAddress } from '../sealing/sealed_record.js'
 
 /**
  * The tables of a collection, in the order of the walk. A job that an earlier version has begun continues in
@@ -125,11 +125,11 @@ function resealRow(
   switch (table) {
     case 'heads':
     case 'revisions':
-      return resealRecord(environment[table], seal, statePlace(collection, docidOfKey(key)), key, value)
+      return resealRecord(environment[table], seal, stateAddress(collection, docidOfKey(key)), key, value)
     case 'bodies':
-      return resealRecord(environment.bodies, seal, bodyPlace(key), key, value)
+      return resealRecord(environment.bodies, seal, bodyAddress(key), key, value)
     case 'vectors':
-      return resealRecord(environment.vectors, seal, vectorsPlace(key), key, value)
+      return resealRecord(environment.vectors, seal, vectorsAddress(key), key, value)
     case 'sealedSettings':
       return resealSealedSetting(environment, seal, key, value)
     default:
@@ -138,7 +138,7 @@ function resealRow(
 }
 
 /** Reseals a record under the same row key. */
-function resealRecord(table: Table, seal: CollectionSeal, place: SealedPlace, key: Buffer, record: Buffer): Outcome {
+function resealRecord(table: Table, seal: CollectionSeal, place: SealedAddress, key: Buffer, record: Buffer): Outcome {
   if (keyIdOf(record) === seal.writtenForm) return 'skipped'
   const name = (): string => `${place.kind} ${key.toString('hex')}`
   // A damaged record must not get a seal that declares it intact.

@@ -11,7 +11,7 @@
 import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCRUB_BYTES_AT_ONCE, SCRUB_ROOM_BYTES } from '../../limits/encryption.js'
+import { SCRUB_BYTES_AT_ONCE, SCRUB_MARGIN_BYTES } from '../../limits/encryption.js'
 import type { Environment } from '../environment.js'
 import { openEnvironment, openTable } from '../environment.js'
 
@@ -34,7 +34,7 @@ export async function scrub(generationPath: string): Promise<string> {
   rmSync(aside, { recursive: true, force: true })
   mkdirSync(aside)
   try {
-    checkRoom(join(generationPath, 'truth.mdb'))
+    checkSpace(join(generationPath, 'truth.mdb'))
     await copyRows(generationPath, aside)
   } catch (cause) {
     rmSync(aside, { recursive: true, force: true })
@@ -58,9 +58,9 @@ export async function scrub(generationPath: string): Promise<string> {
  * (docs/decisions/0121-the-sweep-of-io-failures.md).
  * @throws Error if there is no space for a second file of that size
  */
-function checkRoom(file: string): void {
+function checkSpace(file: string): void {
   const { bavail, bsize } = statfsSync(file)
-  const missing = statSync(file).size + SCRUB_ROOM_BYTES - bavail * bsize
+  const missing = statSync(file).size + SCRUB_MARGIN_BYTES - bavail * bsize
   if (missing > 0) throw new Error(`${missing} bytes more must be free`)
 }
 

@@ -32,7 +32,7 @@ export interface Cipher {
   readonly openRecord: (
     key: Uint8Array,
     kind: number,
-    place: Uint8Array,
+    address: Uint8Array,
     clearBytes: number,
     sealed: Uint8Array,
     record: Uint8Array,
@@ -47,12 +47,12 @@ const associatedSpace = new Uint8Array(2048)
  * The associated data: kind and key of the sealed place, and the plaintext bytes of the record after its
  * checksum. Valid until the next call.
  */
-export function associatedWith(kind: number, place: Uint8Array, clearBytes: number, record: Uint8Array): Uint8Array {
+export function associatedWith(kind: number, address: Uint8Array, clearBytes: number, record: Uint8Array): Uint8Array {
   associatedSpace[0] = kind
-  associatedSpace[1] = place.length
-  associatedSpace.set(place, 2)
-  associatedSpace.set(record.subarray(4, clearBytes), 2 + place.length)
-  return associatedSpace.subarray(0, 2 + place.length + clearBytes - 4)
+  associatedSpace[1] = address.length
+  associatedSpace.set(address, 2)
+  associatedSpace.set(record.subarray(4, clearBytes), 2 + address.length)
+  return associatedSpace.subarray(0, 2 + address.length + clearBytes - 4)
 }
 
 export const nodeCipher: Cipher = {
@@ -63,10 +63,10 @@ export const nodeCipher: Cipher = {
     cipher.final()
     sealed.set(cipher.getAuthTag(), text.length)
   },
-  openRecord: (key, kind, place, clearBytes, sealed, record) => {
+  openRecord: (key, kind, address, clearBytes, sealed, record) => {
     const textAt = clearBytes + NONCE_BYTES
     const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(clearBytes, textAt), { authTagLength: TAG_BYTES })
-    decipher.setAAD(associatedWith(kind, place, clearBytes, sealed))
+    decipher.setAAD(associatedWith(kind, address, clearBytes, sealed))
     decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
     record.set(decipher.update(sealed.subarray(textAt, sealed.length - TAG_BYTES)), clearBytes)
     try {

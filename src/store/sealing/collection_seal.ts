@@ -13,7 +13,7 @@ import { checkRecord, sealRecord } from '../record.js'
 import { HMAC_BYTES, KEY_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
 import { keyIdOf, openWith, sealWith } from './sealed_record.js'
-import type { SealedPlace } from './sealed_record.js'
+import type { SealedAddress } from './sealed_record.js'
 
 /** Form of a plaintext row. */
 export const CLEAR = 0
@@ -87,14 +87,14 @@ export class CollectionSeal {
   }
 
   /** Seals the record with the primary key. */
-  seal(place: SealedPlace, record: Uint8Array): Buffer {
+  seal(address: SealedAddress, record: Uint8Array): Buffer {
     const { primaryId } = this.#keyring
-    return sealWith(this.#keyring, this.#keysOf(primaryId)?.data as Uint8Array, primaryId, place, record)
+    return sealWith(this.#keyring, this.#keysOf(primaryId)?.data as Uint8Array, primaryId, address, record)
   }
 
   /** @throws CorruptRecord */
-  open(place: SealedPlace, sealed: Buffer, name: () => string, space?: Buffer): Buffer {
-    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name, space)
+  open(address: SealedAddress, sealed: Buffer, name: () => string, space?: Buffer): Buffer {
+    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, address, sealed, name, space)
   }
 
   /** The hash that replaces a text in the key of a row. Undefined if the form's key is not known. */
@@ -157,36 +157,36 @@ export class CollectionSeal {
  * The sealed place of a document's state. It is the same in heads and revisions, because a head becomes a
  * revision unchanged. The sealed text says which state it is.
  */
-export function statePlace(collection: number, docid: number): SealedPlace {
+export function stateAddress(collection: number, docid: number): SealedAddress {
   return { kind: 'state', key: documentKey(collection, docid), clearBytes: 8 }
 }
 
 /** @param key of the row */
-export function bodyPlace(key: Uint8Array): SealedPlace {
+export function bodyAddress(key: Uint8Array): SealedAddress {
   return { kind: 'body', key, clearBytes: 8 }
 }
 
 /** @param key of the row */
-export function vectorsPlace(key: Uint8Array): SealedPlace {
+export function vectorsAddress(key: Uint8Array): SealedAddress {
   return { kind: 'vectors', key, clearBytes: 8 }
 }
 
 /** The docid after the prefix stays plaintext. @param key of the row */
-export function identityPlace(key: Uint8Array): SealedPlace {
+export function identityAddress(key: Uint8Array): SealedAddress {
   return { kind: 'identity', key, clearBytes: 12 }
 }
 
 /** @param key of the row */
-export function spellingPlace(key: Uint8Array): SealedPlace {
+export function spellingAddress(key: Uint8Array): SealedAddress {
   return { kind: 'spelling', key, clearBytes: 8 }
 }
 
 /** @param key of the row */
-export function settingPlace(key: Uint8Array): SealedPlace {
+export function settingAddress(key: Uint8Array): SealedAddress {
   return { kind: 'setting', key, clearBytes: 8 }
 }
 
 /** Prefix and collection stay plaintext. */
-export function entryPlace(lsn: bigint): SealedPlace {
+export function entryAddress(lsn: bigint): SealedAddress {
   return { kind: 'entry', key: lsnKey(lsn), clearBytes: 16 }
 }

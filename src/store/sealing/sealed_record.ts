@@ -14,7 +14,7 @@ import type { Keyring } from './keyring.js'
 export const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
 export type SealedKind = keyof typeof SEALED_KIND
 
-export interface SealedPlace {
+export interface SealedAddress {
   readonly kind: SealedKind
   /** Distinguishes this record from all others of its kind. Usually the key of its row. */
   readonly key: Uint8Array
@@ -28,15 +28,15 @@ export function keyIdOf(record: Uint8Array): number {
 }
 
 /** Seals all bytes of the record after the first `clearBytes`. */
-export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place: SealedPlace, record: Uint8Array): Buffer {
-  const { clearBytes } = place
+export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, address: SealedAddress, record: Uint8Array): Buffer {
+  const { clearBytes } = address
   const sealed = Buffer.allocUnsafe(record.length + SEAL_BYTES)
   sealed.set(record.subarray(0, clearBytes))
   sealed[4] = RECORD_VERSION
   sealed[KEY_ID_AT] = keyId
   const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)
   keyring.nextNonce(nonce)
-  const associated = associatedWith(SEALED_KIND[place.kind], place.key, clearBytes, sealed)
+  const associated = associatedWith(SEALED_KIND[address.kind], address.key, clearBytes, sealed)
   keyring.cipher.seal(key, nonce, associated, record.subarray(clearBytes), sealed.subarray(clearBytes + NONCE_BYTES))
   sealRecord(sealed)
   return sealed
@@ -51,19 +51,19 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place
 export function openWith(
   keyring: Keyring,
   key: Uint8Array | undefined,
-  place: SealedPlace,
+  address: SealedAddress,
   sealed: Buffer,
   name: () => string,
   space?: Buffer,
 ): Buffer {
-  const { clearBytes } = place
+  const { clearBytes } = address
   if (key === undefined) throw new CorruptRecord(name(), `sealed under key id ${keyIdOf(sealed)}, which is not known`)
   if (sealed.length < clearBytes + SEAL_BYTES)
     throw new CorruptRecord(name(), `${sealed.length} bytes, at least ${clearBytes + SEAL_BYTES} expected`)
   if (sealed[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${sealed[4]}, ${RECORD_VERSION} expected`)
   const bytes = sealed.length - SEAL_BYTES
   const record = space !== undefined && bytes <= space.length ? space.subarray(0, bytes) : Buffer.allocUnsafe(bytes)
-  if (!keyring.cipher.openRecord(key, SEALED_KIND[place.kind], place.key, clearBytes, sealed, record))
+  if (!keyring.cipher.openRecord(key, SEALED_KIND[address.kind], address.key, clearBytes, sealed, record))
     throw new CorruptRecord(name(), `its seal (key id ${keyIdOf(sealed)}) is broken: the record was changed, or belongs elsewhere`)
   return record
 }

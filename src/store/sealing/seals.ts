@@ -10,7 +10,7 @@ import { counterKey } from '../keys.js'
 import { CollectionSeal, decodeSealing } from './collection_seal.js'
 import type { Keyring } from './keyring.js'
 import { keyIdOf, openWith, sealWith } from './sealed_record.js'
-import type { SealedPlace } from './sealed_record.js'
+import type { SealedAddress } from './sealed_record.js'
 
 const SERVER_LABEL = 'mds/v1/server'
 
@@ -45,14 +45,14 @@ export class Seals {
    * Seals with the server's own key. It is derived from the primary master key, or from the key file if there
    * is none.
    */
-  sealForServer(place: SealedPlace, record: Buffer): Buffer {
+  sealForServer(address: SealedAddress, record: Buffer): Buffer {
     const { primaryId } = this.keyring
-    return sealWith(this.keyring, this.#serverKey(primaryId) as Uint8Array, primaryId, place, record)
+    return sealWith(this.keyring, this.#serverKey(primaryId) as Uint8Array, primaryId, address, record)
   }
 
   /** @throws CorruptRecord */
-  openForServer(place: SealedPlace, sealed: Buffer, name: () => string): Buffer {
-    return openWith(this.keyring, this.#serverKey(keyIdOf(sealed)), place, sealed, name)
+  openForServer(address: SealedAddress, sealed: Buffer, name: () => string): Buffer {
+    return openWith(this.keyring, this.#serverKey(keyIdOf(sealed)), address, sealed, name)
   }
 
   #serverKey(id: number): Uint8Array | undefined {

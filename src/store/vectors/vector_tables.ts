@@ -6,7 +6,7 @@
 import type { Environment } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from '../keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../record.js'
-import { CLEAR, vectorsPlace } from '../sealing/collection_seal.js'
+import { CLEAR, vectorsAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import {
   decodeStamp,
@@ -69,7 +69,7 @@ function tolerated<T>(read: () => T): T | undefined {
 function writeRecord(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  environment.vectors.put(key, isSealed ? seal.seal(vectorsPlace(key), record) : record)
+  environment.vectors.put(key, isSealed ? seal.seal(vectorsAddress(key), record) : record)
 }
 
 /** @param variant required if it may not have a row yet */
@@ -95,7 +95,7 @@ function clearRecord(environment: Environment, collection: number, docid: number
   const name = (): string => `vectors ${collection}/${docid}`
   const seal = environment.seals.of(collection)
   if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
-  return seal.open(vectorsPlace(key), record, name)
+  return seal.open(vectorsAddress(key), record, name)
 }
 
 function readStamp(environment: Environment, collection: number, docid: number): VectorStamp | undefined {

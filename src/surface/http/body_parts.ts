@@ -24,7 +24,7 @@ const NOTHING = new Uint8Array(0)
 
 export class BodyParts implements AnswerSink {
   /** Bytes that have not been written to the socket yet. */
-  #held = NOTHING
+  #buffered = NOTHING
   #rest: AnswerRest | null = null
   #isAsked = false
   #isFull = false
@@ -61,8 +61,8 @@ export class BodyParts implements AnswerSink {
       this.#giveUp()
       return
     }
-    const wasSent = this.#held.length <= PART_RESERVE_BYTES
-    this.#held = Buffer.concat([this.#held, part])
+    const wasSent = this.#buffered.length <= PART_RESERVE_BYTES
+    this.#buffered = Buffer.concat([this.#buffered, part])
     // The lane produces the next part while this one is sent.
     if (wasSent) this.#ask()
     this.socket.corked(() => this.#pump())
@@ -85,8 +85,8 @@ export class BodyParts implements AnswerSink {
   /** Sends what the socket accepts. Then requests the next part, or ends the body. */
   #pump(): void {
     const reserve = this.#rest === null ? 0 : PART_RESERVE_BYTES
-    while (!this.#isFull && this.#held.length > reserve) this.#write(Math.min(PART_PIECE_BYTES, this.#held.length - reserve))
-    if (this.#held.length > reserve || this.#isAsked) return
+    while (!this.#isFull && this.#buffered.length > reserve) this.#write(Math.min(PART_PIECE_BYTES, this.#buffered.length - reserve))
+    if (this.#buffered.length > reserve || this.#isAsked) return
     this.#ask()
     if (this.#rest === null && this.#finish()) this.socket.end()
   }
@@ -98,8 +98,8 @@ export class BodyParts implements AnswerSink {
   }
 
   #write(bytes: number): void {
-    const piece = this.#held.subarray(0, bytes)
-    this.#held = this.#held.subarray(bytes)
+    const piece = this.#buffered.subarray(0, bytes)
+    this.#buffered = this.#buffered.subarray(bytes)
     this.unsent.give(bytes)
     this.bytes += bytes
     this.#isFull = !this.socket.write(piece)
@@ -113,7 +113,7 @@ export class BodyParts implements AnswerSink {
    * kept back for it.
    */
   #beat(): void {
-    if (this.#held.length === 0) return
+    if (this.#buffered.length === 0) return
     this.socket.corked(() => {
       this.#write(1)
       if (!this.#isFull) this.onWritable()
@@ -132,8 +132,8 @@ export class BodyParts implements AnswerSink {
     this.#isOver = true
     clearTimeout(this.#stall)
     clearInterval(this.#pulse)
-    this.unsent.give(this.#held.length)
-    this.#held = NOTHING
+    this.unsent.give(this.#buffered.length)
+    this.#buffered = NOTHING
     return true
   }
 }

@@ -82,7 +82,7 @@ function logFindings(findings: Findings, known: number): void {
     if (count === 0) continue
     const first = findings.listed.find((finding) => finding.kind === kind)
     log.error('the store is damaged', {
-      reason: `${count} ${kind}${first === undefined ? '' : `, the first: ${first.place}: ${first.detail}`}`,
+      reason: `${count} ${kind}${first === undefined ? '' : `, the first: ${first.subject}: ${first.detail}`}`,
     })
   }
 }

@@ -10,10 +10,10 @@ import type { CommitAnswer } from '../request/handler.js'
 export function logCommand(command: Command, { code, body }: CommitAnswer): void {
   if (command.kind !== 'deleteCollection' && command.kind !== 'rotate') return
   if (code !== undefined) return
-  const told = JSON.parse(Buffer.from(body).toString()) as { readonly deletedCount?: number; readonly id?: string }
+  const answered = JSON.parse(Buffer.from(body).toString()) as { readonly deletedCount?: number; readonly id?: string }
   if (command.kind === 'deleteCollection') {
-    log.info('collection deleted', { collection: command.collection, documents: told.deletedCount ?? 0 })
+    log.info('collection deleted', { collection: command.collection, documents: answered.deletedCount ?? 0 })
   } else {
-    log.info('rotation of keys asked for', { job: told.id ?? '', collection: command.collection ?? '' })
+    log.info('rotation of keys asked for', { job: answered.id ?? '', collection: command.collection ?? '' })
   }
 }

@@ -9,20 +9,20 @@ import type {
   Command,
   ForgetReleasesCommand,
   IngestChunkCommand,
-  PlaceCommand,
+  MoveCommand,
   PreparedDocument,
   RestoreCommand,
   SetTtlCommand,
   UpdateCommand,
 } from '../../domain/commands.js'
-import { decideDelete, decideDrop, decideExpiry, decidePlace } from '../../domain/decision.js'
+import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { decideSettings } from '../../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import { BATCH_ERRORS_MAX } from '../../limits/input.js'
-import { RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
+import { RELEASES_SCANNED_MAX } from '../../limits/objects.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
@@ -38,7 +38,7 @@ import {
   hold,
   jsonAnswer,
   refusalText,
-  requirePlace,
+  requireLocation,
   single,
   slicesOf,
 } from './commit_work.js'
@@ -102,8 +102,8 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
         carryOut(transaction, effects, steps)
         return jsonAnswer(answer)
       })
-    case 'place':
-      return single((transaction, effects) => place(tools, transaction, effects, command))
+    case 'move':
+      return single((transaction, effects) => moveBodies(tools, transaction, effects, command))
     case 'vectors':
       return vectorsWork(tools, command)
     case 'forgetReleases':
@@ -122,7 +122,7 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction) {
       if (from === undefined) transaction.forgetSwept(swept)
-      from = transaction.forgetReleases(before, from, RELEASES_LOOKED_AT_MAX)
+      from = transaction.forgetReleases(before, from, RELEASES_SCANNED_MAX)
       return from !== undefined
     },
     answer: () => jsonAnswer({}),
@@ -130,22 +130,22 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
 }
 
 /** Placements are independent of each other. The body mover retries the refused ones. */
-function place(
+function moveBodies(
   tools: CommitTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
-  { collection, placements }: PlaceCommand,
+  { collection, moves }: MoveCommand,
 ): CommitAnswer {
-  let placed = 0
-  for (const placement of placements) {
-    const step = decidePlace(transaction, collection, placement)
+  let moved = 0
+  for (const move of moves) {
+    const step = decideMove(transaction, collection, move)
     if (step === undefined) continue
-    requirePlace(tools, transaction, collection, placement.object)
-    hold(tools, transaction, placement.object)
+    requireLocation(tools, transaction, collection, move.object)
+    hold(tools, transaction, move.object)
     carryOut(transaction, effects, [step])
-    placed++
+    moved++
   }
-  return jsonAnswer({ placed })
+  return jsonAnswer({ moved })
 }
 
 function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collection, key, lang, ttl }: SetTtlCommand): CommitAnswer {

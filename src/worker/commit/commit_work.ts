@@ -11,7 +11,7 @@ import type { PutDecision } from '../../domain/decision.js'
 import { requireApplicable } from '../../domain/writes/entry_check.js'
 import { requireSchemaStill } from '../../domain/writes/write_rules.js'
 import type { Step } from '../../domain/step.js'
-import type { HeldBodies } from '../../engine/held_bodies.js'
+import type { SharedBodies } from '../../engine/shared_bodies.js'
 import type { VectorChange } from '../../engine/vector_types.js'
 import { CATALOGUE, ServiceError, serviceError, type ErrorCode } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
@@ -33,7 +33,7 @@ export interface GroupEffects extends EntryEffects {
 
 export interface CommitTools extends ChangeTools {
   readonly store: TruthStore
-  readonly held: HeldBodies
+  readonly sharedBodies: SharedBodies
 }
 
 /**
@@ -167,7 +167,7 @@ export function decideChecked(
   document: PreparedDocument,
 ): PutDecision {
   requireSchemaStill(tools.settings, transaction.view, collection, document)
-  requirePlace(tools, transaction, transaction.view.collection(collection)?.id, document.object)
+  requireLocation(tools, transaction, transaction.view.collection(collection)?.id, document.object)
   const decision = decidePut(transaction, collection, document)
   hold(tools, transaction, document.object)
   return decision
@@ -182,13 +182,13 @@ export function decideChecked(
  *   already passed does not visit it again.
  * @throws ServiceError 503
  */
-export function requirePlace(
+export function requireLocation(
   { settings }: CommitTools,
   { view }: WriteTransaction,
   collection: number | undefined,
   object: PreparedObject | null | undefined,
 ): void {
-  if (object === null || object === undefined || object.held !== null) return
+  if (object === null || object === undefined || object.memoryRecord !== null) return
   if (!settings.locations(view).has(locationOfObject(object.record))) throw serviceError('warmingUp')
   if (object.collection !== collection || keyIdOfObject(object.record) !== view.objects.writtenForm(collection))
     throw serviceError('collectionChanged')
@@ -198,10 +198,10 @@ export function requirePlace(
  * Stores the object of an in-memory body before its entry is applied. @throws ServiceError 503 if memory is
  * full
  */
-export function hold({ held }: CommitTools, { kept }: WriteTransaction, object: PreparedObject | null | undefined): void {
-  if (!(object?.held instanceof Uint8Array)) return
+export function hold({ sharedBodies }: CommitTools, { kept }: WriteTransaction, object: PreparedObject | null | undefined): void {
+  if (!(object?.memoryRecord instanceof Uint8Array)) return
   const id = idOfObject(object.record)
-  if (!held.keep(id, object.held)) throw serviceError('memoryFull')
+  if (!sharedBodies.keep(id, object.memoryRecord)) throw serviceError('memoryFull')
   kept.push(id)
 }
 

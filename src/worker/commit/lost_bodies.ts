@@ -14,9 +14,9 @@ import type { CommitAnswer, LaneContext } from '../request/handler.js'
 const DONE: CommitAnswer = { body: '' }
 
 /** @returns undefined if nothing is lost */
-export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
+export function lostBodiesWork({ store, sharedBodies }: LaneContext): Work | undefined {
   const [first] = store.read((view) => view.objects.bodiesAt(MEMORY_LOCATION, 1).bodies)
-  if (first === undefined || held.has(first.id)) return undefined
+  if (first === undefined || sharedBodies.has(first.id)) return undefined
   return {
     onFullDisk: 'runs',
     origin: 'upkeep',

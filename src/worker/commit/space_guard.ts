@@ -52,7 +52,7 @@ export class SpaceGuard {
     this.#parts = parts
     this.#isDoubted = isDoubted
     if (isDoubted) parts.space.letGo()
-    this.#set(isDoubted || !this.#hasRoom(0, 1))
+    this.#set(isDoubted || !this.#hasSpace(0, 1))
     this.#watching = new Chore(tools, {
       name: 'disk-watch',
       first: DISK_WATCH_MS,
@@ -73,17 +73,17 @@ export class SpaceGuard {
   /** Whether a group that adds about the given number of bytes may be written. */
   admits(bytes: number): boolean {
     if (this.isFull) return false
-    if (this.#hasRoom(bytes, 1)) {
+    if (this.#hasSpace(bytes, 1)) {
       this.#unused.bytes -= bytes
       return true
     }
     // Otherwise only this group is too large; smaller ones may still fit.
-    if (!this.#hasRoom(0, 1)) this.#set(true)
+    if (!this.#hasSpace(0, 1)) this.#set(true)
     return false
   }
 
   /** Called before space-freeing work is written while the disk is full. */
-  makeRoom(): void {
+  reclaimSpace(): void {
     if (this.#parts.space.freeBytes() < this.#parts.space.floorBytes / RESERVE_FILE_SHARE) this.#parts.space.letGo()
   }
 
@@ -114,7 +114,7 @@ export class SpaceGuard {
     await this.#holding
   }
 
-  #hasRoom(bytes: number, factor: number): boolean {
+  #hasSpace(bytes: number, factor: number): boolean {
     const { space } = this.#parts
     const wanted = space.floorBytes * factor + bytes
     if (!this.#isDoubted && space.freeBytes() >= wanted) return true
@@ -131,11 +131,11 @@ export class SpaceGuard {
 
   #watch(): void {
     const { space } = this.#parts
-    if (!this.isFull && !this.#hasRoom(0, 1)) this.#set(true)
+    if (!this.isFull && !this.#hasSpace(0, 1)) this.#set(true)
     const isFree = space.freeBytes() - space.missingBytes() >= space.floorBytes * RESUME_FACTOR
     if (isFree && space.missingBytes() > 0) this.#holding ??= this.#hold()
     else if (isFree) this.#onHeld()
-    if (this.isFull && this.#hasRoom(0, RESUME_FACTOR)) this.#set(false)
+    if (this.isFull && this.#hasSpace(0, RESUME_FACTOR)) this.#set(false)
     if (this.isFull) this.#parts.onStillFull()
   }
 

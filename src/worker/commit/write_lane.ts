@@ -156,7 +156,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     const { space } = this.#options
     await space.stop()
     // For the index, and for the record of the clean shutdown.
-    if (space.isFull) space.makeRoom()
+    if (space.isFull) space.reclaimSpace()
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()
     if (lastLsn >= 0n) this.#lane.engine.flushedTo(lastLsn)
@@ -237,7 +237,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       else if (fate === 'waits') this.#waiting.push(pending)
       else pending.finish(refused(serviceError('diskFull')))
     }
-    if (this.#queue.length > 0) space.makeRoom()
+    if (this.#queue.length > 0) space.reclaimSpace()
   }
 
   /**
@@ -255,7 +255,7 @@ class CommitQueue implements WriteLane, SpaceListener {
    */
   #undo(): void {
     const group = this.#group
-    for (const id of this.#transaction?.kept ?? []) this.#lane.held.remove(id)
+    for (const id of this.#transaction?.kept ?? []) this.#lane.sharedBodies.remove(id)
     this.#lane.settings.forget()
     // Work with more slices has been queued again.
     this.#queue = this.#queue.filter((pending) => !group.includes(pending))
@@ -331,7 +331,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     if (writer.isDurable) this.#lane.engine.flushedTo(lastLsn)
     else void writer.flushed().then(() => this.#lane.engine.flushedTo(lastLsn))
     // A reader with an older snapshot finds that they are gone and retries.
-    for (const id of released) this.#lane.held.remove(id)
+    for (const id of released) this.#lane.sharedBodies.remove(id)
     const isFull = this.#depth > this.#lane.config.embeddingQueueSize
     for (const { work, finish, queued } of finished) finish(isFull && queued.length > 0 ? { ...work.answer(), queued } : work.answer())
   }

@@ -8,7 +8,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
-import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_LOOKED_AT_MAX } from '../../limits/embedding.js'
+import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_SCANNED_MAX } from '../../limits/embedding.js'
 import {
   embeddingInputs as inputsRow,
   queuedEmbeddings as queuedRow,
@@ -65,7 +65,7 @@ function unembedded(lane: LaneContext, { collection, docid, force, variant, dime
   let next = 0
   lane.store.read((view) => {
     for (const head of view.retired().includes(collection) ? [] : view.headsFrom(collection, docid, 2 ** 32 - 1)) {
-      if (looked++ >= UNEMBEDDED_LOOKED_AT_MAX || documents.length >= UNEMBEDDED_DOCUMENTS_MAX) {
+      if (looked++ >= UNEMBEDDED_SCANNED_MAX || documents.length >= UNEMBEDDED_DOCUMENTS_MAX) {
         next = head.docid
         return
       }

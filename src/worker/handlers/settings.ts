@@ -72,9 +72,9 @@ function setConfig(
   input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
 ): Uint8Array | StoreFirst {
   const change = readChange(input, input[NULLS] ?? [])
-  const place = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
+  const location = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(input.collection, { kind: 'configure', change })
-  return place === undefined ? configure : probedFirst(lane, place, configure)
+  return location === undefined ? configure : probedFirst(lane, location, configure)
 }
 
 function configIn(view: View, name: string, change: ConfigChange): CollectionConfig | undefined {
@@ -140,7 +140,7 @@ function listCuration(lane: LaneContext, { collection, id }: InputOf<typeof list
   return lane.store.read((view) => {
     if (id !== undefined && id !== '') return json(findRule(view, collection, id))
     const places = collection === undefined || collection === '' ? view.collections() : [view.collection(collection)]
-    const rules = places.flatMap((place) => (place === undefined ? [] : rulesOf(view, place.id)))
+    const rules = places.flatMap((location) => (location === undefined ? [] : rulesOf(view, location.id)))
     return json({ rules, total: rules.length, collection: collection ?? '' })
   })
 }
@@ -149,8 +149,8 @@ function listCuration(lane: LaneContext, { collection, id }: InputOf<typeof list
 function findRule(view: View, named: string | undefined, id: string): CurationRule {
   const number = collectionOfRule(id)
   const rule = number === undefined ? undefined : (view.setting(number, 'curation', id) as CurationRule | undefined)
-  const place = rule === undefined ? undefined : view.collection(named === undefined || named === '' ? rule.collection : named)
-  if (rule === undefined || place?.id !== number) throw serviceError('notFound')
+  const location = rule === undefined ? undefined : view.collection(named === undefined || named === '' ? rule.collection : named)
+  if (rule === undefined || location?.id !== number) throw serviceError('notFound')
   return rule
 }
 

@@ -4,10 +4,10 @@
  * Also the data for the sweep of object stores. Bulk lane, except for short requests.
  */
 import { encodeCommand } from '../../domain/commands.js'
-import type { Placement } from '../../domain/commands.js'
+import type { BodyMove } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import { readingAll } from '../../domain/documents/wanted_bodies.js'
-import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
+import { MISPLACED_SCANNED_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_SCANNED_MAX } from '../../limits/objects.js'
 import {
   bodyLocations as bodyLocationsRow,
   clearObjects as clearRow,
@@ -72,7 +72,7 @@ function misplacedOf(
   let bytes = 0
   let seen = 0
   for (const head of view.headsFrom(collection, docidFirst, 2 ** 32 - 1)) {
-    if (seen++ >= MISPLACED_LOOKED_AT_MAX || docids.length >= MOVED_DOCUMENTS_MAX || bytes >= MOVED_BYTES_WANTED)
+    if (seen++ >= MISPLACED_SCANNED_MAX || docids.length >= MOVED_DOCUMENTS_MAX || bytes >= MOVED_BYTES_WANTED)
       return { docids, next: head.docid }
     if (!isMisplaced(lane, view, head, storage)) continue
     docids.push(head.docid)
@@ -104,11 +104,11 @@ function move(lane: LaneContext, { collection, docids }: InputOf<typeof moveRow>
       () => bodiesOf(lane, view, collection, docids, storage),
     ),
   )
-  const placements = found.map(({ docid, bodyLsn, isHere, record }): Placement => {
+  const moves = found.map(({ docid, bodyLsn, isHere, record }): BodyMove => {
     const object = making?.make(record) ?? null
     return { docid, bodyLsn, object, body: object === null && !isHere ? record : null }
   })
-  const command = encodeCommand({ kind: 'place', collection, placements })
+  const command = encodeCommand({ kind: 'move', collection, moves })
   return making === undefined ? command : making.first(command)
 }
 
@@ -141,9 +141,9 @@ function locations({ store, settings, instance }: LaneContext): Answer {
  */
 function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typeof unwantedRow>): Answer {
   const found = store.read((view) => {
-    const places = [...settings.locations(view).keys()]
+    const locations = [...settings.locations(view).keys()]
     const isUnwanted = (id: Buffer): boolean =>
-      places.every((location) => view.objects.isUnwanted(location, id, view.now, config.objectRetentionSeconds))
+      locations.every((location) => view.objects.isUnwanted(location, id, view.now, config.objectRetentionSeconds))
     return ids.filter((name: string) => isUnwanted(idOf(name)))
   })
   return { body: JSON.stringify({ unwanted: found }) }
@@ -162,11 +162,11 @@ function forget({ store, config }: LaneContext, { swept }: InputOf<typeof forget
 
 /** Returns a page of them; `next` is where to continue, empty at the end. */
 function clear({ store, settings, instance }: LaneContext, { from }: InputOf<typeof clearRow>): Answer {
-  const { found, next, places } = store.read((view) => ({
-    ...view.objects.clearReleases(from === '' ? undefined : Buffer.from(from, 'hex'), RELEASES_LOOKED_AT_MAX),
-    places: settings.locations(view),
+  const { found, next, locations } = store.read((view) => ({
+    ...view.objects.clearReleases(from === '' ? undefined : Buffer.from(from, 'hex'), RELEASES_SCANNED_MAX),
+    locations: settings.locations(view),
   }))
-  const objects = found.map(({ row, location, key, since }) => ({ row: row.toString('hex'), key, since, place: places.get(location) }))
+  const objects = found.map(({ row, location, key, since }) => ({ row: row.toString('hex'), key, since, bucket: locations.get(location) }))
   const folder = objects.length === 0 ? '' : folderOf(instance())
   return { body: JSON.stringify({ objects, folder, next: next?.toString('hex') ?? '' }) }
 }

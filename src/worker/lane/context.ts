@@ -17,7 +17,7 @@ import { RelatedTerms } from '../../domain/fulltext/related_terms.js'
 import { TermVectors } from '../../domain/search/term_vectors.js'
 import { createAnalyzer } from '../../engine/analyzer.js'
 import { createChunker } from '../../engine/chunker.js'
-import { heldBodies } from '../../engine/held_bodies.js'
+import { openSharedBodies } from '../../engine/shared_bodies.js'
 import { vectorCacheOf } from '../request/vector_cache.js'
 import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/native_engine.js'
 import { openVectorEngine } from '../../engine/vector_engine.js'
@@ -43,7 +43,7 @@ import { buildShare, describe, openIndex, rebuildStaleIndex } from './lane_index
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart } from '../../wire/lane_start.js'
 import type { NextGeneration, OpenLane } from './open_lane.js'
-import { beginLoading, giveLacking, lackingOf, openVectors, tell, VECTORS_FOLDER } from './vector_index.js'
+import { beginLoading, giveLacking, lackingOf, openVectors, logDamage, VECTORS_FOLDER } from './vector_index.js'
 import { readOnlyLane } from './read_only_lane.js'
 import { SpaceGuard } from '../commit/space_guard.js'
 import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
@@ -109,7 +109,7 @@ function prepareTruth(generation: string, isReadOnly: boolean): void {
 
 function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, keyring: Keyring): TruthStore {
   const cacheBytesMax = kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0
-  return new TruthStore(generation, cacheBytesMax, keyring, heldBodies(config.limits), isReadOnly)
+  return new TruthStore(generation, cacheBytesMax, keyring, openSharedBodies(config.limits), isReadOnly)
 }
 
 /** The write lane opens the store first. It rewrites the store if a rotation requested that. */
@@ -128,7 +128,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 /** All caches of a lane belong to one store and are created again with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, front: FrontEnd): LaneContext {
   const surfaces = new SurfaceWords()
-  const held = heldBodies(start.config.limits)
+  const sharedBodies = openSharedBodies(start.config.limits)
   const control = new ControlBlock(start.control)
   let instance: Buffer | undefined
   return {
@@ -138,8 +138,8 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
-    held,
-    vectorCache: vectorCacheOf(held),
+    sharedBodies,
+    vectorCache: vectorCacheOf(sharedBodies),
     instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
@@ -214,7 +214,7 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
  */
 async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
   const vectorEngine = openVectorEngine()
-  tell(vectorEngine.openNext(directory, history, sealed))
+  logDamage(vectorEngine.openNext(directory, history, sealed))
   const source = { store, vectors: vectorEngine.next }
   for (const given of giveLacking(source, lackingOf(source))) if (given > 0) await new Promise<void>((resolve) => setImmediate(resolve))
 }
@@ -246,7 +246,7 @@ export async function adoptNextGeneration(
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
     // The in-memory bodies belong to the store that was replaced.
-    context.held.clear()
+    context.sharedBodies.clear()
     context.engine.flushedTo(lastLsn)
     // An empty index reports that it is being built. Nothing is missing from it.
     if (lastLsn === 0n) context.engine.endRebuild()

@@ -31,13 +31,13 @@ export interface VectorSource {
 export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
   log.info('vector kernels', { reason: vectorEngine.isa })
   try {
-    tell(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
+    logDamage(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
   } catch (error) {
     log.error('vectors: kept in memory until the disk takes them', { reason: error })
   }
 }
 
-export function tell(damage: readonly string[]): void {
+export function logDamage(damage: readonly string[]): void {
   for (const line of damage) log.error('vectors', { reason: line })
 }
 

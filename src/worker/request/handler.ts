@@ -11,7 +11,7 @@ import type { VectorCache } from '../../domain/embedding/text_vectors.js'
 import type { Corrector } from '../../domain/spell/corrector.js'
 import type { RelatedTerms } from '../../domain/fulltext/related_terms.js'
 import type { Chunker } from '../../engine/chunker.js'
-import type { HeldBodies } from '../../engine/held_bodies.js'
+import type { SharedBodies } from '../../engine/shared_bodies.js'
 import type { VectorEngine } from '../../engine/vector_types.js'
 import type { TermVectors } from '../../domain/search/term_vectors.js'
 import type { Analyzer, SearchEngine, StopWord } from '../../engine/types.js'
@@ -36,7 +36,7 @@ export interface LaneContext {
   readonly analyzer: Analyzer
   readonly related: RelatedTerms
   /** In-memory objects of storage backends; shared by all lanes. */
-  readonly held: HeldBodies
+  readonly sharedBodies: SharedBodies
   /** Identity of this server in an object store that it shares with others. Determined on first use. */
   readonly instance: () => Buffer
   readonly termVectors: TermVectors

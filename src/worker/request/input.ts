@@ -49,7 +49,7 @@ export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWor
   try {
     parsed = JSON.parse(text.toString('utf8'))
   } catch (error) {
-    throw serviceError('invalidJson', hintOfBody(placeOf(error as Error)))
+    throw serviceError('invalidJson', hintOfBody(positionOf(error as Error)))
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw serviceError('invalidJson', hintOfBody(Array.isArray(parsed) ? 'a list came' : 'a single value came'))
@@ -90,7 +90,7 @@ function hintOfBody(came: string): string {
  * Returns the position of the error only: the parser's own message quotes the input, which may contain a
  * secret.
  */
-function placeOf({ message }: Error): string {
+function positionOf({ message }: Error): string {
   const [, position] = /at position (\d+)/.exec(message) ?? []
   return position === undefined ? 'it is not JSON' : `it is not JSON at character ${Number(position) + 1}`
 }

@@ -76,18 +76,18 @@ export class ObjectMaking {
     const id = newObjectId()
     if (location === MEMORY_LOCATION) {
       const object = { location, id, instance: NOTHING, bytes: body.length, keyId: 0, hash: NOTHING }
-      return { collection, record: encodeObject(object), held: body }
+      return { collection, record: encodeObject(object), memoryRecord: body }
     }
     const instance = this.lane.instance()
     return store.read((view) => {
       const bytes = view.objects.sealed(collection, id, body)
-      const place = settings.locations(view).get(location)
-      if (place === undefined) throw new Error(`location ${location} is not known`)
-      this.#outgoing.push({ location: place, key: keyOfObject({ instance, id }), bytes })
+      const bucket = settings.locations(view).get(location)
+      if (bucket === undefined) throw new Error(`location ${location} is not known`)
+      this.#outgoing.push({ location: bucket, key: keyOfObject({ instance, id }), bytes })
       return {
         collection,
         record: encodeObject({ location, id, instance, bytes: bytes.length, keyId: keyIdOf(bytes), hash: hashOfObject(bytes) }),
-        held: null,
+        memoryRecord: null,
       }
     })
   }
@@ -148,8 +148,8 @@ function ownerOf(view: View, object: BodyObject): ObjectOwner | undefined {
 /** @throws CorruptRecord */
 export function wanted(locations: Locations, object: BodyObject): WantedObject {
   const { id, hash, location } = object
-  const place = locations.get(location)
-  if (place === undefined && location !== MEMORY_LOCATION)
+  const bucket = locations.get(location)
+  if (bucket === undefined && location !== MEMORY_LOCATION)
     throw new CorruptRecord(`place ${location} in an object store`, "its credentials can't be opened: set them again")
-  return { id, hash, key: keyOfObject(object), location: place }
+  return { id, hash, key: keyOfObject(object), location: bucket }
 }

@@ -41,7 +41,7 @@ function refusalOf({ isMissing, path, missing }: Mismatch, operation: AnyOperati
   // A required field is missing at a deeper level, e.g. in an item of a list.
   if (isMissing)
     return serviceError('missingFields', hintAt(operation.input, input, [...path, ...(missing === undefined ? [] : [missing])]))
-  const place = path.join('.')
-  const text = place === '' ? 'invalid request' : `invalid ${place.slice(0, 200)}`
+  const field = path.join('.')
+  const text = field === '' ? 'invalid request' : `invalid ${field.slice(0, 200)}`
   return new ServiceError('invalid', text, hintAt(operation.input, input, path))
 }

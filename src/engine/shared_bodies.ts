@@ -8,7 +8,7 @@ import type { OverridableLimits } from '../limits/overridable.js'
 import { loadAddon } from './addon.js'
 
 /** Ids are 16 bytes. Other lengths throw a TypeError. */
-export interface HeldBodies {
+export interface SharedBodies {
   /**
    * Stores the record until it is removed. Replaces an earlier record of the id.
    * @returns false if the bound is reached; nothing has changed then
@@ -26,10 +26,10 @@ export interface HeldBodies {
   /** Removes all kept records. Cached records stay. */
   clear(): void
   /** Byte counts include 192 bytes per record, as in the bounds. */
-  stats(): HeldBodyStats
+  stats(): SharedBodyStats
 }
 
-export interface HeldBodyStats {
+export interface SharedBodyStats {
   readonly kept: number
   readonly keptBytes: number
   readonly cached: number
@@ -37,22 +37,22 @@ export interface HeldBodyStats {
 }
 
 /** Bytes, including the overhead of each record. */
-export type HeldBodyBounds = Pick<OverridableLimits, 'HELD_BODIES_KEPT_BYTES_MAX' | 'HELD_BODIES_CACHED_BYTES_MAX'>
+export type SharedBodyBounds = Pick<OverridableLimits, 'SHARED_BODIES_KEPT_BYTES_MAX' | 'SHARED_BODIES_CACHED_BYTES_MAX'>
 
-interface HeldBodiesAddon {
+interface SharedBodiesAddon {
   readonly keepBody: (id: Uint8Array, record: Uint8Array, bytesMax: number) => boolean
   readonly cacheBody: (id: Uint8Array, record: Uint8Array, bytesMax: number) => void
-  readonly heldBody: (id: Uint8Array) => Buffer | undefined
+  readonly sharedBody: (id: Uint8Array) => Buffer | undefined
   readonly holdsBody: (id: Uint8Array) => boolean
   readonly removeBody: (id: Uint8Array) => void
   readonly clearBodies: () => void
-  readonly bodyStats: () => HeldBodyStats
+  readonly bodyStats: () => SharedBodyStats
 }
 
-const ADDON_FUNCTIONS: readonly (keyof HeldBodiesAddon)[] = [
+const ADDON_FUNCTIONS: readonly (keyof SharedBodiesAddon)[] = [
   'keepBody',
   'cacheBody',
-  'heldBody',
+  'sharedBody',
   'holdsBody',
   'removeBody',
   'clearBodies',
@@ -60,12 +60,12 @@ const ADDON_FUNCTIONS: readonly (keyof HeldBodiesAddon)[] = [
 ]
 
 /** @param bounds for records added through this interface */
-export function heldBodies(bounds: HeldBodyBounds): HeldBodies {
-  const addon = loadAddon<HeldBodiesAddon>(ADDON_FUNCTIONS)
+export function openSharedBodies(bounds: SharedBodyBounds): SharedBodies {
+  const addon = loadAddon<SharedBodiesAddon>(ADDON_FUNCTIONS)
   return {
-    keep: (id, record) => addon.keepBody(id, record, bounds.HELD_BODIES_KEPT_BYTES_MAX),
-    cache: (id, record) => addon.cacheBody(id, record, bounds.HELD_BODIES_CACHED_BYTES_MAX),
-    get: addon.heldBody,
+    keep: (id, record) => addon.keepBody(id, record, bounds.SHARED_BODIES_KEPT_BYTES_MAX),
+    cache: (id, record) => addon.cacheBody(id, record, bounds.SHARED_BODIES_CACHED_BYTES_MAX),
+    get: addon.sharedBody,
     has: addon.holdsBody,
     remove: addon.removeBody,
     clear: addon.clearBodies,

@@ -1,4 +1,4 @@
-/** Entries of kind `place`. Layout: docs/formats/entries/place.md. */
+/** Entries of kind `move`. Layout: docs/formats/entries/move.md. */
 import { removeOnlyReference, writeBody } from '../../bodies/body_references.js'
 import { HEAD_FLAGS } from '../../head.js'
 import { bodyKey } from '../../keys.js'
@@ -6,8 +6,8 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /** Changes the location of the body of a document's present state. The content stays the same. */
-export interface PlaceEntry extends EntryBase {
-  readonly kind: 'place'
+export interface MoveEntry extends EntryBase {
+  readonly kind: 'move'
   readonly bodyLsn: bigint
   /** Record of the object. Null: the body is stored in the env only. */
   readonly object: Buffer | null
@@ -17,7 +17,7 @@ export interface PlaceEntry extends EntryBase {
  * If the document has another body by now, nothing is done: the body stays where it was written.
  * @param body set if the env has to store the body from now on and did not before
  */
-function apply(target: ApplyTarget, entry: PlaceEntry, body: Buffer | undefined): void {
+function apply(target: ApplyTarget, entry: MoveEntry, body: Buffer | undefined): void {
   const { environment } = target
   const { collection, docid, bodyLsn, object } = entry
   const head = target.heads.evenExpired(collection, docid)
@@ -30,18 +30,18 @@ function apply(target: ApplyTarget, entry: PlaceEntry, body: Buffer | undefined)
   if (object !== null && (head.flags & HEAD_FLAGS.revision) === 0) removeOnlyReference(environment, key)
 }
 
-export const place: EntryKind<PlaceEntry> = {
-  name: 'place',
+export const move: EntryKind<MoveEntry> = {
+  name: 'move',
   code: 8,
   index: 'none',
   makesCollection: false,
   isCounted: false,
   keepsBody: true,
-  topicOf: () => 'place',
+  topicOf: () => 'move',
   secrecyOf: inCollection,
   encode: ({ bodyLsn, object }) => [bodyLsn, object],
   decode: ({ lsn, collection, docid }, [bodyLsn, object]) => ({
-    kind: 'place',
+    kind: 'move',
     lsn,
     collection,
     docid,

@@ -15,7 +15,7 @@ const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepa
 // many requests of the class.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
-export class ReadPlaces {
+export class ReadScheduler {
   #searchTasks = 0
   #searches = 0
 
@@ -34,8 +34,8 @@ export class ReadPlaces {
   }
 
   /** Returns the pool for the next batch; null: the class waits. */
-  placeFor(queue: ReadClass, pools: LanePools): LanePool | null {
-    if (queue === 'point' && this.#searchTasks > 0) return placeBesideSearches(pools)
+  poolFor(queue: ReadClass, pools: LanePools): LanePool | null {
+    if (queue === 'point' && this.#searchTasks > 0) return poolBesideSearches(pools)
     const { read } = pools
     const isFull = queue === 'search' && (this.#searchTasks >= read.threads * read.tasksPerThread - 1 || this.searchesLeft() <= 0)
     return read.freeTasks > 0 && !isFull ? read : null
@@ -59,7 +59,7 @@ export class ReadPlaces {
  * Returns a pool in which no point read waits for a search: the point lane, or a read lane that is idle.
  * Until the point lane has started, any read lane with a free task slot is used.
  */
-function placeBesideSearches(pools: LanePools): LanePool | null {
+function poolBesideSearches(pools: LanePools): LanePool | null {
   const point = pools.point()
   if (point === null) return pools.read.freeTasks > 0 ? pools.read : null
   if (point.hasIdleWorker) return point
