@@ -35,7 +35,10 @@ enum kind {
   KIND_BLIND = 9,
 };
 
-/* A watched descriptor's value: file number in the upper 30 bits, then "is flushed by each write", then "is a directory". File numbers start at 1. */
+/*
+ * A watched descriptor's value: file number in the upper 30 bits, then "is flushed by each write", then "is a
+ * directory". File numbers start at 1.
+ */
 #define FILE_OF(value) ((value) >> 2)
 #define VALUE_FLUSHED 2U
 #define VALUE_DIRECTORY 1U
