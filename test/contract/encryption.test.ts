@@ -14,9 +14,7 @@ import { runToEnd, startServer, type Server } from '../harness/server.js'
 const KEY = randomBytes(32).toString('base64')
 const OTHER_KEY = randomBytes(32).toString('base64')
 
-/**
- * Unique words in content, metadata, keys and settings, and in data that was overwritten or deleted since.
- */
+/** Unique words in content, metadata, keys and settings, and in overwritten or deleted data. */
 const CANARY = /zebrafink|kormoran|pirol|wiedehopf|stieglitz|eisvogel|gimpel|neuntoeter/i
 
 /** Files of the data directory that contain a canary in any of the usual text encodings. */
