@@ -50,7 +50,7 @@ function readRecord() {
   try {
     return JSON.parse(readFileSync(RECORD, 'utf8'))
   } catch {
-    return {} // Absent or damaged: nothing is known to be proved.
+    return {} // Absent or damaged: nothing counts as proved.
   }
 }
 

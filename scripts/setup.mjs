@@ -147,7 +147,7 @@ async function compileTypeScript(lockHash) {
   const hasDist = existsSync(join(root, 'dist', 'src', 'main.js'))
   if (hasDist && stamps.matches('typescript', hash)) return
   removeOrphans()
-  if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // It would make the compiler believe that its output is still there.
+  if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // Otherwise tsc would assume that its output still exists.
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   await runStep('compiling TypeScript', [process.execPath, compiler, '-p', root], { cwd: root, logPath: logFile('typescript') })
   stamps.set('typescript', hash)

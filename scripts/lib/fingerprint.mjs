@@ -50,7 +50,7 @@ export function openStamps(path) {
   try {
     stamps = JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    stamps = {} // Absent on a fresh clone, damaged after a crash: both mean that nothing is known to be built.
+    stamps = {} // Absent on a fresh clone or damaged after a crash: everything is rebuilt.
   }
   return {
     matches: (step, hash) => stamps[step] === hash,

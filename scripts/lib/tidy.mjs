@@ -55,7 +55,7 @@ function readRecord() {
   try {
     return JSON.parse(readFileSync(absolute(RECORD), 'utf8'))
   } catch {
-    return {} // Absent or damaged: nothing is known to be clean.
+    return {} // Absent or damaged: no file counts as clean.
   }
 }
 
