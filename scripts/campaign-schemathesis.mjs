@@ -81,7 +81,10 @@ async function fill() {
     })
 }
 
-/** Collects both streams. The connections of this process's server stay active meanwhile. */
+/**
+ * Collects both streams. Asynchronous, so that this process's connections to the server stay active
+ * meanwhile.
+ */
 function run(command, parameters, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'], ...options })

@@ -44,7 +44,7 @@ for (const supervisor of [false, true]) {
       await until(server, / info SIGHUP: changed setting=log\.level from=warn to=info$/m)
       await until(server, / info SIGHUP: changed setting=log\.access from=false to=true$/m)
       await until(server, / warn SIGHUP: changed, and needs a restart setting=search\.cacheSize$/m)
-      // The value is the default, but set explicitly: web pages of all origins may call from then on.
+      // The value is the default, but set explicitly: it lets web pages of all origins call the server.
       await until(server, / warn SIGHUP: changed, and needs a restart setting=http\.corsOrigins$/m)
       await server.get('/v1/backup?to=said')
       await until(server, / info request method=GET path=\/v1\/backup /)

@@ -36,8 +36,8 @@ const BACKUPS_FOR_NAMES = 6
 /** Bytes of binlog kept, so that it is trimmed and copied quickly. */
 const BINLOG_BYTES = String(16 << 20)
 /**
- * Every third round of the whole run has a restore, by far the most expensive chore, so that a failure is as
- * likely to occur in it as in the other rounds.
+ * A restore, by far the most expensive chore, runs once in this many rounds of the whole run. A failure is as
+ * likely to occur in such a round as in one of the others.
  */
 const RESTORE_EVERY = 3
 /** A start follows after this many survived failures, so that each is near a start. */

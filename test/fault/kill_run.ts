@@ -24,8 +24,8 @@ export interface KillReport {
 }
 
 /**
- * @param tell is called after each round with one line of progress
  * Rejects with the complaints of the first round that has any; the message names the seed.
+ * @param tell is called after each round with one line of progress
  */
 export async function runKills(seed: number, rounds: number, tell: (line: string) => void = () => undefined): Promise<KillReport> {
   const random = new Random(seed)

@@ -312,7 +312,7 @@ export class RestoreRun {
   }
 
   /**
-   * Two readers and a writer.
+   * Starts two readers and a writer.
    * @param mayDie the server is killed meanwhile
    */
   #load({ mayDie, writes }: { readonly mayDie: boolean; readonly writes: boolean }): Load {

@@ -2,7 +2,7 @@
  * A power cut under SVC_DURABILITY=async, as the vector index sees it: the truth env loses its last writes,
  * but the files of the vector index, which are synced separately, do not. The next writes get the same LSNs
  * as the lost ones, so the files' data for these LSNs must be rejected. The truth env is copied while the
- * process is idle, and copied back after its end.
+ * process is stopped (SIGSTOP), and copied back after its end.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs'
