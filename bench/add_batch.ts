@@ -1,8 +1,10 @@
 /**
- * Question: how many documents a second through add-batch of 500 over HTTP, durable and searchable when
- * answered? Against, in the same run: Lucene 9.12 indexing the same documents from memory on one core (no
- * HTTP, no stored body, one commit at the end). Corpus: md50k, 51 318 documents, 248 MB. Run: npm run
- * bench:add-batch. Aim: at least Lucene's rate. Last result: bench/README.md.
+ * Question: how many documents per second does add-batch of 500 accept over HTTP, durable and searchable when
+ * answered?
+ * Compared with, in the same run: Lucene 9.12 indexing the same documents from memory on one core (no HTTP,
+ * no stored body, one commit at the end).
+ * Corpus: md50k, 51 318 documents, 248 MB. Run: npm run bench:add-batch.
+ * Aim: at least Lucene's rate. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +18,7 @@ import { cpuSeconds } from './process_cpu.js'
 import { Report } from './report.js'
 
 const BATCH_DOCUMENTS = 500
-/** Longer than any run: the batches end it. */
+/** Longer than any run; a run ends when the batches are exhausted. */
 const SECONDS_MAX = 600
 
 const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'))

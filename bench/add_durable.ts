@@ -1,11 +1,14 @@
 /**
- * Question: how many durable adds a second, each acknowledged after the flush, with metadata, a revision and
- * full-text, on 1 and on 64 connections? Against, in the same run: PostgreSQL (unique key, jsonb, generated
- * tsvector with GIN, default durability) by pgbench, and bare lmdb-js with `flushed` on one connection.
- * Corpus: the first 10 000 documents of md50k, 4.8 KB on average, each add under a new key. Flushes:
- * fdatasync calls on the data files, counted by the power-cut shim in a run of its own, which is not timed.
- * Run: npm run bench:add-durable. Aims: 1.5 x PostgreSQL at 64, 0.6 x lmdb-js at 1, fewer than one flush for
- * 8 adds at 64. Last result: bench/README.md.
+ * Question: how many durable adds per second, each acknowledged after the flush, with metadata, a revision
+ * and full-text, on 1 and on 64 connections?
+ * Compared with, in the same run: PostgreSQL (unique key, jsonb, generated tsvector with GIN, default
+ * durability) by pgbench, and bare lmdb-js with `flushed` on one connection.
+ * Corpus: the first 10 000 documents of md50k, 4.8 KB on average; each add has a new key.
+ * Flushes: fdatasync calls on the data files, counted by the power-cut shim in a separate run that is not
+ * timed.
+ * Run: npm run bench:add-durable.
+ * Aims: 1.5 x PostgreSQL at 64, 0.6 x lmdb-js at 1, fewer than one flush per 8 adds at 64. Last result:
+ * bench/README.md.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +26,7 @@ import { Report } from './report.js'
 
 const DOCUMENTS = 10_000
 const SECONDS = 6
-// Past the compilation of the hot paths: a lone client needs some thousand requests for it.
+// Lasts until the hot paths are compiled: a single client needs some thousand requests for that.
 const WARM_UP_SECONDS = 8
 const FLUSH_COUNT_SECONDS = 2
 const COLUMNS = ['what', 'connections', 'perSecond', 'p50Ms', 'p99Ms', 'cpuUsPerAdd', 'addsPerFlush', 'ratio']
@@ -54,10 +57,7 @@ async function measureAdds(connections: number): Promise<LoadResult & { readonly
   }
 }
 
-/**
- * Adds for each fdatasync of the truth env; the shim writes a log of everything, so nothing of this run is
- * timed.
- */
+/** Adds per fdatasync of the truth env. The shim logs every call, so nothing of this run is timed. */
 async function measureFlushes(connections: number): Promise<number> {
   const directory = path.join(scratch, `flushes-${connections}`)
   const log = path.join(scratch, `flushes-${connections}.log`)

@@ -1,10 +1,12 @@
 /**
- * Question: how many MB a second does one thread cut into chunks, prose by the structure of markdown and code
- * by its brackets, the copy into the module included? Against, in the same run: a split of the same text at
- * blank lines in JavaScript, paragraphs put together to the budget, which is the least that a chunker of
- * prose does. Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript,
- * one text a file, for code. Run: npm run bench:chunks. Processor time, because benches share machines. Last
- * result: bench/README.md.
+ * Question: how many MB per second does one thread split into chunks, the copy into the module included?
+ * Prose is split by the structure of markdown, code by its brackets.
+ * Compared with, in the same run: splitting the same text at blank lines in JavaScript and joining paragraphs
+ * up to the budget, the minimum work of a prose chunker.
+ * Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript, one text per
+ * file, for code.
+ * Run: npm run bench:chunks. Processor time is used because benches share machines. Last result:
+ * bench/README.md.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -28,7 +30,7 @@ interface Rate {
   readonly chunks: number
 }
 
-/** Median over passes over all texts. `work` returns the number of chunks. */
+/** Median of the passes over all texts. `work` returns the number of chunks. */
 function measure(texts: readonly Buffer[], work: (text: Buffer) => number): Rate {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
   let chunks = 0

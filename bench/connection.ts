@@ -1,7 +1,7 @@
 /**
- * One keep-alive HTTP/1.1 connection for load: requests are bytes made before the clock starts, answers are
- * read by Content-Length alone. Much cheaper than a general client, because on a small machine the client's
- * cost is part of what is measured. One request in flight a connection; loopback only.
+ * One keep-alive HTTP/1.1 connection for load. Requests are encoded before the clock starts, and answers are
+ * delimited by Content-Length alone. This is much cheaper than a general client; on a small machine the
+ * client's cost is part of the measured time. One request in flight per connection; loopback only.
  */
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export class Connection {
   readonly #socket: Socket
   #chunks: Buffer[] = []
   #bytes = 0
-  /** Of the whole answer, head included; 0 while the head is not complete. */
+  /** Size of the whole answer, head included; 0 while the head is not complete. */
   #wanted = 0
   #headBytes = 0
   #settle: { readonly resolve: (answer: RawAnswer) => void; readonly reject: (cause: Error) => void } | null = null
@@ -84,13 +84,13 @@ export class Connection {
   }
 }
 
-/** A POST with a JSON body as the bytes on the wire. */
+/** Returns the wire bytes of a POST with a JSON body. */
 export function postBytes(path: string, json: string): Buffer {
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n`
   return Buffer.concat([Buffer.from(head), Buffer.from(json)])
 }
 
-/** A GET as the bytes on the wire. */
+/** Returns the wire bytes of a GET. */
 export function getBytes(path: string): Buffer {
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
 }

@@ -1,5 +1,5 @@
 /**
- * The corpora that the benches read, in the folder `shared` beside the project (MDS_SHARED names another
+ * The corpora of the benches, read from the folder `shared` beside the project (MDS_SHARED names another
  * one). Documents are NDJSON lines `{key, lang, meta, contentMd}`.
  */
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ export interface CorpusDocument {
 
 const SHARED = process.env['MDS_SHARED'] ?? path.join(PROJECT_ROOT, '../shared')
 
-/** The path of a file below the shared folder. Skips the bench where it is absent. */
+/** The path of a file below the shared folder. Skips the bench if the file does not exist. */
 export function sharedPath(name: string): string {
   const found = path.join(SHARED, name)
   if (!existsSync(found)) skip(`${name} is not in the shared folder`)

@@ -1,10 +1,12 @@
 /**
  * Question: how fast are the local embedding models on one core, from text to vector, and how well do their
- * vectors rank? MB/s and milliseconds a chunk over the chunks of md10k's first documents; nDCG@10 on
- * Cranfield and CISI, exact search by cosine, a document whole and in chunks (its best chunk counts).
- * `minilm` where it is installed (npm run install:minilm). Run: npm run bench:embedding-models [--
- * MODEL,...]. Processor time, because benches share machines. Aims: static 10 MB/s; nDCG@10 of the published
- * table at half floats, 0.438 and 0.385. Last result: bench/README.md.
+ * vectors rank?
+ * Speed: MB/s and milliseconds per chunk over the chunks of md10k's first documents. Ranking: nDCG@10 on
+ * Cranfield and CISI, exact search by cosine, with whole documents and with chunks (a document's best chunk
+ * counts). `minilm` is measured if it is installed (npm run install:minilm).
+ * Run: npm run bench:embedding-models [-- MODEL,...]. Processor time is used because benches share machines.
+ * Aims: static 10 MB/s; nDCG@10 of the published table at half floats, 0.438 and 0.385. Last result:
+ * bench/README.md.
  */
 import { loadMinilm, type Minilm } from '../src/engine/minilm.js'
 import { loadStaticModel, type StaticModel } from '../src/engine/static_model.js'
@@ -44,7 +46,7 @@ function similarity(vectors: Float32Array, at: number, query: Float32Array): num
   return sum
 }
 
-/** nDCG@10; of a document's vectors the nearest counts. */
+/** nDCG@10; a document ranks by its nearest vector. */
 async function measureRanking(model: StaticModel | Minilm, corpus: string, split: (content: string) => readonly string[]): Promise<number> {
   const judgements = new Map<string, Map<string, number>>()
   for (const [query = '', key = '', gain] of readTable(sharedPath(`corpora/ir/${corpus}/qrels.tsv`)))

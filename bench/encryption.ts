@@ -1,11 +1,14 @@
 /**
- * Question: what does encryption at rest cost? Gets and adds of whole documents in an encrypted collection
- * against one in clear, on one server, rounds in turn, so that both meet the same machine and the same store;
- * the server's processor time for each. Then a rotation of the encrypted collection's keys under gets: their
- * p99 before and meanwhile. Corpus: md50k; gets at random over all of them, so that hardly any is at hand;
- * adds replace some of them. Load by `wrk`. Medians of 5. Run: npm run bench:encryption [-- DOCUMENTS=50000]
- * [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY] DIRECTORY is filled where it is empty, and kept. Aim: less
- * than 15 % of each rate; p99 of get less than doubled. Last result: bench/README.md.
+ * Question: what does encryption at rest cost?
+ * First: gets and adds of whole documents in an encrypted collection compared with a plaintext one on the
+ * same server. Rounds alternate, so that both see the same machine and the same store; the server's processor
+ * time is measured for each. Then: a rotation of the encrypted collection's keys under gets, with their p99
+ * before and during it.
+ * Corpus: md50k. Gets are random over all documents, so that hardly any is cached; adds replace some of them.
+ * Load by `wrk`. Medians of 5.
+ * Run: npm run bench:encryption [-- DOCUMENTS=50000] [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY]
+ * DIRECTORY is filled if it is empty, and kept.
+ * Aim: less than 15 % of each rate; p99 of get less than doubled. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +26,7 @@ const PARTS = (process.argv[4] ?? 'get,add,rotate').split(',')
 const ROUNDS = 5
 const CONNECTIONS = 64
 const BATCH_DOCUMENTS = 500
-/** Requests of a script for wrk: 4 000 adds are 20 MB. */
+/** Requests in a wrk script: 4 000 adds are 20 MB. */
 const GETS = 20_000
 const ADDS = 4_000
 const COLLECTIONS = ['clear', 'sealed'] as const
@@ -61,8 +64,8 @@ async function ok<T extends { readonly status: number; readonly text: string }>(
 }
 
 /**
- * The same documents in the same order whatever the collection. A step that has no divisor in common with
- * their number meets all of them.
+ * The same documents in the same order for both collections. The step is coprime to their number, so it
+ * visits all of them.
  */
 function some(count: number): readonly CorpusDocument[] {
   return Array.from({ length: Math.min(count, documents.length) }, (_, at) => documents[(at * 7919) % documents.length]!)
@@ -85,7 +88,7 @@ async function compare(server: Server, what: 'get' | 'add'): Promise<void> {
   for (let round = 0; round <= ROUNDS; round++) {
     for (const collection of COLLECTIONS) {
       const result = await measure(server, requests(what, collection), SECONDS)
-      // The first warms up.
+      // The first round warms up.
       if (round > 0) rounds[collection].push(result)
     }
   }
@@ -131,7 +134,7 @@ async function rotateUnderGets(server: Server): Promise<void> {
   report.add({ what: `rotation of ${job.scanned} rows, s`, ratio: (performance.now() - begun) / 1000 })
 }
 
-/** Until the index has no more to merge: the server uses next to nothing. */
+/** Waits until the index has nothing more to merge: the server uses almost no processor time. */
 async function rest(server: Server): Promise<void> {
   for (let before = cpuSeconds(server.pid), calm = 0; calm < 3;) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))

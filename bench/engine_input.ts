@@ -1,7 +1,7 @@
 /**
- * What our engine is fed in benches, made by the service's own code: index batches from documents (analyzer,
- * index fields, encoder) and search plans from queries (parser, planner, encoder). In memory for benches in
- * Node, and as files for native/bench, which describes their layout.
+ * Input of our engine in benches, made by the service's own code: index batches from documents (analyzer,
+ * index fields, encoder) and search plans from queries (parser, planner, encoder). Benches in Node use it in
+ * memory; native/bench, which documents the file layout, reads it from files.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { loadConfig } from '../src/config/config.js'
@@ -16,10 +16,10 @@ import { CLASSES, planOf, readQueries } from './query_classes.js'
 const CONFIG = loadConfig([], {})
 
 export const BENCH_COLLECTION = 1
-/** As `add-batch` and the importer send them. */
+/** The batch size of `add-batch` and of the importer. */
 export const BATCH_DOCUMENTS = 500
 
-/** @param firstDocid docid of the first document, the others follow; LSNs are one higher */
+/** @param firstDocid docid of the first document; the others follow. LSNs are one higher. */
 export function batchOf(analyzer: Analyzer, documents: readonly CorpusDocument[], firstDocid: number): Uint8Array {
   const tools: PreparationTools = { config: CONFIG, analyzer }
   const ops = documents.map(({ key, lang, meta, contentMd }, index) => {
@@ -78,7 +78,7 @@ function counted(bytes: Uint8Array): Buffer {
   return Buffer.concat([word(bytes.length), bytes])
 }
 
-/** The batches of a file that `writeBatches` made. */
+/** Reads the batches of a file that `writeBatches` made. */
 export function* readBatches(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
   try {

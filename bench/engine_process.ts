@@ -1,8 +1,8 @@
 /**
- * A program of its own: our engine as Node sees it, by the protocol of peer_process.ts: `node
+ * A separate program that runs our engine through the Node addon, with the protocol of peer_process.ts. `node
  * engine_process.js analyse CORPUS.ndjson` indexes documents, analysis included; `publish BATCHES` indexes
- * batches that are ready. A measured search is what a lane does: encode the plan, call the addon, decode the
- * hits. One thread asks; the engine's merge threads share its core.
+ * prepared batches. A measured search does the work of a lane: encode the plan, call the addon, decode the
+ * hits. One thread searches; the engine's merge threads share its core.
  */
 import { createInterface } from 'node:readline'
 import { createAnalyzer } from '../src/engine/analyzer.js'

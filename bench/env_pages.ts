@@ -1,7 +1,7 @@
 /**
- * What an LMDB file holds, in pages that are reachable: trees, overflow pages, the free list's own pages and
- * the two meta pages. The rest of the file is free for reuse. Opened read-only, by no more than the file's
- * own tables, so that it works for the truth env and for any other; the server must have stopped.
+ * Counts the reachable pages of an LMDB file: trees, overflow pages, the free list's own pages and the two
+ * meta pages. The rest of the file is free for reuse. The file is opened read-only and only its own tables
+ * are used, so that any env can be read, not only the truth env. The server must have stopped.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { open } from 'lmdb'
 export interface EnvPages {
   readonly fileBytes: number
   readonly liveBytes: number
-  /** Live bytes of each named table; '' is what lies in none. */
+  /** Live bytes of each named table; '' stands for data outside named tables. */
   readonly tables: ReadonlyMap<string, number>
 }
 
@@ -50,10 +50,10 @@ export async function envPages(file: string): Promise<EnvPages> {
   }
 }
 
-/** Null for a key of the root that names no table. */
+/** Null if the key of the root does not name a table. */
 function tableBytes(root: ReturnType<typeof open<Buffer, Buffer>>, name: string): number | null {
   try {
-    // The index env keeps its records in the root itself: for such a key there is no table.
+    // The index env keeps its records in the root itself; such a key has no table.
     const table = root.openDB<Buffer, Buffer>({ name, ...BINARY }) as ReturnType<typeof root.openDB> | undefined
     return table === undefined ? null : treeBytes(table.getStats() as TreeStats)
   } catch (cause) {
@@ -62,7 +62,7 @@ function tableBytes(root: ReturnType<typeof open<Buffer, Buffer>>, name: string)
   }
 }
 
-/** The generation that a data directory serves. */
+/** The generation folder that a data directory serves. */
 export function generationOf(directory: string): string {
   const name = readdirSync(directory).find((entry) => entry.startsWith('gen-'))
   if (name === undefined) throw new Error(`${directory} holds no generation`)
@@ -73,7 +73,7 @@ export function truthPages(directory: string): Promise<EnvPages> {
   return envPages(path.join(generationOf(directory), 'truth.mdb'))
 }
 
-/** Null where the index lies in memory only. */
+/** Null if the index is in memory only. */
 export async function indexPages(directory: string): Promise<EnvPages | null> {
   const folder = path.join(generationOf(directory), 'index')
   const file = existsSync(folder) ? readdirSync(folder).find((entry) => entry.endsWith('.mdb')) : undefined

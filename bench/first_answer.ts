@@ -1,7 +1,7 @@
 /**
- * How long a start takes for a client: from the exec of node to the first right answer of a search. An answer
- * is right when it is what the server answered before it ended; anything else, a refused connection or a 503
- * included, is not yet an answer.
+ * Measures the start as a client sees it: from the exec of node to the first correct answer of a search. An
+ * answer is correct if it equals the server's answer before it ended. Anything else, including a refused
+ * connection or a 503, does not count.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startServer, type Server, type ServerOptions } from '../test/harness/server.js'
@@ -14,18 +14,18 @@ export interface Start {
   readonly server: Server
   /** Since the exec. */
   readonly seconds: number
-  /** Processor time of the process that was started, all its threads, until then. */
+  /** Processor time of all threads of the started process up to the answer. */
   readonly cpuSeconds: number
 }
 
-/** The keys that a search finds, in order. */
+/** The document keys that a search returns, in order. */
 export async function keysOf(server: Server, request: object): Promise<string> {
   const keys = await foundKeys(server, request)
   if (keys === null || keys === '') throw new Error(`no answer to ${JSON.stringify(request)}`)
   return keys
 }
 
-/** @param expected what `keysOf` the same request was before */
+/** @param expected the result of `keysOf` for the same request before the restart */
 export async function timedStart(options: ServerOptions, request: object, expected: string): Promise<Start> {
   const begun = performance.now()
   const server = await startServer(options)
@@ -37,7 +37,7 @@ export async function timedStart(options: ServerOptions, request: object, expect
   throw new Error(`no right answer after ${START_MS_MAX} ms:\n${server.output().slice(-2_000)}`)
 }
 
-/** Null where the answer is not 200. */
+/** Null if the answer is not 200. */
 async function foundKeys(server: Server, request: object): Promise<string | null> {
   const answer = await server.post('/v1/fts', request)
   if (answer.status !== 200) return null

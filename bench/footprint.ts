@@ -1,9 +1,9 @@
 /**
- * Question: what does the service take on disk and in memory? Parts, all unless named:
- *   pages     live pages of the truth env (binlog apart) and of the index env, beside the bytes of the
+ * Question: how much disk space and memory does the service use? Parts, all unless named:
+ *   pages     live pages of the truth env (binlog apart) and of the index env, compared with the bytes of the
  *             content; anonymous memory when idle
- *   rewrites  file size beside live pages and content after every document was written anew ten times
- * There is no peer: the measure is the content itself. Starts: start.ts. Corpus: md50k.
+ *   rewrites  file size compared with live pages and content after every document was rewritten ten times
+ * There is no peer: the baseline is the content itself. Start times: start.ts. Corpus: md50k.
  * Run: npm run bench:footprint [-- PART,PART] (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
  * Aims: live pages at most 1.0 x content, index at most 0.22, file at most 2 x live; under 500 MB idle.
  * Last result: bench/README.md.
@@ -22,7 +22,7 @@ import { Report } from './report.js'
 const PARTS = ['pages', 'rewrites'] as const
 const REWRITES = 10
 const BATCH_DOCUMENTS = 500
-/** Longer than any fill: the requests end it. */
+/** Longer than any fill; a fill ends when the requests are exhausted. */
 const FILL_SECONDS_MAX = 3_600
 const MB = 1e6
 
@@ -93,8 +93,8 @@ async function measurePages(): Promise<void> {
 }
 
 /**
- * Every rewrite changes the content, so that nothing is spared. Revisions are off: they would keep every
- * state alive.
+ * Every rewrite changes the content, so that no write is skipped. Revisions are off, because they would keep
+ * every old state live.
  */
 async function measureRewrites(): Promise<void> {
   const directory = path.join(scratch, 'rewrites')

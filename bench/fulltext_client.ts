@@ -1,5 +1,5 @@
 /**
- * What the full-text benches ask of a server: fill a collection, search it, and read the ranking from the
+ * The client of the full-text benches: fills a collection, searches it, and reads the ranking from the
  * answer.
  */
 import type { Connection } from './connection.js'
@@ -10,7 +10,7 @@ const BATCH_DOCUMENTS = 500
 export interface Hits {
   /** Document keys, best first. */
   readonly keys: readonly string[]
-  /** The engine's own time, where the answer tells it. */
+  /** The engine's own time, if the answer contains it. */
   readonly engineMs: number | null
 }
 

@@ -1,7 +1,6 @@
 /**
- * Vectors that were made before, given to a server by a provider of the bench: one that speaks OpenAI's
- * protocol on loopback and knows the vector of each text. So a bench asks what users ask, by texts, over the
- * real way.
+ * An embedding provider for benches. It speaks OpenAI's protocol on loopback and returns a precomputed vector
+ * for each known text. A bench can therefore search by text, as users do, over the full path.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -10,11 +9,11 @@ import type { AddressInfo } from 'node:net'
 export interface Vectors {
   readonly count: number
   readonly dimensions: number
-  /** One after the other. */
+  /** Vectors one after the other. */
   readonly values: Float32Array
 }
 
-/** A NumPy file of version 1 with a matrix of f32 or f16 in rows. */
+/** Reads a NumPy file of version 1 with a row-major matrix of f32 or f16. */
 export function readVectors(file: string): Vectors {
   const bytes = readFileSync(file)
   const headBytes = bytes.readUInt16LE(8)
@@ -45,7 +44,7 @@ function half(bits: number): number {
   return exponent === 31 ? (fraction === 0 ? sign * Infinity : Number.NaN) : sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** Serves vectors by text; a text that it does not know is refused. */
+/** Serves vectors by text; an unknown text is refused. */
 export class GivenVectors {
   readonly #known = new Map<string, Float32Array>()
 
@@ -74,7 +73,7 @@ export class GivenVectors {
     this.#known.set(text.trim(), vector)
   }
 
-  /** For the server that is to be given them. Each document is one chunk. */
+  /** Environment of the server that uses this provider. Each document is one chunk. */
   get environment(): Readonly<Record<string, string>> {
     return {
       SVC_EMBEDDING_PROVIDER: 'openai',

@@ -1,12 +1,14 @@
 /**
  * Question: how do search latency and indexing rate change while a collection grows from 5 000 to 50 000 to
- * 200 000 documents? The baseline is the service itself at 5 000. Over HTTP, durable: add-batch of 500 on two
- * connections, the rate of the last 5 000 documents of each stage; then, once the server is idle, searches on
- * one connection with ten whole documents in the answer: median over HTTP, and the service's own time
- * (searchStats.durationMs), which is told for one document, too: that leaves little but the engine. A first 5
- * 000 documents in another collection warm the server up. Corpus: md50k, repeated under new keys;
- * queries/md.json. Run: npm run bench:growth [-- STAGE,STAGE...]. Aims: latency grows by less than the
- * corpus, the rate falls by less than 20 %. Last result: bench/README.md.
+ * 200 000 documents? The baseline is the service itself at 5 000.
+ * Indexing: over HTTP, durable, add-batch of 500 on two connections; the rate of the last 5 000 documents of
+ * each stage. Before that, 5 000 documents in another collection warm the server up.
+ * Searches: once the server is idle, on one connection, with ten whole documents in the answer. Median over
+ * HTTP and the service's own time (searchStats.durationMs). The latter is also measured with one document,
+ * which leaves little but the engine.
+ * Corpus: md50k, repeated under new keys; queries/md.json. Run: npm run bench:growth [-- STAGE,STAGE...].
+ * Aims: latency grows by less than the corpus, the rate falls by less than 20 %. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +29,7 @@ const BATCH_DOCUMENTS = 500
 const LAST_DOCUMENTS = 5_000
 const CONNECTIONS = 2
 const SECONDS_PER_CLASS = 1
-/** Longer than any fill: the documents end it. */
+/** Longer than any fill; a fill ends when the documents are exhausted. */
 const FILL_SECONDS_MAX = 3_600
 
 const stages = (process.argv[2] ?? '5000,50000,200000').split(',').map(Number)
@@ -36,7 +38,7 @@ const queries = readQueries()
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-growth-'))
 const report = new Report()
 
-/** Adds documents `begin` to `end` of the endless corpus. Returns documents a second. */
+/** Adds documents `begin` to `end` of the repeated corpus. Returns documents per second. */
 async function fill(port: number, collection: string, begin: number, end: number): Promise<number> {
   const begun = performance.now()
   await runLoad(port, CONNECTIONS, FILL_SECONDS_MAX, (n) => {

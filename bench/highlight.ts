@@ -1,10 +1,12 @@
 /**
- * Question: what do highlights cost? Fifty whole documents a page (7 to 15 KB each), with `highlight` and
- * without, in turn; the whole request as the client sees it, one connection, and the server's processor time
- * for it. `large`: one hit of 4 MB. `first`: each request once, when its documents are highlighted for the
- * first time. Corpus: md50k and queries/md.json, as the classes of bench/query_classes.ts say; rounds are
- * interleaved, medians of 5. Run: npm run bench:highlight [-- SECONDS]. Aim: at most 1.5 times the request
- * without. Last result: bench/README.md.
+ * Question: what do highlights cost? Fifty whole documents per page (7 to 15 KB each), alternately with and
+ * without `highlight`. Measured: the whole request as the client sees it, on one connection, and the server's
+ * processor time for it. `large`: one hit of 4 MB. `first`: each request once, when its documents are
+ * highlighted for the first time.
+ * Corpus: md50k and queries/md.json, with the classes of bench/query_classes.ts. Rounds are interleaved,
+ * medians of 5.
+ * Run: npm run bench:highlight [-- SECONDS]. Aim: at most 1.5 times the request without. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,8 +28,8 @@ const QUERIES = 200
 const KINDS: readonly QueryClass[] = ['term_high', 'title', 'nl', 'and2', 'phrase2']
 const LARGE_BYTES = 4_000_000
 /**
- * Term vectors are made when a lane shows a document for the second time, and a connection's requests go to
- * two lanes.
+ * A lane makes term vectors when it shows a document for the second time, and the requests of a connection go
+ * to two lanes.
  */
 const WARM_PASSES = 6
 
@@ -48,7 +50,7 @@ function bodies(kind: string, highlight: boolean): readonly Buffer[] {
   return requests.map((request) => postBytes('/v1/fts', JSON.stringify({ ...request, highlight })))
 }
 
-/** One kind of requests, in turn: a round goes on where the last one ended. */
+/** Requests of one kind, cycled: a round continues where the previous one ended. */
 class Requests {
   readonly #bodies: readonly Buffer[]
   #next = 0
@@ -65,13 +67,13 @@ class Requests {
     return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / result.requests }
   }
 
-  /** Each request so many times. */
+  /** Sends each request the given number of times. */
   passes(server: ServerProcess, times: number): Promise<Round> {
     return this.measure(server, Number.POSITIVE_INFINITY, this.#bodies.length * times)
   }
 }
 
-/** Prose of md50k in one document, with a word of its own here and there. */
+/** Prose of md50k in one document, with a marker word here and there. */
 function largeDocument(): string {
   const texts: string[] = []
   for (let at = 0, bytes = 0; bytes < LARGE_BYTES; at++) {

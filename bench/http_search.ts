@@ -1,11 +1,13 @@
 /**
- * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in
- * each answer, and what does a stream of slow searches do to `/v1/get`? Against, in the same run: the Lucene
- * server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are
- * interleaved, medians count. How alike the answers are is told as the share of the ten keys that both have.
- * Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing. Slow searches: unions
- * of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of
- * two of them, answers of 300 whole documents and listings of as many, on two; while 16 connections get.
+ * Question: how many title searches per second does the whole server answer over HTTP, with ten whole
+ * documents in each answer, and how does a stream of slow searches affect `/v1/get`?
+ * Compared with, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the
+ * same documents and warmed up. Rounds are interleaved; medians are reported. The agreement of the answers is
+ * the share of the ten keys that both return.
+ * Load by wrk on 16 keep-alive connections, or by the bench's own client if wrk is missing. Slow searches:
+ * unions of the 50 commonest words with all matches counted, on one connection without pauses and on four;
+ * phrases of two of those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16
+ * connections get.
  * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS].
  * Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches. Last result:
  * bench/README.md.
@@ -25,7 +27,7 @@ import { load, type Load, type Request } from './wrk.js'
 
 const COLLECTION = 'md50k'
 const CONNECTIONS = 16
-/** The JVM compiles what is hot: with less, its rate still climbs from round to round. */
+/** The JVM compiles hot code: with a shorter warm-up its rate still rises from round to round. */
 const WARM_UP_SECONDS = 15
 const SLOW_LIMIT = 300
 const SLOW_STREAMS = [
@@ -47,7 +49,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-http-'))
 const script = path.join(scratch, 'load.lua')
 const report = new Report()
 
-/** Share of the keys of our ten hits that the peer has among its ten, over all title queries. */
+/** Share of the keys of our ten hits that are also among the peer's ten, over all title queries. */
 async function agreement(ours: number, theirs: number): Promise<number> {
   const [mine, other] = [await Connection.open(ours), await Connection.open(theirs)]
   let [common, all] = [0, 0]
@@ -104,11 +106,11 @@ function slowRequests(kind: SlowKind): Buffer[] {
 }
 
 interface SlowStream {
-  /** Ends the stream. Returns the times of its searches, ms. */
+  /** Ends the stream. Returns the durations of its searches in ms. */
   stop(): Promise<readonly number[]>
 }
 
-/** Sends slow searches on each connection, the next when the last is answered, until it is stopped. */
+/** Sends slow searches on each connection, each after the previous answer, until it is stopped. */
 async function slowStream(port: number, kind: SlowKind, connections: number): Promise<SlowStream> {
   const requests = slowRequests(kind)
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
@@ -134,7 +136,7 @@ async function slowStream(port: number, kind: SlowKind, connections: number): Pr
 }
 
 async function measureGets(port: number, documents: readonly CorpusDocument[]): Promise<void> {
-  // A stride through the corpus, so that gets do not follow the order of the file.
+  // Strides through the corpus, so that gets do not follow the order of the file.
   const gets = Array.from({ length: 2_000 }, (_, n) => documents[(n * 7_919) % documents.length]!).map(({ key, lang }): Request => ({
     path: '/v1/get',
     json: JSON.stringify({ collection: COLLECTION, key, lang }),

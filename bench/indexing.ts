@@ -1,12 +1,13 @@
 /**
- * Question: how many documents a second does one core index, text analysis and merges included, beside
- * Tantivy 0.27 (Rust, one thread) and Lucene 9.12 in the same run? No HTTP and no store: documents are in
- * memory before the clock starts; it stops when all are searchable. Ours: analyzer (WASM) and engine in one
- * Node process, batches of 500; content and every metadata key are indexed, markup is left out. Peers:
- * content and key. Each engine is a process of its own, pinned to one core, so that the work of its
- * background threads counts; rounds are interleaved, the median counts. Processor time is told, too, because
- * benches share machines. Corpus: md50k. Run: npm run bench:indexing [-- DOCUMENTS] [ROUNDS]. Aim: at least
- * Tantivy's rate. Last result: bench/README.md.
+ * Question: how many documents per second does one core index, text analysis and merges included?
+ * Compared with, in the same run: Tantivy 0.27 (Rust, one thread) and Lucene 9.12. No HTTP and no store:
+ * documents are in memory before the clock starts, and it stops when all are searchable.
+ * Ours: analyzer (WASM) and engine in one Node process, batches of 500; content and every metadata key are
+ * indexed, markup is left out. Peers: content and key. Each engine is a separate process pinned to one core,
+ * so that the work of its background threads counts. Rounds are interleaved, the median counts. Processor
+ * time is reported, too, because benches share machines.
+ * Corpus: md50k. Run: npm run bench:indexing [-- DOCUMENTS] [ROUNDS].
+ * Aim: at least Tantivy's rate. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +32,9 @@ interface Run extends Indexing {
   readonly cpuSeconds: number
 }
 
-/** Starts the engine anew: what an earlier round left in memory or in a JIT does not help. */
+/**
+ * Starts a new process for each run, so that memory contents and JIT code of an earlier round do not help.
+ */
 async function measure(name: string, command: string, args: readonly string[]): Promise<Run> {
   const engine = new PeerProcess(name, command, args)
   try {

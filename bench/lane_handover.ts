@@ -1,10 +1,12 @@
 /**
- * Question: what does it cost to hand a request to a lane and take its answer back, and what does drain
- * batching save? In one process, no HTTP: the real dispatcher, pools and lanes over an empty store, IN_FLIGHT
- * requests of a read that does next to nothing (`ftsLanguages`), each answered request replaced by a new one.
- * Baseline in the same run: the same pool, one Piscina task per request. CPU is that of the whole process per
- * request. Run: npm run bench:lane-handover [SECONDS]. Fails below RATIO_MIN, so that CI notices when
- * batching is lost. Last result: see bench/README.md.
+ * Question: what does it cost to pass a request to a lane and take its answer back, and what does drain
+ * batching save?
+ * In one process, no HTTP: the real dispatcher, pools and lanes over an empty store. IN_FLIGHT requests of a
+ * read that does almost nothing (`ftsLanguages`) are in flight; each answered request is replaced by a new
+ * one. Baseline in the same run: the same pool with one Piscina task per request. CPU is that of the whole
+ * process per request.
+ * Run: npm run bench:lane-handover [SECONDS]. Fails below RATIO_MIN, so that CI notices a loss of batching.
+ * Last result: see bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +51,7 @@ function startLanes(): Promise<Lanes> {
   })
 }
 
-/** Resolves when one request has been answered. */
+/** Sends one request; resolves when it has been answered. */
 type Ask = (client: number) => Promise<void>
 
 const askDispatcher: Ask = () =>
@@ -58,7 +60,7 @@ const askDispatcher: Ask = () =>
     dispatcher.submit({ ...requestOf(dispatcher, operation, {}), sink })
   })
 
-/** One Piscina task per request, over lanes of the same kind and number. */
+/** One Piscina task per request, over the same kind and number of lanes. */
 async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: LanePool }> {
   const waiting = new Array<() => void>(IN_FLIGHT)
   const pool: LanePool = await new Promise((resolve, reject) => {

@@ -1,12 +1,15 @@
 /**
- * Question: how many pages a second does /v1/search answer, ten whole documents each at 16 connections,
- * sorted by every field in both directions, filtered by metadata and not; and how much of that is lost when
- * the collection grows from 10 000 to 50 000 documents? `filtered`: 60 filters with 100 to 3 000 matches in
- * 50 000. `unfiltered`: the first 200 documents of each order. `anywhere`: pages at random depth, whose
- * documents no cache holds. Beside the rate: the server's processor time per request, which is steadier on a
- * machine that others use. Corpus: md50k and its first 10 000 lines, queries/filters.json; seed below. Load
- * by wrk; rounds are interleaved, medians of 5. Run: npm run bench:listing [SECONDS]. Aim: 10 000/s filtered
- * and unfiltered at 50 000; time at most 1.5 times that at 10 000. Last result: bench/README.md.
+ * Question: how many pages per second does /v1/search answer, with ten whole documents each, at 16
+ * connections, and how much of that rate is lost when the collection grows from 10 000 to 50 000 documents?
+ * Pages are sorted by every field in both directions.
+ *   `filtered`: 60 metadata filters with 100 to 3 000 matches in 50 000
+ *   `unfiltered`: the first 200 documents of each order
+ *   `anywhere`: pages at random depth, whose documents are in no cache
+ * The server's processor time per request is reported with the rate; it is steadier on a shared machine.
+ * Corpus: md50k and its first 10 000 lines, queries/filters.json; seed below. Load by wrk; rounds are
+ * interleaved, medians of 5. Run: npm run bench:listing [SECONDS].
+ * Aim: 10 000/s filtered and unfiltered at 50 000; time at most 1.5 times that at 10 000. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +44,7 @@ const collections = [
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-listing-'))
 const report = new Report()
 
-/** The same questions for both sizes. */
+/** The same queries for both sizes. */
 function requestsOf(kind: Kind, collection: string, documents: number): readonly Request[] {
   const random = randomSource(SEED)
   const below = (bound: number): number => Math.floor(random() * bound)

@@ -1,6 +1,6 @@
 /**
- * Closed-loop load: a number of connections, each sending its next request when the last is answered, for a
- * stretch of time. An answer other than 200 ends the bench: a fast error is no result.
+ * Closed-loop load: each of a number of connections sends its next request when the previous one is answered,
+ * for a given time. An answer other than 200 ends the bench, so that fast errors do not count as results.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { Connection } from './connection.js'
@@ -16,7 +16,7 @@ export interface LoadResult {
 
 /**
  * @param next makes the n-th request (n counts from 0 over the whole load); null ends the load
- * @param seconds how long to send; requests in flight at the end are counted with the time they took
+ * @param seconds how long to send; requests in flight at the end are counted with their full time
  */
 export async function runLoad(port: number, connections: number, seconds: number, next: (n: number) => Buffer | null): Promise<LoadResult> {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
@@ -42,10 +42,10 @@ export async function runLoad(port: number, connections: number, seconds: number
 }
 
 /**
- * Open loop: requests are due at a steady rate, whatever the answers do, and a time counts from when the
- * request was due, also while it waits for a connection. So a server that stalls for a while is not spared
- * the requests that would have come meanwhile (coordinated omission). The client looks at the clock all the
- * time, because timers are a millisecond late: it needs a core.
+ * Open-loop load: requests are due at a steady rate, independent of the answers. A latency counts from when
+ * the request was due, including the wait for a free connection. A stalled server therefore also receives the
+ * requests that fall due during the stall (no coordinated omission). The client polls the clock, because
+ * timers are a millisecond late; it occupies a core.
  */
 export async function runOpenLoad(
   port: number,

@@ -1,6 +1,6 @@
 /**
- * The Lucene server of the shared aids: the same HTTP paths over Lucene 9.12, without durability. Started on
- * a free port, stopped by its process id.
+ * Runs the Lucene server of the shared aids: the same HTTP paths over Lucene 9.12, without durability. It is
+ * started on a free port and stopped by its process id.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,8 +8,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { luceneClassPath } from './peers.js'
 
 /**
- * Without `nodelay` its head and body are two packets, and every answer waits 40 ms for the client's delayed
- * acknowledgement.
+ * Without `nodelay` head and body are sent as two packets, and every answer waits 40 ms for the client's
+ * delayed acknowledgement.
  */
 const FLAGS = ['-Xmx2g', '-Dsun.net.httpserver.nodelay=true']
 
@@ -19,8 +19,8 @@ export interface LuceneServer {
 }
 
 /**
- * Null where Lucene cannot be had. What it prints on its error stream is a stack for every connection that
- * load closes: ignored.
+ * Null if Lucene cannot be built. The server's error stream is ignored: it prints a stack for every
+ * connection that the load closes.
  */
 export async function startLuceneServer(directory: string): Promise<LuceneServer | null> {
   const classPath = luceneClassPath()

@@ -1,14 +1,15 @@
 /**
- * A search engine in a process of its own that waits for commands: so that several engines, each loaded and
- * warm, can be measured in turn within one run, one at a time on one core. The protocol of all of them (ours:
- * native/bench and engine_process.ts; peers: bench/peers/{lucene,tantivy}): one command a line on standard
- * input, one JSON line in answer.
- *   index                           builds the index anew   -> documents, seconds, mergeSeconds, bytes
+ * A search engine in a separate process that waits for commands. Several engines can thus be loaded, warmed
+ * up and measured in turn within one run, one at a time on one core. All engines use one protocol (ours:
+ * native/bench and engine_process.ts; peers: bench/peers/{lucene,tantivy}): one command per line on standard
+ * input, answered by one JSON line.
+ *   index                           builds a new index      -> documents, seconds, mergeSeconds, bytes
  *   open                            opens an earlier index  -> documents
  *   measure CLASS WANTED SECONDS    whole passes over a class
  *                                   -> queries, perSecond, p50Us, p99Us, hits, matches, checksum
- * WANTED: `top` the best ten; `exact` and the number of all matches; `keys` (peers only) the best ten and the
- * stored key of each. `hits` and `matches` are means a query. The process ends with its input.
+ * WANTED: `top` the best ten; `exact` the best ten and the number of all matches; `keys` (peers only) the
+ * best ten and the stored key of each. `hits` and `matches` are means per query. The process ends when its
+ * input ends.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,16 +17,16 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { pinned } from './pinning.js'
 
-/** An indexing of 200 000 documents takes two minutes. */
+/** Indexing 200 000 documents takes two minutes. */
 const ANSWER_MS_MAX = 900_000
 
 export interface Indexing {
   readonly documents: number
-  /** Until everything is searchable; without the reading of the corpus. */
+  /** Until everything is searchable, without reading the corpus. */
   readonly seconds: number
-  /** Of the merge into one segment that follows. */
+  /** Duration of the merge into one segment that follows. */
   readonly mergeSeconds: number
-  /** Of the index: files, or memory where there are none. */
+  /** Size of the index: files, or memory if there are none. */
   readonly bytes: number
 }
 
@@ -38,7 +39,7 @@ export interface Timing {
   readonly p99Us: number
   readonly hits: number
   readonly matches: number
-  /** Over the hits of all queries in order; of one engine only. */
+  /** Over the hits of all queries in order; comparable only within one engine. */
   readonly checksum: string
 }
 
@@ -47,7 +48,7 @@ export class PeerProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #answers: AsyncIterator<string>
 
-  /** Starts it on the first core, where cores can be chosen. */
+  /** Starts the process on the first core, if cores can be selected. */
   constructor(name: string, command: string, args: readonly string[]) {
     this.name = name
     const [program, ...rest] = pinned([command, ...args])

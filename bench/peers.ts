@@ -1,8 +1,8 @@
 /**
- * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what
- * PyPI has (PostgreSQL, Tantivy, ir_measures), the Lucene programs built with Maven, and the Tantivy program
- * built with Cargo. Where one cannot be had the bench says so and goes on without that peer.
- * `MDS_BENCH_PYTHON` names an interpreter that has the packages already.
+ * The peer programs of the benches, prepared once in .cache/bench: a Python environment with packages from
+ * PyPI (PostgreSQL, Tantivy, ir_measures), the Lucene programs built with Maven, and the Tantivy program
+ * built with Cargo. If a peer cannot be prepared, the bench reports it and continues without that peer.
+ * `MDS_BENCH_PYTHON` names an interpreter that already has the packages.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ export const CACHE = path.join(PROJECT_ROOT, '.cache/bench')
 export type PeerRows = readonly Measurement[]
 
 const PYTHON_PACKAGES = ['pgserver', 'psycopg2-binary', 'tantivy', 'ir_measures', 'numpy', 'faiss-cpu', 'hnswlib']
-/** A peer's whole run: minutes, not hours. */
+/** Time limit of a peer's whole run, which takes minutes, not hours. */
 const PEER_MS_MAX = 900_000
 const PEER_OUTPUT_BYTES_MAX = 16 << 20
 
@@ -44,7 +44,7 @@ export function luceneClassPath(): string | null {
   if (existsSync(path.join(folder, 'target/lib'))) return classPath
   try {
     mkdirSync(folder, { recursive: true })
-    // A mode of its own: the shared folder is read-only, and so would be the copy.
+    // Without the mode: the shared folder is read-only, and the copy would be, too.
     execFileSync('cp', ['-r', '--no-preserve=mode', `${sharedPath('peers/lucene')}/.`, folder])
     execFileSync('mvn', ['-q', 'package', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib'], { cwd: folder, stdio: 'pipe' })
     return classPath
@@ -72,8 +72,8 @@ export function lucenePeerClassPath(): string | null {
 }
 
 /**
- * The Tantivy peer (bench/peers/tantivy), compiled in release mode, or null where there is no Rust. Cargo
- * decides whether there is something to do, and shows its progress.
+ * The Tantivy peer (bench/peers/tantivy), compiled in release mode, or null if Rust is not installed. Cargo
+ * decides whether anything must be rebuilt, and shows its progress.
  */
 export function tantivyPeer(): string | null {
   const folder = path.join(CACHE, 'tantivy')
@@ -99,7 +99,7 @@ export function vectorBenchProgram(): string {
   return path.join(path.dirname(engineBenchProgram()), 'mds_vector_bench')
 }
 
-/** Hash of the files below a folder, names included: what was made from them is old when it differs. */
+/** Hash of the files below a folder, names included. If it differs, the build output is stale. */
 export function sourceHash(folder: string): string {
   const hash = createHash('sha256')
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
@@ -118,7 +118,7 @@ function markCurrent(made: string, source: string): void {
   writeFileSync(path.join(made, 'SOURCE'), sourceHash(source))
 }
 
-/** A Python aid of the shared folder, as a copy (some write beside themselves). */
+/** A Python aid of the shared folder, as a copy, because some aids write beside themselves. */
 export function peerScript(name: string): string {
   const target = path.join(CACHE, path.basename(name))
   mkdirSync(CACHE, { recursive: true })
@@ -127,8 +127,8 @@ export function peerScript(name: string): string {
 }
 
 /**
- * Runs a peer to its end and returns its JSON lines. Null where it fails. @param cores for taskset: `0` pins
- * it to one core
+ * Runs a peer to its end and returns its JSON lines. Null if it fails.
+ * @param cores for taskset: `0` pins it to one core
  */
 export function runPeer(name: string, cores: string, command: string, args: readonly string[]): PeerRows | null {
   const run = spawnSync('taskset', ['-c', cores, command, ...args], {

@@ -1,19 +1,19 @@
 /**
- * Commands bound to the first core, by `taskset` where the system has it: what runs on one core can be
- * compared by the work it does.
+ * Binds commands to the first core, by `taskset` where the system has it. The work of programs on one core is
+ * comparable.
  */
 import { spawnSync } from 'node:child_process'
 
 const CORE = '0'
 const canPin = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0
 
-/** The command as it is where there is no `taskset`; said once by `describePinning`. */
+/** Returns the command unchanged if there is no `taskset`; `describePinning` reports that once. */
 export function pinned(command: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', CORE, ...command] : command
 }
 
 /**
- * Moves all threads of a process that runs, and of its children, to the cores (`0`, `0,1`). False where there
+ * Moves all threads of a running process and of its children to the given cores (`0`, `0,1`). False if there
  * is no `taskset`.
  */
 export function movePinned(pid: number, cores: string): boolean {

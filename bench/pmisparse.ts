@@ -1,9 +1,9 @@
 /**
- * Question: what does pmisparse cost beside bm25? Ten whole documents a page; `durationMs` of the server and
- * the time that the client sees, one connection. `first`: every query for the first time, when the related
- * terms of its words are learnt; `again`: the rounds after it, both algorithms in turn. Corpus: md50k and
- * queries/md.json, classes title and nl. Run: npm run bench:pmisparse. Aim: at most 3 times bm25. Last
- * result: bench/README.md.
+ * Question: what does pmisparse cost compared with bm25? Ten whole documents per page; the server's
+ * `durationMs` and the time that the client sees, on one connection. `first`: every query for the first time,
+ * when the related terms of its words are learned. `again`: the rounds after it, both algorithms in turn.
+ * Corpus: md50k and queries/md.json, classes title and nl. Run: npm run bench:pmisparse.
+ * Aim: at most 3 times bm25. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,7 +63,7 @@ try {
     const queries = classes[kind].slice(0, QUERIES)
     await run(connection, kind, queries, 'bm25')
     add(kind, 'pmisparse, first', [await run(connection, kind, queries, 'pmisparse')])
-    // Each read lane learns for itself: what is left to learn comes in here.
+    // Each read lane learns separately. These rounds let the remaining lanes learn.
     for (let round = 0; round < 3; round++) await run(connection, kind, queries, 'pmisparse')
     const plain: Times[] = []
     const related: Times[] = []

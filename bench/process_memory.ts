@@ -1,12 +1,15 @@
 /**
- * Memory of another process that is its own: anonymous pages. Pages of mapped files are the system's to take
- * back, and not counted. Linux only (/proc).
+ * Private memory of another process: anonymous pages. Pages of mapped files are not counted, because the
+ * system can reclaim them. Linux only (/proc).
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { cpuSeconds } from './process_cpu.js'
 
-/** Less than this share of a core over a window: merges, flushes and collections have ended. */
+/**
+ * Below this share of a core over a window the process is idle: merges, flushes and garbage collections have
+ * ended.
+ */
 const IDLE_SHARE = 0.03
 const WINDOW_MS = 1_000
 const IDLE_WINDOWS = 3
@@ -18,7 +21,7 @@ export function anonymousBytes(pid: number): number {
   return Number(kilobytes) * 1024
 }
 
-/** Waits until the process has done next to nothing for three seconds. */
+/** Waits until the process has been idle for three seconds. */
 export async function untilIdle(pid: number): Promise<void> {
   const deadline = Date.now() + IDLE_MS_MAX
   for (let idle = 0, before = cpuSeconds(pid); idle < IDLE_WINDOWS;) {

@@ -1,7 +1,7 @@
 /**
- * The classes of queries/md.json as requests of this service, and as what its planner makes of them. One
- * meaning for all benches: words are OR, phrases one phrase, operators what they say; BM25 over the content,
- * as the peers score.
+ * The query classes of queries/md.json as requests of this service and as plans of its planner. All benches
+ * use the same meaning: words are OR, phrases are one phrase, operators mean what they say; BM25 over the
+ * content, as the peers score.
  */
 import { readFileSync } from 'node:fs'
 import { NO_SETTINGS } from '../src/domain/settings/collection_settings.js'
@@ -13,7 +13,7 @@ import type { Analyzer, SearchPlan } from '../src/engine/types.js'
 import { sharedPath } from './corpora.js'
 import type { SearchRequest } from './fulltext_client.js'
 
-/** Those that this version can answer, in the order of the tables. */
+/** The classes that this version supports, in the order of the tables. */
 export const CLASSES = [
   'term_high',
   'term_mid',
@@ -34,7 +34,7 @@ export const CLASSES = [
 export type QueryClass = (typeof CLASSES)[number]
 export type QueriesByClass = Readonly<Record<QueryClass, readonly string[]>>
 
-/** Edits of the classes of misspelt words, all of whose characters may be edited. */
+/** Number of edits of the misspelt-word classes; every character of a word may be edited. */
 const EDITS: Partial<Readonly<Record<QueryClass, number>>> = { fuzzy1: 1, fuzzy2: 2 }
 
 const LIMIT = 10
@@ -44,13 +44,13 @@ export function queriesPath(): string {
   return sharedPath('corpora/queries/md.json')
 }
 
-/** The words of `fuzzy2` are those of `fuzzy1`. */
+/** The class `fuzzy2` uses the words of `fuzzy1`. */
 export function readQueries(): QueriesByClass {
   const read = JSON.parse(readFileSync(queriesPath(), 'utf8')) as QueriesByClass
   return { ...read, fuzzy2: read.fuzzy1 }
 }
 
-/** The body of `/v1/fts` that means what the class means. */
+/** The body of `/v1/fts` for a query of the class. */
 export function requestOf(collection: string, kind: QueryClass, query: string): SearchRequest & { readonly collection: string } {
   const base = { collection, limit: LIMIT, algorithm: 'bm25' }
   if (kind === 'phrase2' || kind === 'phrase3') return { ...base, mode: 'phrase', query: `"${query}"` }
@@ -60,8 +60,8 @@ export function requestOf(collection: string, kind: QueryClass, query: string): 
 }
 
 /**
- * What the service would ask the engine, but for exactly ten hits: the service asks for some more, to make up
- * for documents that go meanwhile.
+ * The service's plan, but for exactly ten hits. The service requests some more, to replace documents that are
+ * deleted meanwhile.
  */
 export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
   const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)

@@ -1,8 +1,8 @@
 /**
- * Random full-text requests of every mode over the words of a corpus: words as often as they occur, misspelt
- * ones, patterns with wildcards anywhere, phrases that stand in a document, words near each other, nested
- * operators, filters that exist, queries of nothing but common words. Most are what people ask; some are as
- * heavy as the language allows. Seeded.
+ * Random full-text requests of every mode over the words of a corpus. They contain words by their frequency,
+ * misspelt words, patterns with wildcards at any position, phrases that occur in a document, proximity,
+ * nested operators, filters that match something, and queries of only common words. Most are typical
+ * requests; some are as heavy as the language allows. Seeded.
  */
 import type { Random } from '../test/fault/random.js'
 import type { CorpusDocument } from './corpora.js'
@@ -42,7 +42,7 @@ const COMMON = [
 const FIELDS = ['content', 'title', 'body', 'meta.title', 'meta.description', 'key']
 const WORD = /[\p{L}\p{N}]+/gu
 const ALPHABET = 'etaoinsrhldcumfpgwybvkxjqz0123456789'
-/** Words of a document that are looked at: enough to be any of its text. */
+/** Number of words of a document to choose from: enough to cover any part of its text. */
 const DOCUMENT_WORDS = 400
 const DEPTH_MAX = 5
 const FILTER_PARTS = 4
@@ -147,7 +147,7 @@ export class RandomQueries {
     return word
   }
 
-  /** @param withFields expressions have them, boolean queries have not */
+  /** @param withFields true for expressions; boolean queries have no fields */
   #clause(depth: number, withFields: boolean): string {
     const random = this.#random
     if (depth === 0 || random.below(3) === 0) return this.#leaf(withFields)

@@ -1,7 +1,7 @@
 /**
- * Measures of ranking quality with trec_eval's definitions. Gains are linear (not 2^gain - 1), the discount
- * is log2(rank + 1), the ideal ranking is made of all judged documents, and a query without results counts as
- * 0. Checked once against ir_measures on Lucene's runs: Cranfield 0.5223, CISI 0.3845, equal to four places.
+ * Measures of ranking quality with trec_eval's definitions. Gains are linear (not 2^gain - 1). The discount
+ * is log2(rank + 1). The ideal ranking is made of all judged documents. A query without results counts as 0.
+ * Checked once against ir_measures on Lucene's runs: Cranfield 0.5223, CISI 0.3845, equal to four decimals.
  */
 
 import { readTable } from './corpora.js'
@@ -9,7 +9,7 @@ import { readTable } from './corpora.js'
 /** Judgements of one query: document key -> gain; gains up to 0 count as not relevant. */
 export type Judgements = ReadonlyMap<string, number>
 
-/** Of all queries of a file in TREC's form: query, document, gain, with tabs between. */
+/** Judgements of all queries of a file in TREC's form: query, document, gain, separated by tabs. */
 export function readJudgements(file: string): ReadonlyMap<string, Judgements> {
   const judgements = new Map<string, Map<string, number>>()
   for (const [query, key, gain] of readTable(file)) {
@@ -27,7 +27,7 @@ export function ndcgAt(depth: number, ranking: readonly string[], judged: Judgem
   return best === 0 ? 0 : discounted(ranking.slice(0, depth).map((key) => Math.max(0, judged.get(key) ?? 0))) / best
 }
 
-/** 1 / rank of the one document that was sought, 0 where it is not among the first `depth`. */
+/** 1 / rank of the one relevant document, 0 if it is not among the first `depth`. */
 export function reciprocalRankAt(depth: number, ranking: readonly string[], sought: string): number {
   const place = ranking.slice(0, depth).indexOf(sought)
   return place < 0 ? 0 : 1 / (place + 1)

@@ -1,12 +1,13 @@
 /**
  * Question: what do ranges, boosts, facets and filters add to a full-text search, and how long does an
- * aggregation take? Each query of a class is asked plain and with each refinement, one after the other on one
- * connection, so that all see the same machine; latencies as the client sees them. `ratio`: of the medians,
- * and of the 99th percentiles, to those of the plain query with as many results. Corpus: md50k,
- * queries/md.json (40 queries a class, 5 rounds, the first of which warms up); each document has a number of
- * its own (`n`, 51 318 values) beside its metadata. Run: npm run bench:refine. Aim: every refinement at most
- * 1.5 times the plain query; an aggregation under 5 ms without a filter, under 20 ms with one. Last result:
- * bench/README.md.
+ * aggregation take?
+ * Each query of a class is sent plain and with each refinement, one after the other on one connection, so
+ * that all see the same machine. Latencies are the client's. `ratio`: medians and 99th percentiles relative
+ * to those of the plain query with as many results.
+ * Corpus: md50k, queries/md.json (40 queries per class, 5 rounds, the first of which warms up). Each document
+ * has a unique number (`n`, 51 318 values) besides its metadata. Run: npm run bench:refine.
+ * Aim: every refinement at most 1.5 times the plain query; an aggregation under 5 ms without a filter, under
+ * 20 ms with one. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-refine-'))
 const report = new Report()
 const queries = readQueries()
 
-/** @param half when half of the documents had been added, in Unix seconds */
+/** @param half Unix seconds at which half of the documents had been added */
 function refinements(half: number): Readonly<Record<string, More>> {
   const ten: Readonly<Record<string, More>> = {
     plain: {},
@@ -93,13 +94,13 @@ function addRows(kind: string, samples: ReadonlyMap<string, number[]>): void {
   }
 }
 
-/** @param all gets the samples, too */
+/** @param all also receives the samples */
 async function measureSearches(connection: Connection, kind: QueryClass, half: number, all: Map<string, number[]>): Promise<void> {
   const samples = new Map<string, number[]>()
   const asked = Object.entries(refinements(half))
   for (let round = 0; round < ROUNDS; round++) {
     for (const [number, query] of queries[kind].slice(0, QUERIES).entries()) {
-      // Whoever is first finds nothing in the caches: everyone in turn.
+      // The first request runs with cold caches, so each refinement is first in turn.
       for (let turn = 0; turn < asked.length; turn++) {
         const [name, more] = asked[(turn + number + round) % asked.length]!
         const elapsedMs = await timed(connection, '/v1/fts', { ...requestOf(COLLECTION, kind, query), ...more })

@@ -1,7 +1,8 @@
 /**
- * Question: for how long are reads away when a full disk refuses the meta page of a commit, so that the
- * process has to be replaced? From the write that is refused to the first read that is answered again; 200
- * documents, five times, beside it a start of the same store. There is no peer: the measure is the clock.
+ * Question: how long are reads unavailable when a full disk refuses the meta page of a commit, so that the
+ * process has to be replaced? Measured from the refused write to the first read that is answered again; 200
+ * documents, five times, with a start of the same store for comparison. There is no peer: the measure is the
+ * clock.
  * Run: npm run bench:replaced-child. Aim: 1 s. Last result: bench/README.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

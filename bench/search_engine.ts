@@ -1,18 +1,21 @@
 /**
- * Question: how many top-10 searches a second does one thread of the engine answer, by class of query, beside
- * Lucene 9.12 and Tantivy 0.27 (Rust) in the same run? Engine level, no HTTP, one core: each engine in a
- * process of its own (peer_process.ts), loaded, merged into one segment, warmed, then measured in turn: ours,
- * Lucene, Tantivy, ours, ...; medians of 5 slices of whole passes. Queries are analysed beforehand, in all
- * three. Ours is asked with the service's own plans on the service's own analysis: natively (native/bench)
- * and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's
- * own document numbers; `keys`: the peers read the stored key of each, as a caller needs who knows documents
- * by their keys; `exact`: all matches counted, too, which forbids skipping. What differs: our index has the
- * metadata fields, too; Tantivy's `en_stem` keeps stop words. Words with edits and patterns (fuzzy1, fuzzy2,
- * wild) are scored by BM25 in ours; Lucene scores the 50 best words of a fuzzy query and gives every match of
- * a pattern the same score, Tantivy does so for both, so that either may stop early where all are equal.
+ * Question: how many top-10 searches per second does one thread of the engine answer, by class of query?
+ * Compared with, in the same run: Lucene 9.12 and Tantivy 0.27 (Rust). Engine level, no HTTP, one core. Each
+ * engine is a separate process (peer_process.ts), loaded, merged into one segment and warmed up. The engines
+ * are then measured in turn: ours, Lucene, Tantivy, ours, ...; medians of 5 slices of whole passes. All three
+ * analyse the queries beforehand. Ours runs the service's own plans on the service's own analysis: natively
+ * (native/bench) and as a lane does (N-API: encode the plan, search, decode the hits).
+ *   `top`: the best ten as the engine's own document numbers
+ *   `keys`: the peers also read the stored key of each, which a caller needs who addresses documents by key
+ *   `exact`: all matches are counted, too, which prevents skipping
+ * Differences: our index also has the metadata fields; Tantivy's `en_stem` keeps stop words. Words with edits
+ * and patterns (fuzzy1, fuzzy2, wild) are scored by BM25 in ours. Lucene scores the 50 best words of a fuzzy
+ * query and gives every match of a pattern the same score. Tantivy gives the same score to all matches of
+ * both. With equal scores an engine may stop early.
  * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES]
- * (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and 1.5 x Lucene,
- * no class under 0.7 x the better. Last result: bench/README.md.
+ * (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
+ * Aim: geometric mean at least 1.0 x Tantivy and 1.5 x Lucene, no class under 0.7 x the better. Last result:
+ * bench/README.md.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,13 +33,13 @@ import { PROJECT_ROOT } from '../test/fault/shim_build.js'
 import { geometricMean, medianBy } from './statistics.js'
 
 const SLICE_SECONDS = 0.1
-/** The JVM compiles what is hot; the others need a pass only, which every measurement begins with. */
+/** The JVM compiles hot code. The others need only one pass, which every measurement begins with. */
 const WARM_UP_SECONDS = { Lucene: 0.7, 'N-API': 0.3 } as Readonly<Record<string, number>>
 const PEER_COLUMNS = ['top', 'keys', 'exact'] as const
 const OUR_COLUMNS: Readonly<Record<string, readonly Wanted[]>> = { ours: ['top', 'exact'], 'N-API': ['top'] }
 /**
- * What of ours a column of a peer is compared with: our hits name their documents, there is no key to look
- * up.
+ * The column of ours that each peer column is compared with. Our hits already identify their documents, so
+ * there is no key to look up.
  */
 const OURS_FOR = { top: 'top', keys: 'top', exact: 'exact' } as const
 const slices = Number(process.argv[3] ?? 5)
@@ -51,7 +54,7 @@ interface Column {
   readonly wanted: Wanted
 }
 
-/** A peer's index is kept between runs, as long as its program and the corpus are the same. */
+/** A peer's index is kept between runs while its program and the corpus are unchanged. */
 async function openPeer(peer: PeerProcess, directory: string, sources: string, documents: number): Promise<PeerProcess> {
   const mark = path.join(directory, '../', `${path.basename(directory)}.mark`)
   const wanted = `${documents} ${sourceHash(path.join(PROJECT_ROOT, sources))}`
@@ -95,7 +98,7 @@ async function openOurs(documents: readonly CorpusDocument[]): Promise<PeerProce
   return [ours, overNapi]
 }
 
-/** One row of the table: every column's median, and the ratios of ours to the peers'. */
+/** One row of the table: the median of every column, and the ratios of ours to the peers'. */
 async function measureClass(kind: QueryClass, columns: readonly Column[]): Promise<Measurement> {
   for (const { peer, wanted } of columns) {
     const warmUp = WARM_UP_SECONDS[peer.name]

@@ -1,13 +1,15 @@
 /**
- * Question: how many misspelled words does spell correction put right, what do misspelled queries find with
- * it, without it, and with fuzzy search instead, and how long does a word take? Words: those of the judged
- * queries of Cranfield and of the known items of md50k (in queries/md.json: titles) with four letters or more
- * that the collection has, each with one or two typing errors: a letter left out, doubled by another, taken
- * for a neighbour on the keyboard, or exchanged with the next (seeded). Top-1, top-5: the original word is
- * the first, or among the first five suggestions; stem-1: the first has its stem, so that a search finds the
- * same; unnoticed: what came out is a word that the collection knows. Queries: every such word misspelled
- * once; nDCG@10 with bm25, mode simple. Run: npm run bench:spell-quality [-- DOCUMENTS]. Last result:
- * bench/README.md.
+ * Question: how many misspelled words does spell correction correct, how well do misspelled queries rank with
+ * it, without it and with fuzzy search instead, and how long does a word take?
+ * Words: those of the judged queries of Cranfield and of the known items of md50k (in queries/md.json:
+ * titles) that have four letters or more and occur in the collection. Each gets one or two typing errors: a
+ * letter omitted, a letter inserted, a letter replaced by its neighbour on the keyboard, or two letters
+ * exchanged (seeded).
+ *   top-1, top-5: the original word is the first, or among the first five suggestions
+ *   stem-1: the first suggestion has the original's stem, so that a search finds the same
+ *   unnoticed: the misspelling is itself a word of the collection
+ * Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
+ * Run: npm run bench:spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
  */
 import { randomSource } from '../loadtest/random_source.js'
 import { Connection, postBytes } from './connection.js'
@@ -53,7 +55,7 @@ function misspell(word: string): string {
   }
 }
 
-/** As many errors, and never the word itself. */
+/** Applies the given number of errors; never returns the word itself. */
 function misspelled(word: string, errors: number): string {
   for (;;) {
     let text = word

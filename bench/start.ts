@@ -1,13 +1,14 @@
 /**
- * Question: how soon does a server answer, and what memory does it hold, with a store that is there already?
- * Time from the exec of node to the first right answer of a search: after a clean stop, after kill -9 of an
- * idle server, and after kill -9 of one that has just written 500 documents, which the start has to analyse
- * again; the server alone and under its supervisor. Two stores: md50k in one collection, and 10 000
- * collections of 5 documents. Medians of 5 starts, with the processor time that they took; then anonymous
- * memory, idle. There is no peer: the measure is the clock. Corpus: md50k. Run: npm run bench:start [--
- * PART,PART [DIRECTORY]], parts documents, collections (the stores are made in the directory on the first run
- * and kept; without one they are made anew and removed). Aims: 0.5 s and 500 MB; with the collections 0.5 s
- * and 150 MB. Last result: bench/README.md.
+ * Question: how soon does a server with an existing store answer, and how much memory does it use? Time from
+ * the exec of node to the first correct answer of a search: after a clean stop, after kill -9 of an idle
+ * server, and after kill -9 of one that has just written 500 documents, which the start has to analyse again.
+ * Measured for the server alone and under its supervisor. Medians of 5 starts, with their processor time;
+ * then anonymous memory, idle. There is no peer: the measure is the clock.
+ * Stores: md50k in one collection, and 10 000 collections of 5 documents. Corpus: md50k.
+ * Run: npm run bench:start [-- PART,PART [DIRECTORY]], parts documents, collections. The first run creates
+ * the stores in the directory, and they are kept; without a directory they are created for the run and
+ * removed.
+ * Aims: 0.5 s and 500 MB; with the collections 0.5 s and 150 MB. Last result: bench/README.md.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,7 @@ const STARTS = 5
 const COLLECTIONS = 10_000
 const DOCUMENTS_PER_COLLECTION = 5
 const BATCH_DOCUMENTS = 500
-/** Longer than any fill: the requests end it. */
+/** Longer than any fill; a fill ends when the requests are exhausted. */
 const FILL_SECONDS_MAX = 3_600
 const MB = 1e6
 
@@ -38,7 +39,7 @@ interface Store {
   readonly part: 'documents' | 'collections'
   readonly name: string
   readonly collection: string
-  /** A document of that collection: the search is for words of its title. */
+  /** A document of that collection, whose title words are searched for. */
   readonly sample: string
   /** The n-th batch that fills the store, null after the last. */
   readonly batch: (n: number) => Buffer | null
@@ -94,13 +95,13 @@ async function filled(store: Store): Promise<string> {
   return directory
 }
 
-/** With what the start begot: the supervisor's child would end in good order when its parent has gone. */
+/** Kills the child processes, too: the supervisor's child would shut down cleanly after its parent's end. */
 async function killAll(server: Server): Promise<void> {
   const listed = `/proc/${server.pid}/task/${server.pid}/children`
   const children = existsSync(listed) ? readFileSync(listed, 'utf8').split(' ').filter(Boolean) : []
   await server.kill()
   for (const pid of children) process.kill(Number(pid), 'SIGKILL')
-  // The lock of the data directory goes with the process.
+  // The process holds the lock of the data directory until it ends.
   while (children.some((pid) => existsSync(`/proc/${pid}`))) await pause(1)
 }
 

@@ -1,8 +1,6 @@
-/**
- * Middles of samples, for benches.
- */
+/** Medians of samples, for benches. */
 
-/** The item whose measure is the middle one (the upper of two). Requires at least one item. */
+/** The item with the median measure (the upper of two). Requires at least one item. */
 export function medianBy<T>(items: readonly T[], measure: (item: T) => number): T {
   return [...items].sort((a, b) => measure(a) - measure(b))[Math.floor(items.length / 2)]!
 }

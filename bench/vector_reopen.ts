@@ -1,9 +1,10 @@
 /**
- * Question: how long does a process take from nothing to its first answer by vectors, where the files and the
- * graph of 100 000 vectors of 384 numbers are on disk? Engine level, no HTTP: opening the directory (every
- * checksum is computed), comparing with the stamps that truth has, one hnsw search; in a process of its own
- * each time, once with the files in the page cache of the system and once without (dropped by `dd
- * oflag=nocache`, where there is one). Wall-clock time. Vectors are drawn around centres, as embeddings lie.
+ * Question: how long does a process take from its start to its first vector search, with the files and the
+ * graph of 100 000 vectors of 384 numbers on disk?
+ * Engine level, no HTTP: open the directory (every checksum is computed), compare with the stamps in truth,
+ * run one hnsw search. Each run is a new process, once with the files in the page cache of the system and
+ * once without (dropped by `dd oflag=nocache`, if available). Wall-clock time. Vectors are drawn around
+ * centres, as real embeddings are distributed.
  * Run: npm run bench:vector-reopen [-- VECTORS] [ROUNDS]. Aim: under 1 s with 100 000. Last result:
  * bench/README.md.
  */
@@ -23,18 +24,18 @@ const CENTRES = 200
 const BATCH = 1000
 const COLLECTION = 1
 const ROUNDS = 5
-/** A start is given again what was too little to be stored. */
+/** Vectors too few to be stored are passed again at a start. */
 const UNSTORED_SHARE = 64
 const SELF = fileURLToPath(import.meta.url)
 
-/** One epoch, in which LSNs up to the number of vectors were given. */
+/** One epoch, in which LSNs up to the number of vectors were assigned. */
 function historyOf(count: number): Uint8Array {
   const history = Buffer.alloc(24, 7)
   history.writeBigUInt64LE(BigInt(count), 16)
   return history
 }
 
-/** Of length 1. */
+/** Draws vectors of length 1. */
 function drawer(random: Random): () => Float32Array {
   const unit = (base: Float32Array, spread: number): Float32Array => {
     const drawn = base.map((value) => value + spread * (random.next() + random.next() + random.next() - 1.5))
@@ -98,7 +99,7 @@ function inProcess(step: 'fill' | 'reopen', directory: string, count: number): M
   return JSON.parse(ended.stdout) as Measurement
 }
 
-/** False where it can't be done. */
+/** False if the cache cannot be dropped. */
 function dropFromCache(directory: string): boolean {
   return readdirSync(directory).every(
     (name) => spawnSync('dd', [`of=${path.join(directory, name)}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0']).status === 0,

@@ -1,13 +1,13 @@
 /**
- * Question: what does vector search on one thread cost beside faiss and hnswlib in the same run, at which
- * recall, and in how many bytes a vector? Engine level, no HTTP: ours natively (native/bench/vector_bench.cc,
- * all kinds, with filters; flat by several clients on one and two threads each, by the clock), the peers by
- * Python (bench/peers/vector_ann.py; their calls take 1 to 2 us of that). One after the other on one core;
- * processor time of the searching thread, so that others on the machine change it little. Recall: of the best
- * ten against the exact ten. Corpus: vec/win32 (40 000 x 384, 1 000 queries). Run: npm run
- * bench:vector-search [-- SECONDS]. Aims: hnsw at recall .96 and .98 at least 0.9 x the better peer in at
- * most 0.6 of its bytes (aim 1.2 x), built at least at 1.5 x hnswlib's rate, flat at least 1.5 x faiss. Last
- * result: bench/README.md.
+ * Question: what does vector search on one thread cost, at which recall, and in how many bytes per vector?
+ * Compared with, in the same run: faiss and hnswlib. Engine level, no HTTP: ours natively
+ * (native/bench/vector_bench.cc, all kinds, with filters; flat by several clients on one and two threads
+ * each, by the clock), the peers by Python (bench/peers/vector_ann.py; the calls take 1 to 2 us of their
+ * time). One after the other on one core. Processor time of the searching thread, which other load on the
+ * machine changes little. Recall: the best ten compared with the exact ten.
+ * Corpus: vec/win32 (40 000 x 384, 1 000 queries). Run: npm run bench:vector-search [-- SECONDS].
+ * Aims: hnsw at recall .96 and .98 at least 0.9 x the better peer in at most 0.6 of its bytes (aim 1.2 x),
+ * built at least at 1.5 x hnswlib's rate, flat at least 1.5 x faiss. Last result: bench/README.md.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -35,7 +35,7 @@ function run(peer: string, command: readonly string[], isPinned = true): Measure
   return rows
 }
 
-/** Searches a second at a recall, between the two measured points that it lies between. */
+/** Searches per second at a recall, interpolated between the two neighbouring measured points. */
 function rateAt(rows: readonly Measurement[], peer: string, recall: number): number {
   const points = rows
     .filter((row) => row['step'] === 'search' && row['kind'] === 'hnsw' && row['peer'] === peer && (row['percent'] ?? 100) === 100)

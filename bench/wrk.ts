@@ -1,6 +1,6 @@
 /**
- * Load by `wrk`, where it is installed: a generator in C that takes little of the cores it shares with the
- * server. The requests are cycled by each thread; keep-alive connections; a closed loop. Without it the
+ * Load by `wrk`, if it is installed: a generator in C that uses little of the cores that it shares with the
+ * server. Each thread cycles through the requests; keep-alive connections; a closed loop. Without it the
  * benches' own client sends the same requests.
  */
 import { execFile, spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { skipPart } from './report.js'
 
 export interface Request {
   readonly path: string
-  /** Absent: a GET. */
+  /** A GET if absent. */
   readonly json?: string
 }
 
@@ -29,7 +29,7 @@ if (!hasWrk) skipPart('wrk is not installed: load comes from the bench itself, w
 
 /**
  * @param script where the program for wrk is written
- * @param core on which it runs; absent: any
+ * @param core on which it runs; any if absent
  */
 export async function load(
   port: number,
@@ -54,7 +54,10 @@ export async function load(
   return { requests: requestsDone, perSecond: requestsDone / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000, maxMs: max / 1000 }
 }
 
-/** Every request is formatted once. A fast error is no result: anything but 200 counts as a failure. */
+/**
+ * Each request is formatted once. Any answer other than 200 counts as a failure, so that fast errors do not
+ * count as results.
+ */
 function program(requests: readonly Request[]): string {
   const formatted = requests.map(({ path, json }) =>
     json === undefined ? `  wrk.format('GET', ${luaText(path)}),` : `  wrk.format('POST', ${luaText(path)}, headers, ${luaText(json)}),`,

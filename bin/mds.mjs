@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Starts the compiled command line; says what to do where nothing is compiled yet. */
+/** Starts the compiled command line, or prints what to do if nothing is compiled yet. */
 import { existsSync } from 'node:fs'
 
 const main = new URL('../dist/bin/cli/main.js', import.meta.url)

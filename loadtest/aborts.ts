@@ -1,9 +1,10 @@
 /**
- * Does the server live through bad clients? Mixed load of good requests, connections cut at random places,
- * slow senders, readers that stop, oversized bodies, garbage and malformed JSON, for as long as the first
- * argument says (seconds). Fails when the server ends, when a good request gets a wrong answer, when memory
- * grows after the first minute (or the first half of a shorter run), or when slots stay taken at the end. One
- * JSON line per sample. Run: npm run loadtest:aborts [SECONDS] [SEED].
+ * Tests that the server survives bad clients. Sends a mixed load of good requests, connections cut at random
+ * positions, slow senders, readers that stop, oversized bodies, garbage and malformed JSON, for the number of
+ * seconds in the first argument. Fails if the server ends, if a good request gets a wrong answer, if memory
+ * grows after the first minute (or the first half of a shorter run), or if slots are still taken at the end.
+ * Prints one JSON line per sample.
+ * Run: npm run loadtest:aborts [SECONDS] [SEED].
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,7 +19,7 @@ const BAD_CLIENTS = 12
 const GOOD_CLIENTS = 4
 const KEYS = 500
 const BODY_MAX = 1 << 20
-// What may come on top of the baseline: heaps of four isolates breathe by a few scavenges each.
+// Permitted growth above the baseline: the heaps of four isolates vary by a few scavenges each.
 const GROWTH_SHARE_MAX = 0.15
 const GROWTH_BYTES_MAX = 48 << 20
 
@@ -55,17 +56,17 @@ const anyRequest = (): string => {
 }
 
 const BAD: readonly BadClient[] = [
-  // Cut in the middle of the request.
+  // A connection cut in the middle of the request.
   (server) => withSocket(server, (socket) => socket.write(anyRequest().slice(0, 1 + pick(200)))),
-  // Whole request, gone before the answer.
+  // A whole request, with the connection closed before the answer.
   (server) => withSocket(server, (socket) => socket.write(anyRequest())),
-  // Gone while it waits or while the answer is written.
+  // A connection closed while the request waits or while the answer is written.
   (server) =>
     withSocket(server, async (socket) => {
       socket.write(anyRequest())
       await pause(pick(8))
     }),
-  // Many at once on one connection.
+  // Many pipelined requests on one connection.
   (server) => withSocket(server, (socket) => socket.write(anyRequest().repeat(2 + pick(10)))),
   // A reader that stops.
   (server) =>
@@ -83,7 +84,7 @@ const BAD: readonly BadClient[] = [
         await pause(pick(20))
       }
     }),
-  // Too large, declared and chunked.
+  // A body that is too large, with declared length and chunked.
   async (server) => expectStatus(await server.post('/v1/add', Buffer.alloc(BODY_MAX * 2, 0x78)), [413, 503]),
   (server) =>
     withSocket(server, async (socket) => {
@@ -91,7 +92,7 @@ const BAD: readonly BadClient[] = [
       for (let i = 0; i < 40; i++) socket.write(`8000\r\n${'y'.repeat(0x8000)}\r\n`)
       await pause(pick(20))
     }),
-  // Malformed.
+  // Malformed bodies.
   async (server) => expectStatus(await server.post('/v1/add', addBody(1).slice(0, -1 - pick(20))), [400, 503]),
   async (server) => expectStatus(await server.post('/v1/add', '['.repeat(1 + pick(50_000))), [400, 503]),
   async (server) => expectStatus(await server.post('/v1/get', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), [400, 503]),
@@ -124,8 +125,8 @@ async function goodClient(server: Server): Promise<void> {
 }
 
 /**
- * Memory of the process's own: pages of the data file that are mapped grow with the file and are the system's
- * to take back.
+ * Private memory of the process. Mapped pages of the data file grow with the file and can be reclaimed by the
+ * system.
  */
 function rssBytes(pid: number): number {
   return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024
@@ -142,7 +143,7 @@ async function sampleMemory(server: Server): Promise<readonly number[]> {
   return samples
 }
 
-/** Highest of the baseline's second half against the highest of the last quarter. */
+/** Compares the maximum of the baseline's second half with the maximum of the last quarter. */
 function checkGrowth(samples: readonly number[]): void {
   const baselineEnd = Math.min(60, Math.floor(samples.length / 2))
   const baseline = Math.max(...samples.slice(Math.floor(baselineEnd / 2), baselineEnd))
@@ -164,7 +165,7 @@ try {
   checkGrowth(await sampling)
   const metrics = (await server.get('/metrics')).text
   const taken = Number(/^mddb_slots_used (\d+)/m.exec(metrics)?.[1])
-  // The scrape itself holds one.
+  // The scrape itself holds one slot.
   if (taken !== 1) throw new Error(`${taken} slots are taken after the load`)
   console.log(JSON.stringify({ ...counts, slotsTaken: taken, result: 'passed' }))
 } catch (error) {

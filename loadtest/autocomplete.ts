@@ -1,14 +1,19 @@
 /**
- * Autocomplete under load: how long does a keystroke wait for its completions, on 16 connections? Prefixes as
- * people type them: of each of the 300 commonest words every beginning, one after the other. First after a
- * start, when no lane remembers anything, each prefix once; then over and over, as fast as answers come
- * (closed loop) and at rates of typing (open loop: a time counts from when the request was due); then beside
- * one connection that adds documents, so that nothing that was answered may be said again. Interleaved with
- * it two requests that need no work, as controls: one that goes through the lanes, one that the loop answers.
- * At last one connection alone, cold, each length of prefix for itself. Corpus: md50k. Load by wrk, also with
- * the server and it on a core each; cold and open rounds by the bench's own client. Run: npm run
- * loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY] (of a server that has them in its collection md;
- * new documents are added to it). Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
+ * Autocomplete under load: how long does a keystroke wait for its completions on 16 connections?
+ * Prefixes are those that people type: every prefix of each of the 300 commonest words, one after the other.
+ * Rounds:
+ *   1. after a start, with cold lanes, each prefix once
+ *   2. repeatedly, as fast as answers come (closed loop) and at typing rates (open loop: a latency counts
+ *     from when the request was due)
+ *   3. beside one connection that adds documents, so that no earlier answer can be reused
+ *   4. one connection alone, cold, each length of prefix separately
+ * Two requests that need no work are interleaved as controls: one goes through the lanes, the other is
+ * answered on the loop.
+ * Corpus: md50k. Load by wrk, also with server and wrk on separate cores; cold and open rounds by the bench's
+ * own client.
+ * Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY] (DIRECTORY: of a server that has
+ * the documents in its collection md; new documents are added to it).
+ * Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -32,15 +37,15 @@ const BATCH_DOCUMENTS = 500
 const LONG_SECONDS = 600
 const COLLECTION = 'md'
 
-/** Goes the way through lanes and back, and needs no work there: what the machine gives at the time. */
+/** Goes through the lanes and back without any work there: the present speed of the machine. */
 const CONTROL = { path: '/v1/fts-languages' }
-/** Answered on the loop: what a kept answer costs at least. */
+/** Answered on the loop: the minimum cost of a cached answer. */
 const CONSTANT = { path: CONSTANT_PATH }
 const CONSTANT_BYTES = 600
-/** Keystrokes a second of some thousand people who type. */
+/** Keystrokes per second of some thousand typing users. */
 const RATES = [2000, 5000]
 const RATES_BESIDE_WRITER = [100, 300, 1000]
-/** A second, of the writer. */
+/** Documents per second that the writer adds. */
 const DOCUMENTS_ADDED = 1000
 const [SERVER_CORE, CLIENT_CORE, ANY_CORE] = ['0', '1', `0-${cpus().length - 1}`]
 
@@ -56,7 +61,7 @@ async function fill(server: Server, documents: readonly CorpusDocument[]): Promi
   }
 }
 
-/** By the number of documents that have them. */
+/** The commonest words, by the number of documents that contain them. */
 function commonWords(documents: readonly CorpusDocument[]): string[] {
   const counts = new Map<string, number>()
   for (const { contentMd } of documents)
@@ -72,7 +77,7 @@ function pathOf(prefix: string): string {
   return `/v1/autocomplete?collection=${COLLECTION}&q=${encodeURIComponent(prefix)}`
 }
 
-/** Each request once. */
+/** Sends each request once. */
 async function once(server: Server, paths: readonly string[]): ReturnType<typeof runLoad> {
   const requests = paths.map(getBytes)
   return runLoad(server.port, CONNECTIONS, LONG_SECONDS, (n) => requests[n] ?? null)
@@ -100,7 +105,7 @@ async function coldByLength(server: Server, prefixes: readonly string[]): Promis
 
 let keysUsed = 0
 
-/** Adds a document after the other, so many a second at most, until it is told to stop. */
+/** Adds documents one after the other, at most the given number per second, until it is stopped. */
 function startWriter(server: Server, documents: readonly CorpusDocument[]): () => Promise<number> {
   let [isStopped, added] = [false, 0]
   const work = (async () => {
@@ -132,7 +137,7 @@ const distinct = [...new Set(typed)]
 console.log(JSON.stringify({ documents: documents.length, words: words.length, keystrokes: typed.length, prefixes: distinct.length }))
 const requests = typed.map((prefix) => ({ path: pathOf(prefix) }))
 const script = path.join(scratch, 'load.lua')
-// Under the supervisor, as users run it: it also sets the flags of the server's process.
+// Under the supervisor, as in production: it also sets the flags of the server's process.
 const start = (): Promise<Server> => startServer({ supervisor: true, directory, env: { SVC_LOADTEST_CONSTANT: String(CONSTANT_BYTES) } })
 try {
   if (given === undefined) {

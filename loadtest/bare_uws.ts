@@ -1,7 +1,7 @@
 /**
- * The floor of the HTTP layer, as a peer: uWebSockets.js alone, which reads the body and answers as many
- * bytes as it is told. A process of its own, forked by get_add.ts. Run: node bare_uws.js BYTES; prints its
- * port.
+ * The lower bound of the HTTP layer, as a peer: bare uWebSockets.js, which reads the body and answers with
+ * the given number of bytes. A separate process, forked by get_add.ts.
+ * Run: node bare_uws.js BYTES; prints its port.
  */
 import * as uWS from 'uWebSockets.js'
 

@@ -1,10 +1,11 @@
 /**
- * Many documents expire in one second while others are read: does a get ever wait for the sweep? Fills a
- * collection whose documents all expire at one moment and reads others on 8 connections, first undisturbed,
- * then from just before that moment on, while the sweep lasts. Run after run on one server, so that what
- * earlier sweeps left behind is there. Corpus: md50k, twice. Load by wrk, whose own pauses are none. Run: npm
- * run loadtest:expiry [-- DOCUMENTS=100000] [RUNS=5] Aim: no get over 50 ms (median of the runs' longest).
- * Last result: bench/README.md.
+ * Many documents expire in one second while others are read: does a get ever wait for the sweep?
+ * Fills a collection whose documents all expire at one moment, and reads other documents on 8 connections:
+ * first undisturbed, then from just before that moment until the sweep has ended. The runs use one server, so
+ * that the remains of earlier sweeps are present. Corpus: md50k, twice. Load by wrk, which adds no pauses of
+ * its own.
+ * Run: npm run loadtest:expiry [-- DOCUMENTS=100000] [RUNS=5]
+ * Aim: no get over 50 ms (median of the runs' longest). Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +24,7 @@ const READ_DOCUMENTS = 1_000
 const BATCH_DOCUMENTS = 500
 const QUIET_SECONDS = 5
 const SWEEP_SECONDS = 20
-/** Between the last document and the moment at which all of them expire. */
+/** Seconds between the last add and the moment at which all documents expire. */
 const AHEAD_SECONDS = 3
 const FILL_SECONDS = Math.max(20, Math.ceil(DOCUMENTS / 800))
 const SWEEP_SECONDS_MAX = 120
@@ -34,7 +35,7 @@ async function add(connection: Connection, collection: string, documents: readon
   if (answer.status !== 200) throw new Error(`add-batch: ${answer.status} ${answer.body.toString('utf8', 0, 300)}`)
 }
 
-/** @returns unix seconds at which all of them expire */
+/** @returns unix seconds at which all documents expire */
 async function fill(server: Server, corpus: readonly CorpusDocument[]): Promise<number> {
   const connection = await Connection.open(server.port)
   const expiresAt = Math.ceil(Date.now() / 1000) + FILL_SECONDS
@@ -51,7 +52,7 @@ async function fill(server: Server, corpus: readonly CorpusDocument[]): Promise<
   return expiresAt
 }
 
-/** Documents that are there or have expired and are not swept yet. */
+/** Waits until no document is left; expired ones that are not swept yet count as left. Returns seconds. */
 async function waitUntilSwept(server: Server): Promise<number> {
   const begun = performance.now()
   for (;;) {

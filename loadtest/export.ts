@@ -1,8 +1,8 @@
 /**
- * Export under the whole server: what a large collection costs in memory, and how fast it comes from a warm
- * cache, as NDJSON and as ZIP. Documents: 5 KB of words, seeded, 100 000 unless told otherwise; the client
- * reads and counts. Resident memory is sampled during the second export of each kind; its rise is against the
- * moment before, when the first one has warmed the cache and the heap.
+ * Export from the whole server: how much memory does a large collection take, and how fast is it exported
+ * from a warm cache, as NDJSON and as ZIP? Documents: 5 KB of words, seeded, 100 000 by default; the client
+ * reads and counts. Resident memory is sampled during the second export of each format. Its rise is relative
+ * to the moment before, when the first export has warmed the cache and the heap.
  *
  *   npm run loadtest:export -- [--documents 100000] [--seed 7]
  */
@@ -38,7 +38,7 @@ async function fill(server: Server): Promise<void> {
   }
 }
 
-/** Of the process, with the pages of mapped files that are the system's to take back apart. */
+/** Resident memory of the process; `own` excludes pages of mapped files, which the system can reclaim. */
 function residentBytes(pid: number): { readonly all: number; readonly own: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const of = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024

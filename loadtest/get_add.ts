@@ -1,10 +1,12 @@
 /**
- * The whole server under load: how many gets and durable adds a second on how many connections, and what the
- * hand-over to the lanes costs? Peers in the same run: the same front end answering a constant of the same
- * size on its loop (no hand-over), and bare uWebSockets.js. Rounds are interleaved, the median counts.
- * Corpus: md50k, uniform keys (seeded); keep-alive connections from a process of its own. Run: npm run
- * loadtest:get-add [DOCUMENTS] [SECONDS]. Aim: get at 64 connections at least 0.6 of the constant. Last
- * result (2 cores, shared with other work): see bench/README.md.
+ * The whole server under load: how many gets and durable adds per second, on how many connections, and how
+ * much does the hand-over to the lanes cost?
+ * Compared with, in the same run: the same front end answering a constant of the same size on its loop (no
+ * hand-over), and bare uWebSockets.js. Rounds are interleaved, the median counts.
+ * Corpus: md50k, uniform keys (seeded); keep-alive connections from a separate process. Run: npm run
+ * loadtest:get-add [DOCUMENTS] [SECONDS].
+ * Aim: get at 64 connections at least 0.6 of the constant. Last result (2 cores, shared with other work): see
+ * bench/README.md.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,7 +53,7 @@ const answerBytes = Math.round(
 )
 console.log(JSON.stringify({ seed: SEED, documents: documents.length, meanAnswerBytes: answerBytes }))
 
-// Under the supervisor, as users run it: it also sets the flags of the server's process.
+// Under the supervisor, as in production: it also sets the flags of the server's process.
 const server = await startServer({ supervisor: true, env: { SVC_LOADTEST_CONSTANT: String(answerBytes) } })
 const bare = await startBare(answerBytes)
 try {

@@ -1,13 +1,13 @@
 /**
- * A client that does nothing wrong, in a process of its own: asks for one document every 10 ms, and says what
- * it waited when it is asked. Started by loadtest/hostile.ts.
+ * A well-behaved client in a separate process: gets one document every 10 ms and reports its latencies on
+ * request. Started by loadtest/hostile.ts.
  */
 import { Agent, request } from 'node:http'
 
-/** What is said of the time since the last question. */
+/** The report on the time since the last request for it. */
 export interface Waits {
   readonly answers: number
-  /** Requests without a 200: 503 is what a busy server may say, once in a while. */
+  /** Requests without a 200. A busy server may answer 503 occasionally. */
   readonly refused: number
   readonly failed: number
   readonly p99Ms: number

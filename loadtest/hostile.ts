@@ -1,9 +1,9 @@
 /**
- * What does one request that is made to cost much take from the server and from everybody else? Each hostile
- * request is sent alone, then several side by side, to a real server while a healthy client polls a document.
- * Printed for each: the status, processor time of the server, its peak memory above idle (VmHWM, set back
- * before each), and what the healthy client waited. Linux only.
- * Run: npm run loadtest:hostile [SCALE=1] [PART OF A NAME]. Ends with 1 where a bound is passed.
+ * How much does one request that is designed to be expensive take from the server and from other clients?
+ * Each hostile request is sent alone, then several in parallel, to a real server while a healthy client polls
+ * a document. Printed for each: the status, the server's processor time, its peak memory above idle (VmHWM,
+ * reset before each), and the healthy client's latencies. Linux only.
+ * Run: npm run loadtest:hostile [SCALE=1] [PART OF A NAME]. Exits with 1 if a bound is exceeded.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,12 +21,16 @@ const WANTED = process.argv[3] ?? ''
 const AT_ONCE = 4
 const MB = 1e6
 
-/** Of one request. */
+/** Bound for one request. */
 const PEAK_MB_MAX = 600
-/** Of one request: what can't be stopped (the parser, a text's analysis) ends within. */
+/**
+ * Bound for one request: work that cannot be interrupted (the parser, the analysis of one text) ends within
+ * it.
+ */
 const CPU_SECONDS_MAX = 8
 /**
- * Of the healthy client beside one request: a group commit and a turn of the loop that takes a body of 32 MB.
+ * Bound for the healthy client beside one request: a group commit and a turn of the loop that takes a body of
+ * 32 MB.
  */
 const P99_MS_MAX = 250
 
@@ -46,7 +50,7 @@ const statusOf = (pid: number, name: string): number => {
   return (Number(line?.[1]) * 1024) / MB
 }
 
-/** Of all threads. The kernel counts in hundredths of a second. */
+/** Processor time of all threads. The kernel counts in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100
@@ -64,7 +68,7 @@ async function measure(
   requests: readonly HostileRequest[],
   isOne: boolean,
 ): Promise<Cost> {
-  // Bodies are made before anything is measured: this process is busy meanwhile.
+  // Bodies are built before the measurement, because this process is busy meanwhile.
   const bodies = requests.map(({ body }) => Buffer.from(body(SCALE)))
   await waitsOf(client)
   writeFileSync(`/proc/${server.pid}/clear_refs`, '5')
@@ -91,7 +95,7 @@ async function measure(
   const wrong = answers.flatMap(({ status, text }, index) => {
     const { answers: right = [], error } = requests[index] ?? {}
     const isRight = right.includes(status) && (status !== 400 || error === undefined || error.test(errorOf(text)))
-    // A deadline that has passed is right, too: what then counts is what it took.
+    // A passed deadline is also a correct answer; then only the cost is judged.
     return isRight || status === 503 ? [] : [`${status} ${text}`]
   })
   const passed = [
@@ -119,7 +123,7 @@ interface Running {
 
 const directory = await mkdtemp(join(tmpdir(), 'mds-hostile-'))
 
-/** Every lane has been used before idle is measured. */
+/** Uses every lane once before the idle state is measured. */
 async function start(): Promise<Running> {
   const server = await startServer({ directory, env: { SVC_SPELL: 'true' } })
   const client = fork(fileURLToPath(new URL('./healthy_client.js', import.meta.url)), [String(server.port)])
@@ -143,7 +147,7 @@ async function stop({ server, client }: Running): Promise<void> {
 }
 
 /**
- * On a server of its own, which has what earlier requests have written: nothing of what they took is measured
+ * Measures on a new server over the data written by earlier requests, so that their own cost is not measured
  * again.
  */
 async function measureAlone(request: HostileRequest): Promise<Cost> {

@@ -1,4 +1,4 @@
-/** A seeded source of numbers in [0, 1): mulberry32. The same seed gives the same load. */
+/** A seeded source of numbers in [0, 1): mulberry32. The same seed produces the same load. */
 export function randomSource(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,15 +1,19 @@
 /**
- * Question: how many vector searches a second does the whole server answer over HTTP, at which recall and
- * latency, and what does a hybrid search cost beside its two parts? `POST /v1/vector-search` with given
- * vectors on 16 connections, by graph (`hnsw`) and exactly (`flat`); against, in the same run and on the same
- * vectors, pgvector with HNSW asked by pgbench with prepared statements on 16 connections, its `ef_search`
- * such that its recall is not above ours, and its default of 40. Both show key, language and metadata of ten
- * documents. Server and client on a core each. Then `/v1/fts`, `/v1/vector-search` and `/v1/hybrid-search`
- * for the same queries with the contents of ten documents, interleaved. Medians of the rounds; recall of the
- * best ten against the exact ten. Corpus: vec/win32 (40 000 x 384) with their documents of md50k, cut to 2
- * 000 characters. Load by wrk, or by the bench itself where it is missing. Run: npm run
- * loadtest:vector-search [-- SECONDS] [ROUNDS] [PARTS] Aims: 5 x pgvector at equal recall; p99 of a hybrid
- * search at most the sum of its parts'. Last result: bench/README.md.
+ * Question: how many vector searches per second does the whole server answer over HTTP, at which recall and
+ * latency, and what does a hybrid search cost compared with its two parts?
+ * First: `POST /v1/vector-search` with given vectors on 16 connections, by graph (`hnsw`) and exactly
+ * (`flat`). Compared with, in the same run and on the same vectors: pgvector with HNSW, queried by pgbench
+ * with prepared statements on 16 connections, with an `ef_search` whose recall is not above ours, and with
+ * its default of 40. Both return key, language and metadata of ten documents. Server and client run on
+ * separate cores.
+ * Then: `/v1/fts`, `/v1/vector-search` and `/v1/hybrid-search` for the same queries with the contents of ten
+ * documents, interleaved.
+ * Medians of the rounds; recall of the best ten compared with the exact ten. Corpus: vec/win32 (40 000 x 384)
+ * with their documents of md50k, cut to 2 000 characters. Load by wrk, or by the bench's own client if wrk is
+ * missing.
+ * Run: npm run loadtest:vector-search [-- SECONDS] [ROUNDS] [PARTS]
+ * Aims: 5 x pgvector at equal recall; p99 of a hybrid search at most the sum of its parts'. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,22 +36,22 @@ const COLLECTION = 'win32'
 const CONNECTIONS = 16
 const [SERVER_CORE, CLIENT_CORE] = ['0', '1']
 const TOP_K = 10
-/** pgbench takes 128 scripts, and each of its queries is one. */
+/** pgbench accepts 128 scripts, and each query is one script. */
 const QUERIES = 120
 const CONTENT_CHARACTERS_MAX = 2_000
-/** The JIT compiles what is hot: the third round of 4 s is a third quicker than the first. */
+/** The JIT compiles hot code: the third round of 4 s is a third faster than the first. */
 const WARM_UP_SECONDS = 12
 const READY_MS_MAX = 300_000
 const seconds = Number(process.argv[2] ?? 2)
 const rounds = Number(process.argv[3] ?? 5)
-/** Of `hybrid` and `peer`, beside our vector searches. */
+/** Any of `hybrid` and `peer`, in addition to our vector searches. */
 const parts = (process.argv[4] ?? 'hybrid,peer').split(',')
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-load-vectors-'))
 const script = path.join(scratch, 'load.lua')
 const report = new Report()
 
-/** As a client writes it: with the digits that an f32 has. */
+/** The vector as a client writes it: with the significant digits of an f32. */
 function vectorText(vector: Float32Array): string {
   return `[${[...vector].map((value) => Number(value.toPrecision(8))).join(',')}]`
 }
@@ -55,7 +59,7 @@ function vectorText(vector: Float32Array): string {
 interface Query {
   readonly text: string
   readonly vector: string
-  /** Rows of its ten nearest documents. */
+  /** Rows of the ten nearest documents. */
   readonly exact: readonly number[]
 }
 
@@ -81,8 +85,8 @@ function nearestRows(documents: Vectors, query: Float32Array): number[] {
 }
 
 /**
- * The documents of the vectors, in their order. Each begins with its key: the provider of the bench knows a
- * vector by its text.
+ * The documents of the vectors, in their order. Each begins with its key, because the bench's provider finds
+ * a vector by its text.
  */
 async function readCorpus(): Promise<readonly CorpusDocument[]> {
   const byKey = new Map((await readDocuments(sharedPath('corpora/md/md50k.ndjson.gz'))).map((document) => [document.key, document]))
@@ -92,7 +96,7 @@ async function readCorpus(): Promise<readonly CorpusDocument[]> {
   })
 }
 
-/** Until every document has its vector. */
+/** Waits until every document has its vector. */
 async function whenEmbedded(connection: Connection, documents: number): Promise<void> {
   const end = performance.now() + READY_MS_MAX
   for (;;) {
@@ -130,7 +134,7 @@ async function measure(server: ServerProcess, requests: readonly Request[], dura
   return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / result.requests }
 }
 
-/** Medians of interleaved rounds; the p99 is that of the p99s. */
+/** Medians of interleaved rounds. The p99 is the median of the rounds' p99s. */
 async function interleaved<Name extends string>(
   server: ServerProcess,
   sides: Readonly<Record<Name, readonly Request[]>>,
@@ -169,7 +173,7 @@ async function measureVectors(
   return { ...results.hnsw, recall: recalls.hnsw }
 }
 
-/** With the vectors of the queries' texts in the cache, as they are once they have been asked. */
+/** The vectors of the query texts are cached, as they are after the first query. */
 async function measureHybrid(server: ServerProcess, queries: readonly Query[]): Promise<void> {
   const withContent = { collection: COLLECTION, includeContent: true }
   const asked = (url: string, body: (query: Query) => string): Request[] => queries.map((query) => ({ path: url, json: body(query) }))
@@ -226,7 +230,7 @@ try {
     )
     await whenEmbedded(connection, documents.length)
     connection.close()
-    // The graph is built behind the writes.
+    // The graph is built asynchronously after the writes.
     await untilIdle(server.pid)
     movePinned(server.pid, SERVER_CORE)
     ours = await measureVectors(server, queries, new Map(documents.map(({ key }, row) => [key, row])))

@@ -1,11 +1,11 @@
 /**
- * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/,
- * CMakeLists.txt and the platform decides, kept beside the output.
+ * Builds the native engine into build/mds_engine.node. The build is skipped when nothing has changed: a hash
+ * over native/, CMakeLists.txt and the platform is stored beside the output.
  *   --tests               builds and runs the native tests in the same tree, from the addon's objects
- *   --sanitize=address    the same in build-asan/; --sanitize=thread in build-tsan/
- *   --share=K/N           of a sanitizer's tests the K-th of N shares
- *   --fuzz                the fuzz targets in build-asan/, from the objects of its tests
- *   --bench               the engine side of bench/{search_engine,vector_search}.ts, in build-bench/
+ *   --sanitize=address    builds and runs the tests in build-asan/; --sanitize=thread in build-tsan/
+ *   --share=K/N           runs only the K-th of N shares of a sanitizer's tests
+ *   --fuzz                builds the fuzz targets in build-asan/, from the objects of its tests
+ *   --bench               builds the engine side of bench/{search_engine,vector_search}.ts in build-bench/
  * Needs cmake and a C++ compiler; downloads nothing.
  */
 import { spawnSync } from 'node:child_process'
@@ -50,7 +50,7 @@ function sourceHash() {
   return hash.digest('hex')
 }
 
-/** Runs a build step; its output is shown only when it fails, or live with `live`. */
+/** Runs a build step. Its output is shown live with `live`, otherwise only when the step fails. */
 function step(title, command, args, live) {
   console.log(`native: ${title}`)
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: live ? 'inherit' : 'pipe', maxBuffer: 64 << 20 })
@@ -88,8 +88,8 @@ function buildBench() {
 }
 
 /**
- * The tree of a sanitizer. That of AddressSanitizer is clang's where there is one, because the fuzz targets
- * link with its objects.
+ * CMake options of a sanitizer's build tree. The AddressSanitizer tree uses clang where it is installed,
+ * because the fuzz targets link with its objects.
  */
 function sanitizedOptions(sanitizer) {
   const clang = sanitizer === sanitizers.address && process.env.CXX === undefined && runs('clang++')
@@ -100,7 +100,7 @@ function sanitizedOptions(sanitizer) {
   ]
 }
 
-/** @param share `K/N`: the K-th of N shares of the tests, K from 1 */
+/** @param share `K/N`: runs the K-th of N shares of the tests; K counts from 1 */
 function runTests(folder, options, share) {
   requireTools()
   const [index, count] = share.split('/').map(Number)

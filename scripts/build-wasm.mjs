@@ -1,9 +1,9 @@
-// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust.
-//   npm run build:wasm              builds where the sources differ from those that pkg was built from
-//   npm run build:wasm -- --check   says whether pkg is stale; exit code 1 if it is
+// Builds the WASM modules from wasm/ into wasm/pkg. The output is committed, so that users need no Rust.
+//   npm run build:wasm              builds if the sources differ from those that pkg was built from
+//   npm run build:wasm -- --check   reports whether pkg is stale; exit code 1 if it is
 // Toolchain: Rust with the target wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web,
-// rust-web-src and lld-19; wasm-bindgen-cli of the version in wasm/bindings/Cargo.toml; wasm-opt (binaryen)
-// makes the module smaller and faster where it is found.
+// rust-web-src and lld-19; wasm-bindgen-cli in the version of wasm/bindings/Cargo.toml. wasm-opt (binaryen)
+// is optional and makes the module smaller and faster.
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,10 @@ const root = fileURLToPath(new URL('../wasm/', import.meta.url))
 const packageFolder = join(root, 'pkg')
 const record = join(packageFolder, 'SOURCES.json')
 const target = 'wasm32-unknown-unknown'
-/** That the optimizer may count on: what the compiler was told, and what it takes for granted. */
+/**
+ * WebAssembly features that the optimizer may use: those enabled for the compiler and those that it enables
+ * by default.
+ */
 const features = [
   '--enable-simd',
   '--enable-bulk-memory',
@@ -26,7 +29,7 @@ const features = [
   '--enable-multivalue',
 ]
 const notSources = new Set(['target', 'pkg', 'tests', 'NOTICE', 'tables'])
-/** Crates and the modules that come of them. */
+/** Crates and the names of the modules built from them. */
 const modules = [
   { crate: 'mds-bindings', name: 'mds' },
   { crate: 'mds-model-bindings', name: 'static_model' },
@@ -59,7 +62,7 @@ function fail(text) {
   process.exit(1)
 }
 
-/** First line that the command prints, or undefined where it is missing or fails. */
+/** Returns the first line that the command prints, or undefined if the command is missing or fails. */
 function firstLine(command, args, env = process.env) {
   const result = spawnSync(command, args, { encoding: 'utf8', env })
   return result.status === 0 ? result.stdout.split('\n')[0].trim() : undefined
@@ -70,7 +73,7 @@ function rustToolchain() {
   if (rustup.status === 0 && rustup.stdout.includes(target)) return { cargo: 'cargo', rustc: 'rustc', env: {}, args: [] }
   const linker = ['wasm-ld-19', 'wasm-ld'].find((name) => firstLine(name, ['--version']) !== undefined)
   if (existsSync('/usr/bin/rustc') && existsSync('/usr/lib/rustlib/src/rust/library') && linker !== undefined) {
-    // Debian ships the standard library as source; building it asks for the unstable flag that
+    // Debian ships the standard library as source. Building it requires an unstable flag, which
     // RUSTC_BOOTSTRAP permits.
     const env = { RUSTC: '/usr/bin/rustc', RUSTC_BOOTSTRAP: '1', CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker }
     return { cargo: '/usr/bin/cargo', rustc: '/usr/bin/rustc', env, args: ['-Zbuild-std=std,panic_abort'] }

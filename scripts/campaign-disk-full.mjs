@@ -1,8 +1,9 @@
 /**
- * Fills a small file system under load, again and again (test/fault/disk_full_run.ts): node
- * scripts/campaign-disk-full.mjs [ROUNDS=20]. By turns another process fills it, and documents do. Every read
- * must be answered, every acknowledged write be there, and writing be resumed by itself. Needs a build with
- * tests and the right to mount; MDS_TEST_SEED repeats a run.
+ * Fills a small file system under load repeatedly (test/fault/disk_full_run.ts).
+ * Usage: node scripts/campaign-disk-full.mjs [ROUNDS=20].
+ * In alternate rounds another process fills the file system, or documents do. Every read must be answered,
+ * every acknowledged write must be present, and writes must resume without intervention. Needs a build with
+ * tests and permission to mount. MDS_TEST_SEED repeats a run.
  */
 import { DiskFullRun } from '../dist/test/fault/disk_full_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

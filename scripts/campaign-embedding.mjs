@@ -1,7 +1,8 @@
 /**
- * Kills the server many times while it embeds, and looks at what is stored and at what was paid for: node
- * scripts/campaign-embedding.mjs [DOCUMENTS=5000] [KILLS=20]. Needs a build with tests. MDS_TEST_SEED repeats
- * a run.
+ * Kills the server many times while it embeds documents, then checks the stored data and the paid provider
+ * calls.
+ * Usage: node scripts/campaign-embedding.mjs [DOCUMENTS=5000] [KILLS=20].
+ * Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { runEmbeddingKills } from '../dist/test/fault/embedding_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

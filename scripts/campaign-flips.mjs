@@ -1,8 +1,9 @@
 /**
- * Changes one bit of the truth env, in turn in every kind of page and in every part of the rows of every
- * table, and looks at what a server makes of it (test/fault/flip_run.ts): node scripts/campaign-flips.mjs
- * [COUNT=2000] [KIND]. KIND: only kinds that contain it. MDS_TEST_SEED repeats a run. Fails where an answer
- * was wrong or something is missing that nobody reports; prints what ended the server by a signal, too.
+ * Flips one bit of the truth env at a time and checks how a server reacts (test/fault/flip_run.ts). The flips
+ * cycle through every kind of page and every part of the rows of every table.
+ * Usage: node scripts/campaign-flips.mjs [COUNT=2000] [KIND].
+ * KIND: only kinds whose name contains it. MDS_TEST_SEED repeats a run. The campaign fails if an answer was
+ * wrong or if missing data is not reported. Flips that ended the server by a signal are printed, too.
  */
 import { FlipRun, OUTCOMES } from '../dist/test/fault/flip_run.js'
 import { Random, runSeed } from '../dist/test/fault/random.js'

@@ -1,8 +1,9 @@
 /**
- * Fuzzes the native parsers and what is read from the index env and from files of vectors, under
- * AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600]. Inputs that widen the
- * coverage are kept in build-fuzz/corpus and begin the next run; a crash leaves its input there and ends the
- * campaign. Needs clang with its fuzzer runtime.
+ * Fuzzes the native parsers and the readers of the index env and of vector files, under AddressSanitizer and
+ * UBSan.
+ * Usage: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600].
+ * Inputs that widen the coverage are kept in build-fuzz/corpus and seed the next run. A crash leaves its
+ * input there and ends the campaign. Needs clang with its fuzzer runtime.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -14,9 +15,12 @@ const TARGETS = filesUnder(projectRoot, 'native/test')
   .flatMap((file) => /\/(fuzz_\w+)\.cc$/.exec(file)?.[1] ?? [])
   .map((name) => `mds_${name}`)
 const FOLDER = 'build-asan'
-/** Inputs outlive the tree. */
+/** The corpus is outside the build tree, so it survives a rebuild. */
 const CORPUS = 'build-fuzz/corpus'
-/** Larger inputs find nothing more and take longer; a chunk of a stored segment is repeated to its size. */
+/**
+ * Larger inputs find nothing more and take longer. A target repeats an input to the size of a stored
+ * segment's chunk.
+ */
 const INPUT_BYTES_MAX = 16_384
 const SKIPPED = 77
 

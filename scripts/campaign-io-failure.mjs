@@ -1,16 +1,22 @@
 /**
- * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th
- * call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1]
- * [PASSED=0] [COUNT]. PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two
- * halves for two processes; the first PASSED points of the share are passed over and COUNT more are looked
- * at, so that a sweep of hours can be made in parts. Needs a build with tests. MDS_TEST_SEED repeats a run.
- * Every tenth line sums up; a point that breaks a promise is printed whole, and its directory is kept.
+ * Sweeps the points at which the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the
+ * n-th call, under load and at the start).
+ * Usage: node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1] [PASSED=0] [COUNT].
+ *   PERCENT   the share of all points to test, sampled by the seed
+ *   SHARE     1/2 and 2/2 of the same seed are two halves for two processes
+ *   PASSED    the number of points of the share to skip
+ *   COUNT     the number of points to test after them, so that a sweep of hours can be run in parts
+ * Needs a build with tests. MDS_TEST_SEED repeats a run. A summary is printed every ten points. A point that
+ * breaks a guarantee is printed in full, and its directory is kept.
  */
 import { FailureRun } from '../dist/test/fault/io_failure_run.js'
 import { allPoints } from '../dist/test/fault/io_failure_matrix.js'
 import { Random, runSeed } from '../dist/test/fault/random.js'
 
-/** Points on one data directory: afterwards a fresh one, so that a broken one says little of the others. */
+/**
+ * Points tested on one data directory. After them a new directory is used, so that a damaged one affects few
+ * other points.
+ */
 const POINTS_PER_RUN = 20
 
 const percent = Number(process.argv[2] ?? 100)
@@ -51,7 +57,7 @@ function add(point, report, seconds) {
   return isBroken
 }
 
-/** @returns how many of the points were looked at: all, or those until a promise was broken */
+/** @returns the number of points tested: all, or those up to the first broken guarantee */
 async function sweep(part, runSeed, isSealed) {
   const run = new FailureRun(runSeed, isSealed)
   try {

@@ -1,7 +1,8 @@
 /**
  * Kills the server at many random moments under mixed writes and compares it with the ledger after each
- * restart: node scripts/campaign-kill.mjs [ROUNDS=200]. Needs a build with tests. MDS_TEST_SEED repeats a
- * run.
+ * restart.
+ * Usage: node scripts/campaign-kill.mjs [ROUNDS=200].
+ * Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { runKills } from '../dist/test/fault/kill_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

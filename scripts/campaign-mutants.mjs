@@ -1,14 +1,15 @@
 /**
- * `npm run campaign:mutants -- [--sample n] [--part k/n] [--seed n] [--others n] [row id or prefix*] ...`:
- * breaks rows of test/contract/coverage.json one by one, each by the mutation that test/mutants lists for it,
- * and expects the test that the row names to fail. A mutation that survives, hangs (unless its entry says
- * `hangs`), keeps the program from starting, or does not fit the code any more is a failure. An entry with
- * `whole` runs all tests of the file, because the named one needs the others.
+ * `npm run campaign:mutants -- [--sample n] [--part k/n] [--seed n] [--others n] [row id or prefix*] ...`
+ *
+ * Mutation testing. For each row of test/contract/coverage.json, applies the mutation that test/mutants lists
+ * for it and expects the test named by the row to fail. A mutation is a failure if it survives, hangs (unless
+ * its entry says `hangs`), keeps the program from starting, or no longer fits the code. An entry with `whole`
+ * runs all tests of the file, because the named test depends on the others.
  *
  * Without arguments: every required row (request fields, defaults, limits, rules) and 100 sampled others.
- * Needs a build with tests. Two tests at a time.
+ * Needs a build with tests. Two tests run at a time.
  *
- * `--check` runs nothing. It names required rows without a mutation and mutations that do not fit the code.
+ * `--check` runs nothing. It lists required rows without a mutation and mutations that do not fit the code.
  */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,11 +20,14 @@ import { projectRoot } from './lib/root.mjs'
 
 const AT_ONCE = 2
 const OTHERS = 100
-/** Of a run: what the test needs without a mutation, four times, and time for a busy machine. */
+/**
+ * Time limit of a run: four times the duration of the test without a mutation, plus a margin for a busy
+ * machine.
+ */
 const RUN_MS_FACTOR = 4
 const RUN_MS_MORE = 45_000
 const BASELINE_MS_MAX = 300_000
-/** Groups of tests in the order of what they cost. */
+/** Groups of tests in ascending order of cost. */
 const CHEAP_FIRST = ['unit', 'property', 'golden', 'contract', 'replay', 'fault']
 
 const { values: options, positionals } = parseArgs({
@@ -39,7 +43,7 @@ const { values: options, positionals } = parseArgs({
     root: { type: 'string' },
   },
 })
-/** Another sample each day. */
+/** The sample changes each day. */
 const seed = Number(options.seed ?? process.env.MDS_SEED ?? Math.floor(Date.now() / 86_400_000))
 
 /** mulberry32. */
@@ -73,7 +77,7 @@ function chosen(rows, mutants) {
   return some.filter((_, at) => at % parts === part - 1)
 }
 
-/** @returns groups of mutations, by the test that is to fail, cheap ones first */
+/** @returns groups of mutations by the test that must fail, cheap ones first */
 function groupsOf(mutants, rows, files) {
   const groups = new Map()
   for (const mutant of mutants) {
@@ -106,7 +110,7 @@ function tell(mutant, test, verdict, ms, output = '') {
 
 const isWhole = ({ mutants }) => mutants.some(({ whole }) => whole === true)
 
-/** Runs the test without a mutation, once. */
+/** Runs the test once without a mutation. */
 function baselineOf(group, copy) {
   group.baseline ??= copy.run(group.file, group.test, BASELINE_MS_MAX, isWhole(group))
   return group.baseline

@@ -1,13 +1,14 @@
 /**
- * Mixed writes to a collection in an object store, while the store is killed and started, then while the
- * server is: node scripts/campaign-object-store.mjs [WRITES=1000] [KILLS=10]. Needs a build with tests and
- * versitygw (scripts/install-object-store.mjs). MDS_TEST_SEED repeats a run.
+ * Runs mixed writes to a collection in an object store, first while the store is killed and restarted, then
+ * while the server is.
+ * Usage: node scripts/campaign-object-store.mjs [WRITES=1000] [KILLS=10].
+ * Needs a build with tests and versitygw (scripts/install-object-store.mjs). MDS_TEST_SEED repeats a run.
  */
 import { runObjectStore } from '../dist/test/fault/object_store_run.js'
 import { runSeed } from '../dist/test/fault/random.js'
 import { noObjectStore } from '../dist/test/harness/object_store.js'
 
-/** As .ci/run counts a step that lacks its tool. */
+/** The exit code by which .ci/run recognizes a step whose tool is missing. */
 const SKIPPED = 77
 const size = { writes: Number(process.argv[2] ?? 1000), kills: Number(process.argv[3] ?? 10) }
 const seed = runSeed()

@@ -1,9 +1,11 @@
 /**
- * `npm run campaign:parsers -- [seconds]`: throws texts at the query parsers, so many seconds each for
- * boolean, expression and auto. Texts are made of the languages' own pieces, of what earlier texts were made
- * of, and of random characters. For each text: a tree or a 400, never anything else; a tree that is printed
- * parses to the same tree; what is planned is within the engine's bounds; none takes longer than it may.
- * Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
+ * `npm run campaign:parsers -- [seconds]`: fuzzes the query parsers, for the given number of seconds each for
+ * boolean, expression and auto. Inputs are built from the languages' own tokens, from parts of earlier
+ * inputs, and from random characters.
+ *
+ * For each input: the result is a tree or a 400, never anything else; a printed tree parses to the same tree;
+ * the plan is within the engine's bounds; the time limit is kept. Needs a build with tests. Prints the seed;
+ * `MDS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict'
 import { NO_SETTINGS } from '../dist/src/domain/settings/collection_settings.js'
@@ -20,8 +22,8 @@ import { ServiceError } from '../dist/src/errors.js'
 
 const seconds = Number(process.argv[2] ?? 600)
 /**
- * Of processor time. A text has 4 KiB at most: parsing and planning it takes some milliseconds, and garbage
- * is collected meanwhile.
+ * Processor time. An input has 4 KiB at most. Parsing and planning it takes some milliseconds, and a garbage
+ * collection may fall into that time.
  */
 const TEXT_MS_MAX = 1000
 const TEXT_CHARACTERS_MAX = 1000
@@ -106,7 +108,7 @@ function nextText() {
   return text
 }
 
-/** What `run` gives; undefined where it answers 400. */
+/** Returns the result of `run`, or undefined if it throws a 400. */
 function refusable(run) {
   try {
     return run()

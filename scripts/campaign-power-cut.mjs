@@ -1,6 +1,7 @@
 /**
- * Cuts the power of recorded runs at many moments and reports every loss: node scripts/campaign-power-cut.mjs
- * [CUTS=500]. A fresh recording every 50 cuts. Needs a build with tests. MDS_TEST_SEED repeats a run.
+ * Simulates power cuts at many moments of recorded runs and reports every loss.
+ * Usage: node scripts/campaign-power-cut.mjs [CUTS=500].
+ * A new recording is made every 50 cuts. Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { cutPower, recordRun } from '../dist/test/fault/power_cut_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

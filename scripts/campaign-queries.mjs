@@ -1,11 +1,11 @@
 /**
- * Asks the engine so many random queries of every kind over 51 318 documents, as a lane asks it: text, plan,
- * addon, hits; each under the deadline of searches.
- *   node scripts/campaign-queries.mjs [QUERIES=100000]
- * Fails where one does not answer within it or fails otherwise than by a 400 for its syntax. Prints the
- * slowest ones of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes the corpus
- * smaller. Needs a build, and the corpus in the folder `shared` beside the project; without that it is
- * skipped.
+ * Sends the given number of random queries of every kind to the engine over 51 318 documents, by the same
+ * steps as a lane: text, plan, addon, hits. Each query runs under the deadline of searches.
+ * Usage: node scripts/campaign-queries.mjs [QUERIES=100000]
+ * Fails if a query exceeds the deadline, or fails other than by a 400 for its syntax. Prints the slowest
+ * queries of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes the corpus
+ * smaller. Needs a build and the corpus in the folder `shared` beside the project; without the corpus the
+ * campaign is skipped.
  */
 import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
@@ -28,7 +28,7 @@ const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 const SLOW_MS = 100
 const SLOWEST_SHOWN = 3
 const TEXT_SHOWN = 200
-/** Every so many queries one of its hits is explained, too. */
+/** One hit is also explained every this many queries. */
 const EXPLAINED_EVERY = 10
 const PROGRESS_EVERY = 10_000
 
@@ -37,8 +37,8 @@ const seed = runSeed()
 const corpus = sharedPath('corpora/md/md50k.ndjson.gz')
 console.log(`MDS_TEST_SEED=${seed}`)
 
-// The deadline passes while the engine has this thread: another one sets the stop word. Word 0 stops the
-// query, word 1 says which one runs, word 2 ends the watch.
+// The deadline passes while the engine occupies this thread, so another thread sets the stop word. Word 0
+// stops the query, word 1 holds the number of the running query, word 2 ends the watch.
 const control = new Int32Array(new SharedArrayBuffer(12))
 const watch = new Worker(
   `const { workerData: { control, deadlineMs } } = require('node:worker_threads')

@@ -1,9 +1,10 @@
 /**
- * Restores a served store under load, again and again, in every way in which that goes well or wrong
- * (test/fault/restore_run.ts): node scripts/campaign-restore.mjs [REPEATS=100]. A repeat is one good restore
- * and one of the failures in turn, so 100 repeats meet each of them four times. Needs a build with tests, and
- * the right to mount for those in which the disk is full; without it they are left out, and it says so.
- * MDS_TEST_SEED repeats a run.
+ * Restores a served store under load repeatedly, in every way in which a restore succeeds or fails
+ * (test/fault/restore_run.ts).
+ * Usage: node scripts/campaign-restore.mjs [REPEATS=100].
+ * A repeat is one successful restore and one of the failures in turn, so 100 repeats cover each failure four
+ * times. Needs a build with tests. The failures on a full disk need permission to mount; without it they are
+ * skipped with a message. MDS_TEST_SEED repeats a run.
  */
 import { runSeed } from '../dist/test/fault/random.js'
 import { RestoreRun, SCENARIOS } from '../dist/test/fault/restore_run.js'

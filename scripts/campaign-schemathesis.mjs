@@ -1,11 +1,12 @@
 /**
- * What users of /openapi.json do with it, tried on a running server: linters, openapi-python-client, and
- * schemathesis, which makes requests of every operation from the document, right ones and wrong ones, single
- * ones and chains, and holds status, content type and body of each answer to it: node
- * scripts/campaign-schemathesis.mjs [CASES=50000]. A case that ends the server, that is answered 5xx (but for
- * 503, which has a reason) or otherwise than the document says is a failure. It runs in rounds with seeds of
- * their own; MDS_TEST_SEED=n begins with round n, so that a campaign can be taken up again where it was, or a
- * round repeated. Exit code 77 where the tools can't be had.
+ * Runs the tools that consume /openapi.json against a running server: linters, openapi-python-client, and
+ * schemathesis. Schemathesis generates requests for every operation of the document, valid and invalid,
+ * single and chained, and checks the status, content type and body of each answer against the document.
+ * Usage: node scripts/campaign-schemathesis.mjs [CASES=50000].
+ * A case fails if it ends the server, if it is answered 5xx (except 503, which has a reason), or if the
+ * answer differs from the document. The campaign runs in rounds, each with its own seed. MDS_TEST_SEED=n
+ * begins with round n, so that a campaign can be resumed or a round repeated. Exit code 77 if the tools
+ * cannot be installed.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,10 +17,10 @@ import { npmTool, pythonTool } from './install-openapi-tools.mjs'
 import { projectRoot } from './lib/root.mjs'
 
 const ROUND_CASES = 5_000
-/** Of a round's cases so many belong to each operation; coverage and chains come on top. */
+/** Minimum number of a round's cases per operation; coverage and chained cases are added to them. */
 const CASES_OF_OPERATION_MIN = 3
 const CHECKS = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance']
-/** Copies of the whole store each, and the store in place of another: in the first round only. */
+/** Each of these copies or replaces the whole store, so they run in the first round only. */
 const RARELY = ['backup', 'restore']
 
 const wanted = Number(process.argv[2] ?? 50_000)
@@ -64,7 +65,7 @@ for (const failure of failures) console.error(failure)
 console.log(`${JSON.stringify({ cases, rounds: round, operations, failures: failures.length })}`)
 process.exit(failures.length === 0 ? 0 : 1)
 
-/** Something for requests to find: the examples of the document name it. */
+/** Creates the documents that the examples of the OpenAPI document name. */
 async function fill() {
   for (const [key, content] of [
     ['hello-world', '# Hello\n\nmarkdown search'],
@@ -80,7 +81,10 @@ async function fill() {
     })
 }
 
-/** Both streams together. The server's own connections go on meanwhile. */
+/**
+ * Collects both streams. Asynchronous, so that this process's connections to the server stay active
+ * meanwhile.
+ */
 function run(command, parameters, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
@@ -98,7 +102,7 @@ async function lint(name, parameters) {
   if (!isClean) failures.push(`${name}: ${output}`)
 }
 
-/** Generates, compiles and uses the client. */
+/** Generates, compiles and runs the client. */
 async function pythonClient() {
   const target = join(work, 'python')
   mkdirSync(target)
@@ -127,7 +131,7 @@ async function pythonClient() {
   if (used.code !== 0) failures.push(`the Python client: ${used.output}`)
 }
 
-/** @returns cases that it made */
+/** @returns the number of cases that were generated */
 async function schemathesis(seed, without, count) {
   const perOperation = Math.max(CASES_OF_OPERATION_MIN, Math.ceil(count / operations / 3))
   const parameters = [

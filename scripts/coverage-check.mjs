@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /**
- * Is every sentence of the contract accounted for? Reads test/contract/coverage.json and issues.json and the
- * names of all tests, prints the counts, and exits with 1 for an entry without proof, with a test that does
- * not exist (or whose name two tests share without a `file`), or with an issue that is not in the list.
- * Usage: node scripts/coverage-check.mjs [--root DIR] [--open ISSUE TITLE]: with --open also the entries that
- * wait for that issue. No dependencies.
+ * Checks that every sentence of the contract is accounted for. Reads test/contract/coverage.json, issues.json
+ * and the names of all tests, and prints the counts. Exits with 1 for an entry without proof, for an entry
+ * whose test does not exist (or whose test name occurs twice and has no `file`), and for an entry whose issue
+ * is not in the list.
+ * Usage: node scripts/coverage-check.mjs [--root DIR] [--open ISSUE TITLE].
+ * With --open, entries that wait for that issue are also reported. No dependencies.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -13,8 +14,8 @@ import { fileURLToPath } from 'node:url'
 const KINDS = ['test', 'issue', 'later']
 
 /**
- * Names given to `it(` and `test(` in all test files: name -> files. A skipped test proves nothing, and
- * `it.skip(` is not matched.
+ * Names given to `it(` and `test(` in all test files: name -> files. `it.skip(` is not matched, because a
+ * skipped test proves nothing.
  */
 function testNames(folder) {
   const names = new Map()

@@ -1,7 +1,8 @@
 /**
- * Writes the table of docs/guides/configuration.md from the table of options (src/config/options.ts), between
- * its two markers: node scripts/generate-configuration-guide.mjs. With --check it only compares; exit code 1
- * where the guide is not what it would write. Needs a compiled checkout.
+ * Writes the table of docs/guides/configuration.md, between its two markers, from the table of options
+ * (src/config/options.ts).
+ * Usage: node scripts/generate-configuration-guide.mjs [--check].
+ * With --check it only compares, and exits with 1 if the guide is stale. Needs a compiled checkout.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

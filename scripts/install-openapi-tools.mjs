@@ -1,8 +1,8 @@
 /**
- * Puts schemathesis and openapi-python-client into a Python environment below build/, and redocly and
- * spectral beside them, unless they are there. Prints the folder. Exit code 77 where they can't be had: no
- * Python 3.10 or later with venv, or no network. Versions are exact, so that a campaign means the same
- * everywhere.
+ * Installs schemathesis and openapi-python-client into a Python environment below build/, and redocly and
+ * spectral beside them, unless they are already installed. Prints the folder. Exit code 77 if they cannot be
+ * installed: no Python 3.10 or later with venv, or no network. The versions are exact, so that campaigns are
+ * comparable across machines.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,8 @@
 /**
- * Lint and layout checks of the three languages: `npm run lint` runs those whose tools are here, `npm run
- * lint -- eslint clang-tidy` the named ones, `--fix` lets the formatters write. Exit code 0 when all that ran
- * passed, 1 when one failed, 77 when nothing could run because the tools are missing.
+ * Lint and formatting checks of the three languages. `npm run lint` runs those whose tools are installed,
+ * `npm run lint -- eslint clang-tidy` runs the named ones, and `--fix` lets the formatters write.
+ * Exit code 0 if all checks that ran passed, 1 if one failed, 77 if none could run because the tools are
+ * missing.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,9 +1,9 @@
 /**
- * What a green .ci/run has proved in full is recorded in test/proved.json, as a content hash of the sources
- * that each proof is about. While the hash is the same, .ci/run proves a rotating eighth of it again.
- *   proofs.mjs stands PROOF     exit code 0 when the sources are those that were proved, else 1
- *   proofs.mjs turn             which eighth it is now, 1 to 8: another with each commit and each day
- *   proofs.mjs record PROOF...  writes the hashes; .ci/run alone calls it, after its last step has passed
+ * Records in test/proved.json what a green .ci/run has proved in full, as a content hash of the sources of
+ * each proof. While the hash is unchanged, .ci/run repeats only a rotating eighth of the proof.
+ *   proofs.mjs stands PROOF     exit code 0 if the sources are those that were proved, else 1
+ *   proofs.mjs turn             prints the current eighth, 1 to 8; it changes with each commit and each day
+ *   proofs.mjs record PROOF...  writes the hashes; only .ci/run calls it, after its last step has passed
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -15,11 +15,11 @@ const RECORD = join(projectRoot, 'test', 'proved.json')
 const TURNS = 8
 const MS_PER_DAY = 86_400_000
 const NATIVE = ['native/engine', 'native/binding', 'native/test', 'CMakeLists.txt', 'scripts/build-native.mjs', '.ci/run']
-/** Packages whose sources or headers are part of the engine, or which are the store. */
+/** Packages whose sources or headers are part of the engine or of the store. */
 const PACKAGES = ['lmdb', 'usearch']
 
 const PROOFS = {
-  /** ASan and UBSan, TSan, fuzzers: the native tests know no TypeScript. */
+  /** ASan and UBSan, TSan, fuzzers: the native tests do not depend on TypeScript. */
   native: NATIVE,
   /** The sweep of I/O failures, 5 % of its points. */
   durability: [
@@ -50,11 +50,14 @@ function readRecord() {
   try {
     return JSON.parse(readFileSync(RECORD, 'utf8'))
   } catch {
-    return {} // Absent or damaged: nothing is known to be proved.
+    return {} // Absent or damaged: nothing counts as proved.
   }
 }
 
-/** Commits alone stand still where a checkout is shallow, days where several runs are made on one. */
+/**
+ * Combines commits and days: the number of commits does not change in a shallow checkout, and the day does
+ * not change between several runs on one day.
+ */
 function turn() {
   const commits = Number(spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: projectRoot, encoding: 'utf8' }).stdout) || 0
   return ((commits + Math.floor(Date.now() / MS_PER_DAY)) % TURNS) + 1

@@ -1,9 +1,9 @@
 /**
- * Brings a checkout to the point where it runs: packages, then zstd-napi, the native engine, TypeScript and
- * the bundled programs side by side. Behind `prestart` and `pretest`; needs nothing but Node. Every step is
- * skipped when the hash of its inputs is the one it was last built from, so that a second start costs a
- * fraction of a second. `--start` bundles the programs and leaves tsc out: a user's first start waits for it,
- * and `npm test` and .ci/run check the types.
+ * Prepares a checkout to run: installs the packages, then builds zstd-napi, the native engine, TypeScript and
+ * the bundled programs in parallel. Runs as `prestart` and `pretest`; needs only Node. A step is skipped if
+ * the hash of its inputs is unchanged since its last build, so that a second start costs a fraction of a
+ * second. With `--start` the programs are bundled and tsc is skipped, because a user waits for the first
+ * start; `npm test` and .ci/run check the types.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -15,9 +15,9 @@ import { projectRoot } from './lib/root.mjs'
 const root = projectRoot
 const forStart = process.argv.includes('--start')
 const stamps = openStamps(join(root, 'build', 'setup.json'))
-/** A setup that had nothing to do says nothing. */
+/** A shorter setup prints nothing. */
 const REPORT_FROM_MS = 1000
-/** In `dist`, and not of tsc. */
+/** The folder in `dist` that tsc does not write. */
 const BUNDLES = 'bin'
 const logFile = (step) => join(root, 'build', 'log', `${step}.log`)
 
@@ -36,7 +36,7 @@ function isOnPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)))
 }
 
-/** Called only when something native has to be built: a start that builds nothing needs no compiler. */
+/** Called only when native code has to be built: a start that builds nothing needs no compiler. */
 function checkBuildTools() {
   const missing = ['python3', 'make', 'g++', 'cmake'].filter((program) => !isOnPath(program))
   if (missing.length === 0) return
@@ -53,8 +53,8 @@ function checkBuildTools() {
 }
 
 /**
- * Packages are current when npm's own record of what it installed names the versions of package-lock.json.
- * A record of an interrupted install does not exist: npm writes it last.
+ * Packages are current if npm's record of the installed packages has the versions of package-lock.json. npm
+ * writes the record last, so an interrupted install leaves none.
  */
 function packagesAreCurrent() {
   const recordPath = join(root, 'node_modules', '.package-lock.json')
@@ -72,9 +72,9 @@ function packagesAreCurrent() {
 const zstdIsBuilt = () => existsSync(join(root, 'node_modules', 'zstd-napi', 'build', 'Release', 'binding.node'))
 
 /**
- * zstd-napi compiles through node-gyp, with one process unless JOBS says more. It downloads Node's headers
- * unless it is told where they are: beside the running node, where its distribution put them. npm 11 knows
- * the second name only, older ones the first only.
+ * zstd-napi compiles through node-gyp, which uses one process unless JOBS sets more. node-gyp downloads
+ * Node's headers unless it is given their location: beside the running node, where its distribution installed
+ * them. npm 11 knows only the second variable, older versions only the first.
  */
 function buildEnvironment() {
   const environment = { JOBS: 'max', ...process.env }
@@ -87,7 +87,7 @@ function buildEnvironment() {
   return { ...environment, [name]: prefix }
 }
 
-/** Compiled files whose source has gone: a deleted test must not run again. */
+/** Removes compiled files whose source no longer exists, so that a deleted test does not run again. */
 function removeOrphans() {
   const dist = join(root, 'dist')
   if (!existsSync(dist)) return
@@ -101,20 +101,22 @@ function removeOrphans() {
 }
 
 /**
- * Without install scripts, which npm runs one after the other: the two that count run beside the other
- * builds.
+ * Installs without install scripts, which npm runs one after the other. The two that matter run in parallel
+ * with the other builds.
  */
 async function installPackages() {
   if (packagesAreCurrent()) return
   checkBuildTools()
-  // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares
-  // Node 22 as its engine.
+  // Warnings are hidden. The only one is that uws-pack declares Node 22 as its engine, although it also ships
+  // binaries for Node 20.
   const command = ['npm', 'ci', '--ignore-scripts', '--loglevel=error']
   await runStep('installing packages (npm ci)', command, { cwd: root, logPath: logFile('packages') })
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
 }
 
-/** zstd-napi has no prebuilt binary; lmdb has, and compiles itself where there is none for the platform. */
+/**
+ * zstd-napi has no prebuilt binary. lmdb has prebuilt binaries, and compiles itself on platforms without one.
+ */
 async function buildPackages() {
   if (zstdIsBuilt()) return
   checkBuildTools()
@@ -138,26 +140,26 @@ async function buildNative(lockHash) {
   stamps.set('native', hash)
 }
 
-/** For tests and benches, which import modules of `src` one by one. */
+/** Needed by tests and benches, which import modules of `src` one by one. */
 async function compileTypeScript(lockHash) {
   if (forStart) return
   const hash = hashOf(root, ['src', 'test', 'bench', 'loadtest', 'tsconfig.json'], lockHash)
   const hasDist = existsSync(join(root, 'dist', 'src', 'main.js'))
   if (hasDist && stamps.matches('typescript', hash)) return
   removeOrphans()
-  if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // It would make the compiler believe that its output is still there.
+  if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // Otherwise tsc would assume that its output still exists.
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   await runStep('compiling TypeScript', [process.execPath, compiler, '-p', root], { cwd: root, logPath: logFile('typescript') })
   stamps.set('typescript', hash)
 }
 
-/** Loaded when there are packages. */
+/** Imported late, because the module needs the installed packages. */
 async function bundlePrograms() {
   const { bundleWhereChanged } = await import('./lib/bundle.mjs')
   await bundleWhereChanged(root)
 }
 
-/** Ends when all have ended, so that no compiler is left behind; then throws what went wrong first. */
+/** Waits until all steps have ended, so that no compiler keeps running. Then throws the first failure. */
 async function sideBySide(...steps) {
   const ends = await Promise.allSettled(steps)
   const failed = ends.find((end) => end.status === 'rejected')

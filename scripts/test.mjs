@@ -1,10 +1,11 @@
 /**
- * `npm test`: every compiled test file in ordered groups, then the native tests where they are built; a table
- * of times; one closing line over all runners. Arguments pick files by a part of their path: `npm test --
- * unit` or `npm test -- contract/fulltext`. Files named `*.long.test.ts` take minutes and run with
- * TEST_LONG=1 only. Native tests need GoogleTest; without it they count as one skipped test. Groups run one
- * after the other: tests of one group may share the two cores, a fault test must not share them with a
- * contract test.
+ * `npm test`: runs every compiled test file in ordered groups, then the native tests. Prints a table of times
+ * and one summary line over all runners.
+ *
+ * Arguments select files by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`.
+ * Files named `*.long.test.ts` take minutes and run only with TEST_LONG=1. Native tests need GoogleTest;
+ * without it they count as one skipped test. Groups run one after the other: tests of one group may share the
+ * two cores, but a fault test must not share them with a contract test.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -18,8 +19,8 @@ import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
 
 /**
- * In order of how early a failure is worth knowing. `concurrency`: files at once. `fileMsMax`: a hang becomes
- * a failure.
+ * Ordered by how early a failure is worth knowing. `concurrency`: files run at once. `fileMsMax`: time limit
+ * of a file, so that a hang becomes a failure.
  */
 const GROUPS = [
   { name: 'unit', concurrency: 2, fileMsMax: 120_000 },
@@ -31,7 +32,7 @@ const GROUPS = [
 ]
 
 const REASON_LINES_MAX = 40
-/** Files named at the end, slowest first: where the time of a run goes. */
+/** The slowest files are listed at the end, slowest first. */
 const SLOW_FILES_SHOWN = 15
 
 const patterns = process.argv.slice(2)
@@ -45,7 +46,7 @@ function filesOf(group) {
 }
 
 /**
- * Counts tests, not suites, and names what failed. A file that dies before its first test counts as one
+ * Counts tests, not suites, and lists the failures. A file that exits before its first test counts as one
  * failed test.
  */
 async function runGroup(group, files) {
@@ -55,7 +56,7 @@ async function runGroup(group, files) {
     const fileMs = event.nesting === 0 ? event.details.duration_ms : 0
     if (event.file !== undefined) tally.fileMs.set(event.file, (tally.fileMs.get(event.file) ?? 0) + fileMs)
     if (event.details.type === 'suite') {
-      // A suite fails with its tests; alone it fails when a hook throws, and then nobody else says so.
+      // A suite fails with its tests. It fails alone if a hook throws, which no test reports.
       if (field !== 'failed' || event.details.error?.failureType === 'subtestsFailed') return
     }
     if (event.skip !== undefined || event.todo !== undefined) tally.skipped += 1
@@ -74,7 +75,10 @@ async function runGroup(group, files) {
   return { ...tally, elapsed: seconds(tally.startMs) }
 }
 
-/** Where a test stands and why it failed, indented, so that the last lines of a long log suffice. */
+/**
+ * The position of a test and the reason of its failure, indented, so that the last lines of a long log
+ * suffice.
+ */
 function reason(event) {
   const error = event.details.error
   const cause = error?.cause ?? error
@@ -84,7 +88,7 @@ function reason(event) {
 }
 
 /**
- * ctest prints `98% tests passed, 1 tests failed out of 50`; anything else, a build that fails for example,
+ * ctest prints `98% tests passed, 1 tests failed out of 50`. Any other output, for example of a failed build,
  * counts as one failed test.
  */
 async function runNative() {

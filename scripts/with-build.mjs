@@ -1,6 +1,7 @@
 /**
- * `node scripts/with-build.mjs PROGRAM [ARGUMENT...]`: builds what changed, tests and benches too, then runs
- * the program in place of itself. Its exit code and its end by a signal are the program's.
+ * `node scripts/with-build.mjs PROGRAM [ARGUMENT...]`: builds what has changed, tests and benches included,
+ * then runs the program and forwards signals to it. Exits with the program's exit code, or as a shell does if
+ * a signal ended it.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { constants } from 'node:os'
@@ -8,7 +9,7 @@ import { join } from 'node:path'
 import { projectRoot } from './lib/root.mjs'
 
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
-/** What a shell reports of a program that a signal ended. */
+/** A shell reports the end by a signal as this number plus the signal's number. */
 const SIGNAL_EXIT_CODES = 128
 
 const setup = spawnSync(process.execPath, [join(projectRoot, 'scripts', 'setup.mjs')], { stdio: 'inherit' })

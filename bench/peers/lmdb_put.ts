@@ -1,7 +1,8 @@
 /**
- * A program of its own: what bare lmdb-js does with the same bodies on the same disk, one put at a time, each
- * awaited until it is flushed: `node lmdb_put.js CORPUS.ndjson DIR SECONDS INDEX_KEYS`. INDEX_KEYS small puts
- * go into the same commit, as an index in the same store would make them. Prints one JSON line.
+ * A separate program: stores the same bodies on the same disk with bare lmdb-js, one put at a time, each
+ * awaited until it is flushed. Usage: `node lmdb_put.js CORPUS.ndjson DIR SECONDS INDEX_KEYS`.
+ * INDEX_KEYS small puts go into the same commit, as an index in the same store would cause. Prints one JSON
+ * line.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,9 +1,9 @@
-"""The peer of loadtest/vector_search.ts: pgvector with HNSW in PostgreSQL (PyPI pgserver, Unix socket), asked by pgbench with prepared statements.
+"""The peer of loadtest/vector_search.ts: pgvector with HNSW in PostgreSQL (PyPI pgserver, Unix socket), queried by pgbench with prepared statements.
 
 python pgvector.py DOCUMENTS.ndjson VECTORS.npy QUERIES.json DIRECTORY RECALL SECONDS ROUNDS CONNECTIONS [SERVER_CORE CLIENT_CORE]
 
-QUERIES.json holds {vectors: [text of a vector], exact: [the numbers of its ten nearest]}. Of the values of hnsw.ef_search the largest is measured whose recall is not above RECALL (where none is, the smallest), and the default.
-A row of the table has key and metadata, which the answer shows. One JSON line a round.
+QUERIES.json contains {vectors: [text of a vector], exact: [the numbers of its ten nearest]}. Two values of hnsw.ef_search are measured: the largest whose recall is not above RECALL (the smallest, if there is none), and the default.
+A row of the table has key and metadata, which the answer contains. Prints one JSON line per round.
 """
 
 import io
@@ -25,7 +25,7 @@ SEARCH = "select key, lang, meta, 1 - (e <=> {0}::vector) from v order by e <=> 
 
 
 def pin(directory, core):
-    """All processes of the server that there are, and those of connections that come."""
+    """Pins all processes of the server to a core; those of later connections inherit it."""
     with open(os.path.join(directory, "postmaster.pid")) as file:
         first = file.readline().strip()
     children = subprocess.run(["pgrep", "-P", first], capture_output=True, text=True).stdout.split()
@@ -58,7 +58,7 @@ def recall_at(cursor, width, queries):
 
 
 def measure(uri, width, queries, seconds, connections, core):
-    """Each query is a script of its own, with its vector as a parameter of the prepared statement."""
+    """Each query is a separate script, with its vector as a parameter of the prepared statement."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = []
         for number, vector in enumerate(queries["vectors"]):

@@ -1,7 +1,7 @@
 """Durable inserts with full-text into PostgreSQL (PyPI pgserver, Unix socket), by pgbench: python postgres_insert.py CORPUS.ndjson DIR SECONDS CONNECTIONS...
 
 The corpus is loaded into a plain table first; each measured transaction copies one random document of it, under a new key, into a table with a unique key, a generated tsvector and a
-GIN index on it, at PostgreSQL's default durability (fsync and synchronous_commit on). One JSON line a number of connections.
+GIN index on it, at PostgreSQL's default durability (fsync and synchronous_commit on). Prints one JSON line per number of connections.
 """
 
 import json

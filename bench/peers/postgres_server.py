@@ -1,4 +1,4 @@
-"""PostgreSQL (PyPI pgserver) as the peers use it: with the settings of a server that is used in earnest."""
+"""PostgreSQL (PyPI pgserver) for the peers, with the settings of a production server."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ SETTINGS = ("shared_buffers='1GB'", "work_mem='64MB'", "maintenance_work_mem='1G
 
 
 def restart(uri, directory):
-    """Some settings take effect at a start only. As root, pgserver runs the server as a user of its own."""
+    """Some settings take effect only at a start. When run as root, pgserver runs the server as a separate user."""
     connection = psycopg2.connect(uri)
     connection.autocommit = True
     for setting in SETTINGS:

@@ -1,16 +1,16 @@
 /**
- * Bundles the programs: a server loads some 20 files in each of its threads instead of 400, and starts in
- * half the time. Types are not looked at here: that is tsc's work.
+ * Bundles the programs. Each thread of a server then loads some 20 files instead of 400, and the start takes
+ * half the time. Types are not checked here; tsc does that.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
-/** Every file that a process or a thread starts with, below `src`. */
+/** Entry points of all processes and threads, below `src`. */
 const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_check', 'doctor_check']
 
-/** Does nothing where the bundles are of these sources. */
+/** Does nothing if the bundles were built from the present sources. */
 export async function bundleWhereChanged(root) {
   const stamp = join(root, 'dist', 'bin', '.sources')
   const hash = hashOf(root, ['src', 'tsconfig.json', 'package-lock.json', 'scripts/lib/bundle.mjs'])
@@ -21,11 +21,11 @@ export async function bundleWhereChanged(root) {
 
 /**
  * Writes `dist/bin` below `folder` from `src` below `root`.
- * @param changed sources that stand for those on disk: path below the root -> text
+ * @param changed sources that replace those on disk: path below the root -> text
  */
 export async function bundle(root, folder = root, changed = new Map()) {
   const outdir = join(folder, 'dist', 'bin')
-  // Names of shared parts carry a hash of what is in them: nothing would overwrite those of before.
+  // Shared chunks have a content hash in their name, so a new build does not overwrite the old ones.
   rmSync(outdir, { recursive: true, force: true })
   await build({
     absWorkingDir: root,

@@ -1,14 +1,16 @@
 /**
- * Runs one build step as a child process: output goes to a log file, the terminal sees one line at the start,
- * one every ten seconds, and one at the end. A failing step prints the end of its log and throws. No
- * dependencies: this runs before `npm ci` has.
+ * Runs one build step as a child process. Output goes to a log file; the terminal shows one line at the
+ * start, one every ten seconds, and one at the end. If the step fails, the end of its log is printed and an
+ * error is thrown. No dependencies: this runs before `npm ci`.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const TICK_MS = 10_000
-/** Lines of a failed step's log that are shown: a compiler's first error fits, a whole build does not. */
+/**
+ * Number of lines shown from a failed step's log: enough for a compiler's first error, not for a whole build.
+ */
 const TAIL_LINES = 60
 
 export function seconds(sinceMs) {
@@ -16,7 +18,7 @@ export function seconds(sinceMs) {
 }
 
 /**
- * @param title     what the user reads, e.g. `installing packages`
+ * @param title     shown to the user, e.g. `installing packages`
  * @param command   argv, first the program
  * @param options   cwd, env, logPath
  */

@@ -1,7 +1,7 @@
 /**
- * Content hashes of the inputs of a build step, and the stamps that remember them. Content, not modification
- * time: a `git checkout` that changes nothing rebuilds nothing. No dependencies: this runs before `npm ci`
- * has.
+ * Content hashes of the inputs of build steps, and the stamps that store them. Content is compared, not
+ * modification time, so that a `git checkout` that changes nothing rebuilds nothing. No dependencies: this
+ * runs before `npm ci`.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path'
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'target', '.git'])
 
 /**
- * Files under `path` (a file or folder, relative to `root`), relative, sorted. A path that does not exist has
- * none.
+ * Files under `path` (a file or folder, relative to `root`), relative and sorted. Empty for a path that does
+ * not exist.
  */
 export function filesUnder(root, path) {
   const absolute = join(root, path)
@@ -33,7 +33,7 @@ export function filesUnder(root, path) {
   return files
 }
 
-/** SHA-256 over names and bytes of every file under `paths`, and over `extra`. */
+/** SHA-256 over the names and bytes of all files under `paths`, and over `extra`. */
 export function hashOf(root, paths, extra = '') {
   const hash = createHash('sha256').update(extra)
   for (const path of paths) {
@@ -43,14 +43,14 @@ export function hashOf(root, paths, extra = '') {
 }
 
 /**
- * One small JSON file of `{step: hash}`. An unreadable one counts as empty: then everything is built again.
+ * Opens a small JSON file of `{step: hash}`. An unreadable file counts as empty, and everything is rebuilt.
  */
 export function openStamps(path) {
   let stamps
   try {
     stamps = JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    stamps = {} // Absent on a fresh clone, damaged after a crash: both mean that nothing is known to be built.
+    stamps = {} // Absent on a fresh clone or damaged after a crash: everything is rebuilt.
   }
   return {
     matches: (step, hash) => stamps[step] === hash,

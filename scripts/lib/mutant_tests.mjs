@@ -1,6 +1,6 @@
 /**
- * Runs one named test over a private copy of the compiled files, with mutated sources or without. The copy's
- * files are hard links of `dist`; what is mutated is a file of its own, compiled alone.
+ * Runs one named test over a private copy of the compiled files, with or without mutated sources. The files
+ * of the copy are hard links to `dist`. Mutated sources are compiled one by one into separate files.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -21,13 +21,13 @@ import ts from 'typescript'
 import { bundle } from './bundle.mjs'
 
 const BUNDLES = join('dist', 'bin')
-/** Not linked as they are. */
+/** Not hard-linked. */
 const OWN = ['bin', 'dist', '.git']
 const OUTPUT_CHARACTERS_MAX = 4_000_000
-/** The program itself is no good any more: that proves nothing about a row. */
+/** The program itself does not run, so the outcome proves nothing about a row. */
 const BROKEN = /\b(?:SyntaxError|ReferenceError|ERR_MODULE_NOT_FOUND)\b|the server did not start/
 
-/** For want of a tool, not because it has another name. */
+/** The test was skipped because a tool is missing, not because its name does not match the pattern. */
 const SKIPPED_ITSELF = /^\s*ok .* # SKIP(?! test name does not match pattern)/m
 
 const COMPILER = { target: 'ES2023', module: 'ESNext', verbatimModuleSyntax: true, isolatedModules: true }
@@ -41,12 +41,12 @@ export class PrivateCopy {
     for (const name of readdirSync(root)) {
       if (!OWN.includes(name)) symlinkSync(join(root, name), join(this.folder, name))
     }
-    // Node follows a link to where a program lies, and loads from there what it imports.
+    // Node resolves symbolic links and would load the imports from the link's target, so bin is copied.
     cpSync(join(root, 'bin'), join(this.folder, 'bin'), { recursive: true })
     linkTree(join(root, 'dist'), join(this.folder, 'dist'))
   }
 
-  /** @throws Error where a mutated source is no TypeScript */
+  /** @throws Error if a mutated source is not valid TypeScript */
   async mutate(sources) {
     for (const [file, text] of sources) {
       const { outputText, diagnostics } = ts.transpileModule(text, { compilerOptions: COMPILER, reportDiagnostics: true })
@@ -70,8 +70,9 @@ export class PrivateCopy {
   }
 
   /**
-   * @param isWhole the tests of the file need each other: all of them run, and the named one is looked at
-   * @param file of the test, compiled, below the root
+   * @param file the compiled test file, relative to the root
+   * @param isWhole the tests of the file depend on each other: all of them run, and the outcome of the named
+   *   one counts
    * @returns {outcome: 'passed' | 'failed' | 'hung' | 'broken' | 'skipped' | 'absent', ms, output}
    */
   async run(file, name, msMax, isWhole = false) {
@@ -102,14 +103,14 @@ export class PrivateCopy {
     return { outcome: isHung ? 'hung' : isWhole ? outcomeOfNamed(output, name) : outcomeOf(output), ms: performance.now() - begun, output }
   }
 
-  /** Ends what runs in it, too. */
+  /** Also ends the processes that run in it. */
   remove() {
     if (this.running !== undefined) killGroup(this.running)
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
-/** A test that was ended may have left a small file system mounted. */
+/** A test that was killed may have left a small file system mounted. */
 function removeLeft(path) {
   try {
     rmSync(path, { recursive: true, force: true })
@@ -126,17 +127,17 @@ function outcomeOf(output) {
   return SKIPPED_ITSELF.test(output) ? 'skipped' : 'absent'
 }
 
-/** Of one test among others that ran as well. */
+/** The outcome of the named test when others ran as well. */
 function outcomeOfNamed(output, name) {
   const line = new RegExp(`^ *(not )?ok \\d+ -.*${namePattern(name).replace(/\$$/, '')}( # SKIP.*)?$`, 'm').exec(output)
   if (line === null) return 'absent'
   const [, isNot, isSkipped] = line
   if (isSkipped !== undefined) return 'skipped'
-  // What comes after it may suffer from its failure.
+  // Later output is ignored: later tests may fail because of this failure.
   return isNot === undefined ? 'passed' : BROKEN.test(output.slice(0, line.index)) ? 'broken' : 'failed'
 }
 
-/** Names that are made of parts (`mode ${mode}: ...`) stand for all that they make. */
+/** A pattern for a name. The variable parts of a template name (`mode ${mode}: ...`) match any text. */
 function namePattern(name) {
   const parts = name.split(/\$\{[^}]*\}/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
   return `(?:^|\\s)${parts.join('.*')}$`
@@ -165,7 +166,7 @@ function killGroup(pid) {
   }
 }
 
-/** The compiled files in which tests have these names: name -> files. */
+/** The compiled files that contain tests of these names: name -> files. */
 export function testFiles(root) {
   const names = new Map()
   const folder = join(root, 'test')

@@ -1,20 +1,20 @@
 /**
- * The committed mutations (test/mutants/*.json): what each kind of entry changes in which source, and whether
+ * The committed mutations (test/mutants/*.json): which source each kind of entry changes and how, and whether
  * an entry still fits the code. An entry breaks one row of test/contract/coverage.json. No dependencies: a
  * unit test reads the list, too.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Kinds of rows that must have a mutation; of the others a seeded sample is taken from what has one. */
+/** Kinds of rows that must have a mutation. Of the other rows with a mutation, a seeded sample is used. */
 export const REQUIRED_KINDS = new Set(['request field', 'default', 'limit', 'rule'])
 
-/** A path as rows of the operation table write it, as one that requests are compared with. */
+/** Converts a path of the operation table to a pattern for request paths. */
 const pathPattern = (path) => `^${path.replaceAll(/[:{][^/]+/g, '[^/]+')}$`
 
 /**
- * Takes `documents[].meta` away from a JSON value, or puts something fixed in its place. Text of a function,
- * for it goes into the mutated source. `[]`: of every item; `*`: of every member.
+ * Deletes a path such as `documents[].meta` from a JSON value, or sets it to a fixed value. It is the text of
+ * a function, because it is inserted into the mutated source. `[]`: every item; `*`: every member.
  */
 const SPOIL = `function spoil(value, path, as) {
   const [step, ...rest] = path
@@ -39,7 +39,7 @@ const stepsOf = (field) =>
   )
 const literal = (value) => (value === undefined ? 'undefined' : JSON.stringify(value))
 
-/** Answers that unit tests ask for without a server: by path, the name of the operation. */
+/** Operations that unit tests call without a server, by path. */
 const LOOP_OPERATIONS = {
   '/health': 'health',
   '/v1/health': 'health',
@@ -65,9 +65,9 @@ function spoiltOnLoop(operation, field, as) {
   ]
 }
 
-/** What an entry changes, by the field that says its kind. Each gives edits of sources. */
+/** The changes of an entry, by the field that names its kind. Each function returns edits of sources. */
 const KINDS = {
-  /** A request's field is not read, or always has the value of `as`. */
+  /** A request field is not read, or always has the value of `as`. */
   input: ({ input, field, as }) => {
     const [method, path] = input.split(' ')
     const isMeant = `'http' in operation && operation.http.routes.some((route) => route.method === '${method}' && route.path === '${path}')`
@@ -79,7 +79,7 @@ const KINDS = {
       },
     ]
   },
-  /** An answer's field is not written, or always has the value of `as`. */
+  /** An answer field is not written, or always has the value of `as`. */
   answer: ({ answer, field, as }) => {
     const [method, path] = answer.split(' ')
     if (path in LOOP_OPERATIONS) return spoiltOnLoop(LOOP_OPERATIONS[path], field, as)
@@ -113,7 +113,7 @@ const KINDS = {
       },
     ]
   },
-  /** A route is not there. */
+  /** A route is missing. */
   route: ({ route }) => {
     const [method, path] = route.split(' ')
     const isMeant = `exchange.method === '${method}' && new RegExp(${literal(pathPattern(path))}).test(exchange.path)`
@@ -125,7 +125,7 @@ const KINDS = {
       },
     ]
   },
-  /** A row of the configuration is not read: its default holds. */
+  /** A row of the configuration is not read, so its default applies. */
   option: ({ option }) => [
     {
       file: 'src/config/config.ts',
@@ -166,7 +166,10 @@ export function nameOf(entry) {
   return becomes === undefined ? `without ${what}` : `${what} -> ${becomes === '' ? 'nothing' : becomes}`
 }
 
-/** @returns the mutated sources by file. @throws Error where the entry does not fit the code any more */
+/**
+ * @returns the mutated sources by file
+ * @throws Error if the entry no longer fits the code
+ */
 export function mutatedSources(entry, root) {
   const kinds = Object.keys(KINDS).filter((kind) => kind in entry)
   if (kinds.length !== 1) throw new Error(`${entry.row}: an entry has exactly one of ${Object.keys(KINDS).join(', ')}`)
@@ -183,8 +186,8 @@ export function mutatedSources(entry, root) {
 }
 
 /**
- * Required rows that no entry breaks, entries of rows that are not there (or not proved), and entries that do
- * not fit the code. All texts, for people.
+ * Returns messages for required rows without an entry, entries of rows that do not exist or are not proved,
+ * and entries that do not fit the code.
  */
 export function faultsOf(root) {
   const rows = readRows(root)

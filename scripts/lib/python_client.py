@@ -1,4 +1,4 @@
-"""What openapi-python-client has made, imported whole and used on a running server: python_client.py URL OPERATIONS."""
+"""Imports every module that openapi-python-client generated and uses the client on a running server: python_client.py URL OPERATIONS."""
 import importlib
 import pkgutil
 import sys

@@ -1,4 +1,4 @@
-/** Where the checkout lies, whatever the working folder is. */
+/** The root folder of the checkout, independent of the working directory. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

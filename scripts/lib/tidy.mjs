@@ -1,8 +1,8 @@
 /**
- * clang-tidy over the native sources, those alone that changed since it last passed: what it found clean is
- * remembered by content in native/tidy.json, which is committed with the sources. A hash covers a file, the
- * headers of ours that it includes, how it is compiled and the checks; another version of clang-tidy looks at
- * everything again. clang-tidy takes 8 to 20 s a file.
+ * Runs clang-tidy over the native sources that have changed since they last passed. Hashes of clean files are
+ * recorded in native/tidy.json, which is committed with the sources. A hash covers the file, the project
+ * headers that it includes, its compile command and the checks. Another version of clang-tidy checks all
+ * files again. clang-tidy takes 8 to 20 s per file.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,12 +13,12 @@ import { projectRoot } from './root.mjs'
 
 const FOLDER = 'build-tidy'
 const RECORD = 'native/tidy.json'
-/** Where `#include "..."` looks besides the folder of the file itself. */
+/** Search folders of `#include "..."` besides the folder of the file itself. */
 const INCLUDE_FOLDERS = ['native/engine', 'native', 'native/test']
 
 const absolute = (file) => join(projectRoot, file)
 
-/** The file and all headers of ours that it includes, by whatever way; sorted. */
+/** The file and all project headers that it includes directly or indirectly, sorted. */
 function closureOf(file, known = new Set()) {
   if (known.has(file)) return known
   known.add(file)
@@ -35,10 +35,7 @@ function hashOf(file, options, rules) {
   return hash.digest('hex')
 }
 
-/**
- * How each file is compiled, without what differs from one checkout to the next: its own folder. Nothing is
- * compiled for it.
- */
+/** The compile command of each file, without the path of the checkout. Nothing is compiled to obtain it. */
 function compilations() {
   const configured = spawnSync(
     'cmake',
@@ -58,18 +55,18 @@ function readRecord() {
   try {
     return JSON.parse(readFileSync(absolute(RECORD), 'utf8'))
   } catch {
-    return {} // Absent or damaged: nothing is known to be clean.
+    return {} // Absent or damaged: no file counts as clean.
   }
 }
 
-/** @returns whether clang-tidy has nothing to say about the file; what it says is printed */
+/** @returns whether clang-tidy reports nothing for the file; reports are printed */
 async function isClean(file) {
   const child = spawn('clang-tidy', ['--quiet', '-p', FOLDER, file], { cwd: projectRoot, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stdout.on('data', (text) => (said += text))
   child.stderr.on('data', (text) => (said += text))
   const status = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
-  // Even quiet, it counts what it does not show: the warnings in headers of the system.
+  // Even with --quiet, clang-tidy prints the number of suppressed warnings in system headers.
   const findings = said.replace(/^\d+ warnings? generated\.$/gm, '').trim()
   if (findings !== '') console.log(findings)
   return status === 0
@@ -86,7 +83,7 @@ export async function tidyNative() {
   const changed = [...hashes.keys()].filter((file) => recorded[file] !== hashes.get(file))
   console.log(`clang-tidy: ${changed.length} of ${hashes.size} files changed since they were found clean`)
   const clean = new Map(Object.entries(recorded).filter(([file, hash]) => hashes.get(file) === hash))
-  // After each file: a run that is ended has not looked for nothing.
+  // Written after each file, so that an interrupted run keeps its results.
   const write = () => {
     const entries = [...clean].sort(([a], [b]) => (a < b ? -1 : 1))
     writeFileSync(absolute(RECORD), `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)

@@ -1,6 +1,6 @@
 /**
- * `cacheTtl`: answers that are given again, and said to be. http.md section 2 (`cacheTtl`, `X-MDDB-Cache`);
- * rules beyond it: docs/decisions/0068-answers-given-again.md.
+ * `cacheTtl`: answers served from the cache and marked as such. http.md section 2 (`cacheTtl`,
+ * `X-MDDB-Cache`); rules beyond it: docs/decisions/0068-answers-given-again.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -45,7 +45,7 @@ describe('cacheTtl', () => {
 
   it('another request is another answer', async () => {
     assert.equal(stateOf(await search({ cacheTtl: 61 })), 'miss')
-    // While access control is off everybody is the one anonymous principal, whatever a header says.
+    // While access control is off, every caller is the one anonymous principal, whatever its headers.
     assert.equal(stateOf(await search({ cacheTtl: 60 }, { Authorization: 'Bearer somebody' })), 'hit')
     assert.equal(stateOf(await search({ cacheTtl: 60 })), 'hit')
   })

@@ -1,6 +1,7 @@
 /**
- * Every field of the answers of document operations has the value that follows from what was done, compared
- * whole: service-1 "Document operations", "Health and statistics"; http.md section 1.
+ * Every field of the answers of document operations has the value that follows from the preceding operations.
+ * Answers are compared as a whole. service-1 "Document operations", "Health and statistics"; http.md section
+ * 1.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -24,7 +25,7 @@ describe('fields of answers', () => {
   }
   const post = (operation: string, body: Fields): Promise<Fields> => ask('POST', `/v1/${operation}`, body)
   const now = (): number => Math.floor(Date.now() / 1000)
-  /** Times are those of the requests: from `since` until now. */
+  /** Times are within the requests: from `since` until now. */
   const isBetween = (time: unknown, since: number): void => assert.ok((time as number) >= since && (time as number) <= now(), String(time))
 
   it('answers: a document is shown with id, key, lang, meta, content, both times and its expiry by add, get and set-ttl, without content by doc-meta', async () => {

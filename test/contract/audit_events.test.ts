@@ -1,6 +1,6 @@
 /**
- * Audit events as the process tells itself of them: service-2, "Audit event". A listener loaded into a real
- * server prints what comes by.
+ * Audit events that the process emits: service-2, "Audit event". A listener loaded into a real server prints
+ * them.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Authorisation is asked for every operation on every path. Proved by servers whose answer to the question is
- * no: then no operation answers anything else, over HTTP or another surface, on the loop, in a lane, or from
- * the cache.
+ * Authorisation is checked for every operation on every path. Tested with servers whose check always denies:
+ * no operation may then return any other answer, over HTTP or another surface, on the loop, in a lane, or
+ * from the cache.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const EVERYTHING_ON = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_ENCRYPTION_
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The question is answered with no where `condition` holds. */
+/** The check denies where `condition` holds. */
 function refusing(condition: string): Edit {
   const question = '  if (!isAllowed(operation, principal, collections)) throw'
   return {

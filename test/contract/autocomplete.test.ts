@@ -1,6 +1,6 @@
 /**
- * Autocomplete over HTTP: service-1, "Full-text search", `GET /v1/autocomplete`; service-2, "Limits". What
- * the contract leaves open: docs/decisions/0064-autocomplete.md.
+ * Autocomplete over HTTP: service-1, "Full-text search", `GET /v1/autocomplete`; service-2, "Limits". Points
+ * that the contract leaves open: docs/decisions/0064-autocomplete.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -188,7 +188,7 @@ describe('autocomplete', () => {
       assert.deepEqual(await asked({ Authorization: 'Bearer somebody' }), [['repeated', documents]])
       assert.deepEqual(await asked({ 'Accept-Encoding': 'gzip' }), [['repeated', documents]])
     }
-    // A body says what the query string does not.
+    // The body contains fields that the query string lacks.
     const withBody = await client.server.request('GET', path, JSON.stringify({ topN: -1 }), { 'Content-Type': 'application/json' })
     assert.equal(summary(withBody), '400 {"error":"invalid topN"}')
   })

@@ -63,7 +63,7 @@ describe('backup and restore', () => {
   })
 
   it('backup: a name of the time that is taken gets a number; one that was asked for does not', async () => {
-    // The second in which the server is asked is its own: all that come into question are taken.
+    // The server reads its own clock: the names of all possible seconds are taken.
     const now = Math.floor(Date.now() / 1000)
     const taken = Array.from({ length: 60 }, (_, at) => `backup-${now + at}.db`)
     for (const name of taken) writeFileSync(join(backups, name), 'mine')

@@ -1,7 +1,7 @@
 /**
- * Bad input: an error at once, nothing half done. service-2, "Errors": "400: invalid JSON, missing required
- * fields (message `missing fields`)"; docs/decisions/0031-input-conventions.md. After every refusal the
- * statistics and the document must be as they were.
+ * Bad input: an immediate error and no partial effect. service-2, "Errors": "400: invalid JSON, missing
+ * required fields (message `missing fields`)"; docs/decisions/0031-input-conventions.md. After every refusal
+ * the statistics and the document must be unchanged.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -12,7 +12,7 @@ type Body = Readonly<Record<string, unknown>>
 interface Case {
   readonly method: 'POST' | 'PATCH'
   readonly path: string
-  /** Good in itself. */
+  /** A valid body. */
   readonly body: Body
   readonly required: readonly string[]
   /** Kind of every field. */
@@ -241,7 +241,7 @@ describe('bad input', () => {
 
   describe('bounds of names: collection 128, key 1 024, lang 35 bytes of UTF-8', () => {
     const longest = { collection: 'ö'.repeat(64), key: 'ü'.repeat(512), lang: `en_${'x'.repeat(32)}` }
-    /** 512 letters of 2 bytes that become 3 when they are lower-cased. */
+    /** 512 letters of 2 bytes that have 3 bytes in lower case. */
     const growing = 'İ'.repeat(512)
 
     it('bounds: collection, key and lang of exactly their bound work in every operation', async () => {

@@ -1,6 +1,6 @@
 /**
- * Many documents in one request: add-batch and delete-batch, in which each document stands for itself.
- * service-1, "Document operations"; http.md, section 1.
+ * Many documents in one request: add-batch and delete-batch, in which each document succeeds or fails
+ * separately. service-1, "Document operations"; http.md, section 1.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Bulk ingest jobs. service-1, "Bulk ingest job record", "States and transitions" and "Document operations":
- * 202 at once, one worker, first in first out, chunks of 500, 50 messages; http.md and events.md section 3:
- * texts, record, callback. A job is pending for certain while another one runs before it.
+ * an immediate 202, one worker, first in first out, chunks of 500, 50 messages; http.md and events.md section
+ * 3: texts, record, callback. A job is certainly pending while another one runs before it.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -138,7 +138,7 @@ describe('bulk ingest jobs', () => {
     const ends: JobJson[] = []
     for (const id of ids) {
       ends.push(await jobs.ended(id))
-      // What comes later has not ended before.
+      // Later jobs have not ended before earlier ones.
       const later = await Promise.all(ids.slice(ends.length).map((other) => jobs.get(other)))
       for (const other of later) assert.ok(other.completedAt === undefined || other.completedAt >= (ends.at(-1)?.completedAt ?? 0))
     }
@@ -250,7 +250,7 @@ describe('callbacks of bulk ingest jobs', () => {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()))
       request.on('end', () => {
         received.push({ request, body })
-        // Nobody follows it.
+        // The redirect is not followed.
         response.writeHead(302, { location: '/elsewhere' }).end()
         listener.emit('received')
       })
@@ -276,7 +276,8 @@ describe('callbacks of bulk ingest jobs', () => {
       const failed = await jobs.accepted('c', [{}], { callbackUrl })
       await again
       assert.deepEqual([(JSON.parse(received[1]?.body ?? '') as JobJson).status, received[1]?.body.includes(failed)], ['failed', true])
-      // A name passes until it is resolved: what it leads to is not asked, and the job is as good as without.
+      // A name is accepted until it is resolved. Its address is then not requested, and the job behaves as
+      // without a callback.
       const inside = await jobs.ended(
         await jobs.accepted('c', documentsOf(1), { callbackUrl: `http://localhost:${port === 65_535 ? 8080 : port + 1}/` }),
       )

@@ -1,6 +1,6 @@
 /**
- * The command line against the real server, both in processes of their own: what `mds import` sends is
- * readable back byte for byte, and what users see of errors.
+ * The command line against the real server, in separate processes: documents sent by `mds import` are
+ * readable back byte for byte, and errors are shown to users.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * `mds add`, `delete`, `backup`, `restore` and `vector-reindex` against the real server, both in processes of
- * their own: clients.md, "Go client / mddb-cli". Every obstacle is one line and exit code 1.
+ * `mds add`, `delete`, `backup`, `restore` and `vector-reindex` against the real server, in separate
+ * processes: clients.md, "Go client / mddb-cli". Every error is one line and exit code 1.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -46,7 +46,7 @@ describe('mds, what it asks of a server', () => {
       child[stream].setEncoding('utf8')
       child[stream].on('data', (text: string) => (output[stream] += text))
     }
-    // A command that refuses what it is given need not read it.
+    // A command that refuses its arguments may end without reading its input.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve))

@@ -1,6 +1,6 @@
 /**
- * Source code as documents: service-1, "Code documents". What is code, what of it is found, and how queries
- * meet it.
+ * Source code as documents: service-1, "Code documents". Which documents count as code, which of their terms
+ * are indexed, and how queries match them.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Collection configuration over HTTP: service-2, "Collection configuration"; http.md, section 5. What is set
- * stays set, what is secret is never shown, and what can't be kept to is refused.
+ * Collection configuration over HTTP: service-2, "Collection configuration"; http.md, section 5. Settings
+ * persist, secrets are never shown, and settings that cannot be honoured are refused.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -92,7 +92,7 @@ describe('collection configuration', () => {
     await put(name, { trackHot: false, maxRevisions: 0 })
     const merged = { type: 'website', description: 'later', trackHot: false, maxRevisions: 0 }
     assert.deepEqual(await configOf(name), { ...merged, customMeta: { a: 1 }, retrieval: { topK: 5, hybridAlpha: 1 } })
-    // A block is one value.
+    // A block is replaced as one value.
     await put(name, { customMeta: { b: 2 }, retrieval: { topK: 6 } })
     assert.deepEqual(await configOf(name), { ...merged, customMeta: { b: 2 }, retrieval: { topK: 6 } })
     await put(name, { customMeta: null, retrieval: null, description: null, type: null, unheardOf: null })
@@ -116,7 +116,7 @@ describe('collection configuration', () => {
       cms: { url: 'https://cms.example', apiKey: '', apiKeySet: true },
     }
     assert.deepEqual(await configOf(name), masked)
-    // What was read is put back, flags and all.
+    // A configuration is written back as it was read, flags included.
     await put(name, masked)
     await put(name, { storageConfig: storage, cms: { url: 'https://cms.example' } })
     assert.deepEqual(await configOf(name), masked)
@@ -231,7 +231,7 @@ describe('collection configuration', () => {
         configs: ['Blog', 'zoo'].map((collection) => ({ collection, config: { ...config, description: collection } })),
         total: 2,
       })
-      // Names are compared without regard to case, as everywhere.
+      // Names are compared case-insensitively.
       assert.equal((await get('BLOG', other)).configured, true)
       const { collections } = (await other.server.get('/v1/stats')).json<{ collections: Record<string, unknown>[] }>()
       const shown = collections.map(({ name, type, description, icon, color }) => ({ name, type, description, icon, color }))

@@ -1,5 +1,5 @@
 /**
- * Whole collections: deletion, metadata keys, checksum, counts, and that all of it survives a restart.
+ * Whole collections: deletion, metadata keys, checksum and counts, and their persistence over a restart.
  * service-1, "Document operations" and "Health and statistics".
  */
 import assert from 'node:assert/strict'

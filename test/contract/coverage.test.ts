@@ -1,7 +1,7 @@
 /**
  * Contract coverage: every endpoint, field, variable, limit and text of the contract is proved by a test,
- * waits for an open issue, or says why it comes later. The rules are in scripts/coverage-check.mjs; this runs
- * it over the repository and over broken copies.
+ * waits for an open issue, or states why it comes later. The rules are in scripts/coverage-check.mjs; this
+ * test runs it over the repository and over broken copies.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

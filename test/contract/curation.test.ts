@@ -1,5 +1,5 @@
 /**
- * Curation rules over HTTP and what they do to results: service-2, "Curation rule" and "Curation (search
+ * Curation rules over HTTP and their effect on results: service-2, "Curation rule" and "Curation (search
  * ranking overrides)"; http.md, section 2.
  */
 import assert from 'node:assert/strict'
@@ -36,7 +36,7 @@ describe('curation', () => {
   }
   const list = async (query: string): Promise<{ rules: Rule[]; total: number; collection: string }> =>
     (await client.server.get(`${PATH}${query}`)).json()
-  /** Documents d1 to d9, which `walrus` finds in that order, and two that it does not find. */
+  /** Documents d1 to d9, which `walrus` finds in that order, and two that do not match. */
   const fill = async (): Promise<string> => {
     const name = client.collection()
     const documents = Array.from({ length: 9 }, (_, n) => ({
@@ -142,7 +142,7 @@ describe('curation', () => {
     assert.deepEqual([results[0]?.matchedTerms, results[3]?.matchedTerms, results[3]?.score], [['walrus'], [], 0])
     assert.ok((results[0]?.score ?? 0) > 0)
     assert.deepEqual(new Set(results.map(({ pinned }) => pinned)), new Set([true, undefined]))
-    // Before paging: the limit counts them.
+    // Pins are inserted before paging, so the limit counts them.
     assert.equal(await keys(name, 'walrus', { limit: 5 }), 'd5* d9* d2 guide* d3')
     assert.equal(await keys(name, 'walrus', { limit: 1 }), 'd5*')
   })
@@ -182,7 +182,7 @@ describe('curation', () => {
     assert.match(await keys(name, 'the walruses tooth'), /^d2 /)
     await request('PUT', { ...exact, enabled: false })
     assert.match(await keys(name), /^d1 /)
-    // Of two rules both hold.
+    // Two rules apply together.
     await request('PUT', { ...exact })
     await request('POST', { collection: name, query: 'wal', matchMode: 'contains', enabled: true, pins: [{ key: 'd9', position: 1 }] })
     assert.equal(await keys(name), 'd9* d2 d3 d4 d5 d6 d7 d8')

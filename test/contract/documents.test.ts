@@ -1,6 +1,6 @@
 /**
- * Single documents through the front door: add, get, doc-meta, update, delete. service-1, "Document
- * operations"; http.md, section 1.
+ * Single documents over HTTP: add, get, doc-meta, update, delete. service-1, "Document operations"; http.md,
+ * section 1.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

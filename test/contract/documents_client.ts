@@ -1,6 +1,6 @@
 /**
- * What the contract tests of documents say to a server: requests by operation, with the answers as values.
- * One server for each test file; tests keep apart by collection.
+ * The client of the contract tests of documents: requests by operation, with the answers as values. Each test
+ * file has one server; tests are separated by collection.
  */
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
@@ -45,7 +45,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export const NOT_FOUND = '404 {"error":"not found"}'
 export const MISSING_FIELDS = '400 {"error":"missing fields"}'
 
-/** Long enough for a sweep on a loaded machine: it comes once a second. */
+/** Long enough for a sweep, which runs once per second, on a loaded machine. */
 const PATIENCE_MS = 20_000
 const POLL_MS = 5
 
@@ -54,7 +54,7 @@ export function summary({ status, text }: TestResponse): string {
   return `${status} ${withoutHint(text)}`
 }
 
-/** The text of a refusal is the contract's; what its hint says is proved in hints.test.ts. */
+/** The text of a refusal is the contract's; hints.test.ts tests the hints. */
 export function withoutHint(text: string): string {
   return text.replace(/^(\{"error":"(?:[^"\\]|\\.)*"),"hint":"(?:[^"\\]|\\.)*"\}$/, '$1}')
 }
@@ -93,7 +93,7 @@ export class DocumentsClient {
     return this.#value('POST', '/v1/add-batch', { collection, documents })
   }
 
-  /** Undefined where the answer is 404 `not found`. */
+  /** Undefined if the answer is 404 `not found`. */
   async get(collection: string, key: string, fields: Fields = {}): Promise<DocumentJson | undefined> {
     const answer = await this.post('/v1/get', { collection, key, lang: 'en', ...fields })
     if (answer.status === 404) {
@@ -150,18 +150,18 @@ export class DocumentsClient {
     return (await this.#value<{ checksum: string }>('GET', `/v1/checksum?collection=${encodeURIComponent(collection)}`)).checksum
   }
 
-  /** Undefined where the collection is not listed. */
+  /** Undefined if the collection is not listed. */
   async stats(collection: string): Promise<CollectionStats | undefined> {
     const { collections } = await this.#value<{ collections: CollectionStats[] }>('GET', '/v1/stats')
     return collections.find(({ name }) => name === collection)
   }
 
-  /** Asks again until it holds; fails after `PATIENCE_MS`. */
+  /** Polls until the condition holds; fails after `PATIENCE_MS`. */
   async until(holds: () => Promise<boolean>, what: string): Promise<void> {
     const end = performance.now() + PATIENCE_MS
     while (!(await holds())) {
       assert.ok(performance.now() < end, `still waiting: ${what}`)
-      // The server needs the processor, and what was asked beside this needs the loop.
+      // Leaves the processor to the server, and the loop to parallel requests.
       await setTimeout(POLL_MS)
     }
   }

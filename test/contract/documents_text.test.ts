@@ -1,5 +1,5 @@
 /**
- * Unusual text: what is stored comes back character by character, in every answer that shows it, after
+ * Unusual text: stored text is returned character by character in every answer that contains it, after
  * updates, restores and a restart.
  */
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ const CONTENTS: Readonly<Record<string, string>> = {
   json: '{"collection":"x","contentMd":"\\"}',
 }
 
-/** Half of a surrogate pair is no character: UTF-8 has no form for it. */
+/** Half of a surrogate pair is not a character: UTF-8 cannot encode it. */
 const LONE_SURROGATES = ['a\ud800b', 'a\udfffb', '\udc00\ud800', 'emoji cut in half \ud83d']
 
 describe('unusual text', () => {

@@ -1,6 +1,7 @@
 /**
- * Vectors of documents through the real server: made behind the writes, once for each text, for what waits
- * when it can be had; reindexes and what is said about them. The provider is a server of the test.
+ * Vectors of documents through the real server: they are made asynchronously after the writes, once per text.
+ * Documents wait while the provider is unavailable. Also reindexes and the reports about them. The provider
+ * is a server of the test.
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
@@ -10,7 +11,7 @@ import { embeddingEnv, vectorStats, whenEmbedded } from './embedding_client.js'
 
 const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
 
-/** Paragraphs of which each makes a chunk. */
+/** Paragraphs, each of which forms one chunk. */
 function long(...names: readonly string[]): string {
   return names.map((name) => `${name}: ${PARAGRAPH.repeat(3)}`.trim()).join('\n\n')
 }
@@ -204,7 +205,7 @@ describe('embedding with a provider that is away', () => {
       env: embeddingEnv(provider, { SVC_EMBEDDING_QUEUE_SIZE: '5', SVC_EMBEDDING_QUEUE_WAIT: '200ms' }),
     })
     provider.hold()
-    // All places at the provider are taken; one more slice of documents waits for a place.
+    // All slots of the provider are taken; one more slice of documents waits for a slot.
     for (let at = 0; at < 3; at++) {
       await server.post('/v1/add', { collection: 'first', key: `k${at}`, lang: 'en', contentMd: `first ${at}` })
       while (provider.requests.length <= at) await vectorStats(server)
@@ -230,7 +231,7 @@ describe('embedding with a provider that is away', () => {
     for (const end = performance.now() + 30_000; performance.now() < end;) {
       const job = (await server.get(`/v1/bulk-ingest-job/${id}`)).json()
       assert.notEqual(job.status, 'failed')
-      // It is told when the documents have waited for room.
+      // The number is reported once the documents have waited for queue space.
       if (job.status === 'completed' && job.embeddingDropped === 3) return
     }
     assert.fail('its documents were not dropped')
@@ -272,7 +273,7 @@ describe('embedding with another model', () => {
   it('vector-reindex: where another model is chosen while it runs, the rest is held against that one', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
-    // Three pages, of which the last is current for the first model.
+    // Three pages, the last of which is current for the first model.
     const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
     await server.post('/v1/add-batch', { collection: 'switched', documents })
     await whenEmbedded(server, { switched: 520 })
@@ -317,7 +318,7 @@ describe('embedding with another model', () => {
   })
 })
 
-/** A reindex of everything, once that many of its requests wait at the provider. */
+/** A reindex of everything, once the given number of its requests waits at the provider. */
 async function heldReindex(
   server: Server,
   provider: EmbeddingServer,

@@ -1,6 +1,6 @@
 /**
- * Vectors where documents lie otherwise than usual: encrypted, restored, in another generation. With a look
- * at every file.
+ * Vectors of documents that are encrypted, restored, or in another generation. The tests also search every
+ * file.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -28,7 +28,7 @@ async function providerOf(t: TestContext): Promise<EmbeddingServer> {
   return provider
 }
 
-/** Files in which the vector of the text lies as it is. */
+/** Files that contain the vector of the text in plaintext. */
 async function filesWith(directory: string, text: string): Promise<string[]> {
   const vector = Buffer.from(embedText(text, DIMENSIONS).buffer)
   const found: string[] = []
@@ -87,7 +87,7 @@ describe('vectors at rest', () => {
       assert.notEqual(status, 'failed')
     }
     assert.equal(await server.stop(), 0)
-    // The next start writes the store anew, without what was overwritten.
+    // The next start rewrites the store without overwritten data.
     const next = await startServer({ directory, env })
     assert.equal((await vectorStats(next)).collections.vault?.embedded_documents, 1)
     assert.equal(await next.stop(), 0)

@@ -1,6 +1,6 @@
 /**
- * Vectors of query texts are kept: a text that was asked before does not go to the provider again, for as
- * long as the options say. The provider is a server of the test, which counts.
+ * The cache of query vectors: a text that was queried before is not sent to the provider again within the
+ * limits of the options. The provider is a server of the test, which counts requests.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-/** What tests of embedding ask of a server. */
+/** Requests of the embedding tests to a server. */
 import assert from 'node:assert/strict'
 import type { EmbeddingServer } from '../harness/embedding_server.js'
 import type { Server } from '../harness/server.js'
@@ -39,7 +39,10 @@ export async function vectorStats(server: Server): Promise<VectorStats> {
   return answer.json<VectorStats>()
 }
 
-/** Asks until nothing waits for vectors. @param wanted documents that must have some, by collection */
+/**
+ * Polls until no document waits for vectors.
+ * @param wanted documents that must have vectors, by collection
+ */
 export async function whenEmbedded(server: Server, wanted: Readonly<Record<string, number>>, msMax = 30_000): Promise<VectorStats> {
   const end = performance.now() + msMax
   for (;;) {

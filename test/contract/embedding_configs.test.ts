@@ -1,6 +1,6 @@
 /**
- * Stored embedding configurations through the real server: shapes, statuses, the default, and where keys are
- * not.
+ * Stored embedding configurations through the real server: shapes, statuses, the default, and the places that
+ * must not contain keys.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

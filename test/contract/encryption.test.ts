@@ -14,10 +14,10 @@ import { runToEnd, startServer, type Server } from '../harness/server.js'
 const KEY = randomBytes(32).toString('base64')
 const OTHER_KEY = randomBytes(32).toString('base64')
 
-/** Unique words: of content, metadata and keys, of settings, and of what was overwritten or deleted since. */
+/** Unique words in content, metadata, keys and settings, and in overwritten or deleted data. */
 const CANARY = /zebrafink|kormoran|pirol|wiedehopf|stieglitz|eisvogel|gimpel|neuntoeter/i
 
-/** Files of the data directory in which a canary can be read, in any of the usual encodings of text. */
+/** Files of the data directory that contain a canary in any of the usual text encodings. */
 async function filesWithCanaries(directory: string): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -83,13 +83,13 @@ class Client {
   add = (collection: string, key: string, contentMd: string, meta: Record<string, string[]> = {}): Promise<Record<string, unknown>> =>
     this.post('/v1/add', { collection, key, lang: 'en', contentMd, meta })
 
-  /** Waits for the end of a bulk ingest by asking for it. */
+  /** Polls until the end of a bulk ingest. */
   async ingested(id: string): Promise<{ readonly status: string; readonly failed: number; readonly errors?: readonly string[] }> {
     const job = await this.ok<{ status: string; failed: number; errors?: string[] }>('GET', `/v1/bulk-ingest-job/${id}`)
     return job.status === 'completed' || job.status === 'failed' ? job : this.ingested(id)
   }
 
-  /** Waits for the end of a rotation by asking for it. */
+  /** Polls until the end of a rotation. */
   async rotated(id: string): Promise<Job> {
     for (;;) {
       const job = await this.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
@@ -291,7 +291,7 @@ describe('encryption at rest', () => {
 
 const SECOND_KEY = { SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }
 const BOTH_KEYS = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 1, key: KEY }]) }
-/** The second one is primary again; the first came back under another id. */
+/** The second key is primary again; the first returns under another id. */
 const SECOND_KEY_LAST = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 3, key: KEY }]) }
 const DOCUMENTS = 1_200
 

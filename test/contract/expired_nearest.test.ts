@@ -1,6 +1,7 @@
 /**
- * What has expired and is not swept yet, or is gone, does not leave a search short while there is more:
- * rounds go on until the page is full or the end. Issue 15, point B2; http.md section 2.
+ * Documents that have expired without being swept, or are deleted, do not shorten a search while more matches
+ * exist: rounds continue until the page is full or the matches are exhausted. Issue 15, point B2; http.md
+ * section 2.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -8,7 +9,7 @@ import { EmbeddingServer } from '../harness/embedding_server.js'
 import { DocumentsClient, type Fields } from './documents_client.js'
 import { embeddingEnv, whenEmbedded } from './embedding_client.js'
 
-/** More than four doublings of what a first look asks for. */
+/** More than four doublings of the first round's size. */
 const MORTAL = 400
 const LIVING = 12
 

@@ -1,6 +1,7 @@
 /**
- * Export of collections as NDJSON and ZIP, in parts: contents, names, clients that are slow, stop reading or
- * go. service-1, "Export, backup, maintenance"; http.md, section 1; names: security.md, "File paths".
+ * Export of collections as NDJSON and ZIP, in parts: contents, names, and clients that are slow, stop reading
+ * or disconnect. service-1, "Export, backup, maintenance"; http.md, section 1; names: security.md, "File
+ * paths".
  */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -11,12 +12,12 @@ import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
 import type { DocumentJson, Fields } from './documents_client.js'
 import { readZip } from './zip_files.js'
 
-/** More than the sockets of both sides hold, so that a client that does not read stops the server. */
+/** More than the sockets of both sides buffer, so that a client that does not read stops the server. */
 const LARGE_DOCUMENTS = 6000
 const LARGE_CONTENT_BYTES = 4000
 const STALL_MS = 1500
 
-/** After the loop has read its sockets once more. */
+/** Resolves after the loop has read its sockets once more. */
 async function soon(value: boolean): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve))
   return value
@@ -50,7 +51,7 @@ describe('export', () => {
     assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/zip'], answer.text.slice(0, 200))
     return readZip(answer.body)
   }
-  /** Asks for the large collection and reads nothing. */
+  /** Requests the large collection and reads nothing. */
   const askOnly = async (format: string): Promise<RawSocket> => {
     const socket = await RawSocket.open(client.server.port)
     socket.pause()
@@ -187,7 +188,7 @@ describe('export', () => {
   describe('back pressure', () => {
     it('export: a client that takes nothing loses its connection, and holds no memory and no place', async () => {
       const sockets = await Promise.all(Array.from({ length: 12 }, (_, at) => askOnly(at % 2 === 0 ? 'ndjson' : 'zip')))
-      // A paused socket does not notice its end: the server says that it holds nothing any more.
+      // A paused socket does not notice its end, so the server's count of unsent bytes is polled.
       const open = async (): Promise<boolean> => (await metric('answers_unsent_bytes')) > 0
       await client.until(open, 'answers that nobody takes')
       await client.until(async () => !(await open()), 'the end of those connections')

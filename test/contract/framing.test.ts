@@ -1,5 +1,5 @@
 /**
- * Where a request ends and the next begins: what a proxy in front might read otherwise than the server is
+ * The boundaries of requests: framing that a proxy in front might interpret differently from the server is
  * refused. Raw sockets.
  */
 import assert from 'node:assert/strict'
@@ -12,7 +12,7 @@ const HOST = 'Host: localhost\r\n'
 const ADD = JSON.stringify({ collection: 'smuggled', key: 'k', lang: 'en', contentMd: 'x' })
 const SMUGGLED = `POST /v1/add HTTP/1.1\r\n${HOST}Content-Length: ${ADD.length}\r\n\r\n${ADD}`
 const REFUSED = /^HTTP\/1\.1 400 Bad Request\r\n[^]*\r\n\r\n\{"error":"invalid Content-Length, Transfer-Encoding or Host"\}$/
-/** uWebSockets.js closes what has sent no whole head after 10 s, in steps of 4. */
+/** uWebSockets.js closes connections without a complete head after 10 s, in steps of 4. */
 const HEADER_SECONDS_MAX = 15
 
 let server: Server
@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** What is answered until the connection is closed. */
+/** The answers up to the end of the connection. */
 async function closing(text: string): Promise<string> {
   const socket = await RawSocket.open(server.port)
   socket.write(text)

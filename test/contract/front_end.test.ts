@@ -180,7 +180,7 @@ describe('answers', () => {
     const socket = await RawSocket.open(server.port)
     socket.pause()
     socket.write(rawPost('/v1/search', JSON.stringify({ collection: 'front', limit: 100, sort: 'key' }), 'Connection: keep-alive\r\n'))
-    // Others are served while it does not read.
+    // Other clients are served while this one does not read.
     for (let i = 0; i < 50; i++) assert.equal((await server.get('/v1/health')).status, 200)
     socket.resume()
     const length = (text: string): number => Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Infinity)
@@ -216,7 +216,7 @@ describe('connections', () => {
     for (let i = 0; i < 200; i++) {
       const socket = await RawSocket.open(server.port)
       const request = rawPost(i % 2 === 0 ? '/v1/get' : '/v1/add', body)
-      // Cut at every place of the request in turn, whole and pipelined ones included.
+      // Cut at every position of the request in turn, including whole and pipelined requests.
       socket.write(i % 5 === 0 ? request.repeat(8) : request.slice(0, 1 + ((i * 7) % request.length)))
       if (i % 3 === 0) socket.reset()
       else socket.destroy()

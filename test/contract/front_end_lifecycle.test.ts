@@ -1,6 +1,6 @@
 /**
- * Starts, ends and refusals of the whole process: access modes, CORS lists, bounds of the queues, graceful
- * shutdown, second process, supervisor, listen addresses.
+ * Starts, ends and refusals of the whole process: access modes, CORS lists, queue limits, graceful shutdown,
+ * second process, supervisor, listen addresses.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -66,8 +66,8 @@ describe('overload', () => {
       const half = JSON.stringify({ ...DOCUMENT, contentMd: 'x'.repeat(15_000) })
       const holder = await RawSocket.open(server.port)
       holder.write(rawPost('/v1/add', half).slice(0, -1_000))
-      // What the holder has sent is counted once its bytes have been read: health, on a later turn of the
-      // loop, comes after them.
+      // The holder's body counts once its bytes have been read: health, on a later turn of the loop, comes
+      // after them.
       let refused = await server.post('/v1/add', half)
       for (let i = 0; i < 1000 && refused.status !== 503; i++) refused = await server.post('/v1/add', half)
       assert.equal(refused.status, 503)
@@ -154,7 +154,7 @@ describe('end and start', () => {
       const response = await server.post('/v1/add', { ...DOCUMENT, key: `k${i}` })
       return { i, status: response.status }
     })
-    // The first answer proves that the crowd has arrived; the others are under way.
+    // The first answer proves that all requests have arrived; the others are in progress.
     await Promise.race(writes)
     process.kill(server.pid, 'SIGTERM')
     const settled = await Promise.allSettled(writes)
@@ -235,7 +235,7 @@ async function childPid(server: Server): Promise<number> {
   return Number(children.trim().split(' ')[0])
 }
 
-/** Settles with the second ready line. Polls the server itself, not a clock: each try is a connection. */
+/** Settles at the second ready line. Polls the server itself, not a clock: each try is a connection. */
 async function untilReadyAgain(server: Server): Promise<void> {
   const readies = (): number => server.output().match(/^ready on/gm)?.length ?? 0
   while (readies() < 2) await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))

@@ -1,6 +1,6 @@
 /**
- * Full-text search over HTTP: answers, limits, refusals, freshness. Service-1 ("Full-text search") and
- * http.md section 2, sentence by sentence, as far as this version goes.
+ * Full-text search over HTTP: answers, limits, refusals, freshness. Follows service-1 ("Full-text search")
+ * and http.md section 2 sentence by sentence, as far as this version implements them.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -57,7 +57,7 @@ describe('POST /v1/fts', () => {
     it('shows the same documents on a page of megabytes as on a short one', async () => {
       await client.add(
         'long',
-        // Stored plain, by snappy and by zstd.
+        // Stored uncompressed, by snappy and by zstd.
         Array.from({ length: 260 }, (_, n) => ({
           key: `k${1_000 + n}`,
           lang: 'en',

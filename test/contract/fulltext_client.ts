@@ -1,7 +1,4 @@
-/**
- * A server with a small collection `blog`, and the requests that the contract tests of full-text search make
- * of it.
- */
+/** A server with a small collection `blog`, and the requests of the contract tests of full-text search. */
 import assert from 'node:assert/strict'
 import { startServer, type Server } from '../harness/server.js'
 
@@ -51,7 +48,7 @@ export class FulltextClient {
     this.#server = server
   }
 
-  /** Starts a server of its own and writes `DOCUMENTS` into `blog`. */
+  /** Starts a separate server and writes `DOCUMENTS` into `blog`. */
   static async start(env: Record<string, string> = {}): Promise<FulltextClient> {
     const client = new FulltextClient(await startServer({ env }))
     await client.add('blog', DOCUMENTS)
@@ -73,7 +70,7 @@ export class FulltextClient {
     assert.equal(body.failed, 0, JSON.stringify(body))
   }
 
-  /** A search of `blog`, unless `more` says another collection. */
+  /** A search of `blog`, unless `more` names another collection. */
   async fts(query: string, more: Record<string, unknown> = {}): Promise<FulltextAnswer> {
     return this.request('POST', '/v1/fts', { collection: 'blog', query, ...more })
   }
@@ -91,7 +88,7 @@ export class FulltextClient {
   async refusal(body: Record<string, unknown>): Promise<string> {
     const answer = await this.request('POST', '/v1/fts', body)
     assert.equal(answer.status, 400, JSON.stringify(answer.body))
-    // What the hint says is proved in hints.test.ts.
+    // hints.test.ts tests the hints.
     assert.deepEqual(
       Object.keys(answer.body).filter((name) => name !== 'hint'),
       ['error'],

@@ -1,7 +1,7 @@
 /**
- * service-1, "What the service does": stemming and stop words in 18 languages. Every language through the
- * front door: words of the golden lists, whose stems an independent implementation computed (the Polish ones
- * are our own, written and reviewed by hand).
+ * service-1, "What the service does": stemming and stop words in 18 languages. Every language over HTTP, with
+ * words of the golden lists, whose stems an independent implementation computed (the Polish list was written
+ * and reviewed by hand for this project).
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { startServer, type Server } from '../harness/server.js'
 const LANGUAGES = ['en', 'pl', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'ru', 'sv', 'no', 'da', 'fi', 'hu', 'ro', 'tr', 'ar', 'ta'] as const
 const WORDS_OF_EACH = 20
 
-/** Words of a language with their stems, those that the stemmer changes. */
+/** Words of a language that the stemmer changes, with their stems. */
 function stemmed(language: string): (readonly [word: string, stem: string])[] {
   const read = (name: string): unknown => JSON.parse(readFileSync(`test/golden/analyzer/${name}.json`, 'utf8'))
   const pairs =

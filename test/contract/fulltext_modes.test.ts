@@ -1,6 +1,6 @@
 /**
- * Wildcard, proximity and expression queries, fuzzy words, pmisparse, and what answers say beyond the
- * contract, over HTTP. Service-1 ("Full-text search"), algorithms.md sections 2 to 4.
+ * Wildcard, proximity and expression queries, fuzzy words, pmisparse, and answer fields beyond the contract,
+ * over HTTP. Service-1 ("Full-text search"), algorithms.md sections 2 to 4.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Full-text search over HTTP: algorithms, modes, languages, filters, the GET form. Service-1 ("Full-text
- * search") and http.md section 2, sentence by sentence, as far as this version goes.
+ * Full-text search over HTTP: algorithms, modes, languages, filters, the GET form. Follows service-1
+ * ("Full-text search") and http.md section 2 sentence by sentence, as far as this version implements them.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

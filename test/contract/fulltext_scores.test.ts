@@ -1,5 +1,5 @@
 /**
- * Scores against computations that share nothing with the service: test/golden/scores/compute.py writes
+ * Scores compared with computations that share no code with the service: test/golden/scores/compute.py writes
  * scores.json from collection.json by the formulas alone; bench/golden_scores.ts writes lucene.json, Lucene's
  * BM25 of the same. The collection is written in one batch, so that its statistics are those of its live
  * documents.
@@ -54,7 +54,7 @@ function casesOf(source: keyof typeof GOLDEN): readonly (Case & { readonly sourc
   return (JSON.parse(readGolden(GOLDEN[source])) as Case[]).map((each) => ({ ...each, source }))
 }
 
-/** Tests run compiled, in dist/test/contract; the files lie in the project's test folder. */
+/** Tests run compiled, in dist/test/contract; the files are in the project's test folder. */
 function readGolden(name: string): string {
   return readFileSync(new URL(`../../../test/golden/scores/${name}`, import.meta.url), 'utf8')
 }

@@ -1,8 +1,7 @@
 /**
- * What generators of clients make of /openapi.json: every operation, code that compiles under `strict`, and
- * clients that work on a running server. service-2, "Reference and health": the OpenAPI document;
- * docs/decisions/0171-openapi-for-generators.md. openapi-python-client is tried by `npm run
- * campaign:schemathesis`.
+ * Client generators applied to /openapi.json: they cover every operation, their code compiles under `strict`,
+ * and the clients work on a running server. service-2, "Reference and health": the OpenAPI document;
+ * docs/decisions/0171-openapi-for-generators.md. `npm run campaign:schemathesis` tests openapi-python-client.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -46,7 +45,7 @@ interface Used {
   readonly missing: string | undefined
 }
 
-/** Compiles what was generated with what uses it, and runs that. */
+/** Compiles the generated code with code that uses it, and runs the result. */
 async function use(name: string, usage: string): Promise<Used> {
   const usagePath = join(folder, name, 'usage.ts')
   writeFileSync(usagePath, usage)
@@ -57,7 +56,7 @@ async function use(name: string, usage: string): Promise<Used> {
   return run(server.url)
 }
 
-/** Beside this process, which sees meanwhile that the server closes a connection that nobody uses. */
+/** In a separate process, so that this one notices when the server closes an idle connection. */
 async function compile(options: readonly string[]): Promise<void> {
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   const always = [compiler, '--skipLibCheck', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable']

@@ -1,6 +1,6 @@
 /**
  * `mds export --git` against the real server and the real git: each revision is a commit, the files are the
- * documents, an import of them gives the same documents, and the same history gives the same commits.
+ * documents, an import of them produces the same documents, and the same history produces the same commits.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { SmallDisk } from '../fault/small_disk.js'
 import { DocumentsClient } from './documents_client.js'
 
-/** An export that has not ended by then never will. */
+/** An export that takes longer will never end. */
 const EXPORT_MS_MAX = 60_000
 
 function findRoot(folder: string): string {

@@ -1,6 +1,6 @@
 /**
- * A provider that takes requests and never answers. The server collects its garbage many times a second, so
- * that no time limit may hang on what nothing holds.
+ * A provider that accepts requests and never answers. The server collects garbage many times per second, so
+ * that no time limit may depend on an unreferenced object.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +10,10 @@ import { startServer, type Server } from '../harness/server.js'
 import { embeddingEnv, whenEmbedded } from './embedding_client.js'
 
 const WAIT_MS = 15_000
-/** The deadline of such a search is 20 s: what comes between was not the limit of the texts. */
+/**
+ * The deadline of such a search is 20 s. An answer after this time did not come from the time limit of the
+ * texts.
+ */
 const LATE_MS = 19_000
 
 describe('a provider that hangs', () => {

@@ -1,6 +1,6 @@
 /**
- * What a refusal says beside the contract's text: which field, what is expected there, and what came; short,
- * and without secrets. Issue 15, point C; docs/decisions/0175-refusals-have-hints.md.
+ * The hint of a refusal, beside the contract's text: the field, the expected value and the received value,
+ * short and without secrets. Issue 15, point C; docs/decisions/0175-refusals-have-hints.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -59,7 +59,7 @@ describe('hints', () => {
       'invalid searches.0.fuzzy',
       '`searches.0.fuzzy`: a whole number, 0 or more, is expected; 9.5 came.',
     ])
-    // Refused on the write lane, where the request is no more.
+    // Refused on the write lane, where the request is no longer available.
     assert.deepEqual(await refusal('/v1/collection-config', { collection: 'c', encrypted: true }, 'PUT'), [
       'invalid encrypted: SVC_ENCRYPTION_KEY is not set',
       '`encrypted`: SVC_ENCRYPTION_KEY is not set',

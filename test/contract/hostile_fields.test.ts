@@ -1,8 +1,8 @@
 /**
- * Every operation of the table with values in its text and number fields that no store takes: empty, NUL,
- * longer than a key can be, half a character, names of JavaScript's own. Whatever the answer is, it is none
- * of a fault of ours, and the server stays the one that it was. service-2, "Errors"; architecture.md: bad
- * input never costs the service.
+ * Every operation of the table with text and number values that no store accepts: empty, NUL, longer than a
+ * key may be, half a character, names of JavaScript's own properties. The answer never reports a fault of the
+ * server, and the server stays unaffected. service-2, "Errors"; architecture.md: bad input never costs the
+ * service.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -27,9 +27,9 @@ const TEXTS = [
   '..',
 ]
 const NUMBERS = [-1, 0, 1.5, 1e300, -1e300, 2 ** 53, 2 ** 32]
-/** In a path or a query string, where there is no more room. */
+/** Maximum length in a path or a query string, whose size is limited. */
 const URL_TEXT_MAX = 3_000
-/** Requests under way together. */
+/** Requests in flight at once. */
 const TOGETHER = 8
 
 let server: Server
@@ -57,7 +57,7 @@ function requestOf(row: Operation, input: Readonly<Record<string, unknown>>): Se
     delete rest[name]
     return encodeURIComponent(value.isWellFormed() ? value : value.toWellFormed())
   })
-  // An empty part of a path is another route.
+  // An empty path segment selects another route.
   if (path.includes('//') || path.endsWith('/')) return undefined
   if (route.method !== 'GET') return { method: route.method, path, body: rest }
   const query = new URLSearchParams(

@@ -137,7 +137,7 @@ describe('hybrid search', () => {
     const curated = await search()
     assert.deepEqual([curated.results[0]?.document.key, curated.results[0]?.pinned], ['neither', true])
     assert.ok(!curated.results.some(({ document }) => document.key === 'words'))
-    // More candidates than either engine gives at once.
+    // More candidates than either engine returns at once.
     assert.equal((await search({ topK: 10_000, oversample: 10 })).total, curated.total)
     await client.server.request('DELETE', `/v1/curation?id=${made.json<{ id: string }>().id}`)
   })

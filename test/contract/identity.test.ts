@@ -1,6 +1,6 @@
 /**
- * Who a document is, and the template variables of its content. service-1, "Document", identity rules 1 to 5;
- * http.md, "Document id".
+ * The identity of a document, and the template variables of its content. service-1, "Document", identity
+ * rules 1 to 5; http.md, "Document id".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -174,8 +174,8 @@ describe('identity', () => {
       assert.equal(await filled(`[%%${long}%%]`, { [long]: 'x' }), '[x]')
       assert.equal(await filled('%%50%%% %%a%b%% %%%%', { '50%': 'half', 'a%b': 'both' }), 'half both %%%%')
       assert.equal(await filled('%%a\r\n"b\\%%', { 'a\r\n"b\\': 'x' }), 'x')
-      // What is no variable does not hide the next one, and of two that overlap the one counts that ends
-      // first.
+      // Text that is not a variable does not hide the next variable. Of two overlapping ones the one that
+      // ends first counts.
       assert.equal(await filled('100%% of %%a%% %%%b%%', { a: '1', b: '2' }), '100%% of 1 %2')
       assert.equal(await filled('%%a%%b%%', { 'a%%b': 'long', a: 'short' }), 'shortb%%')
       assert.equal(await filled('%%a%%b%%', { 'a%%b': 'long', b: 'short' }), 'long')

@@ -1,6 +1,6 @@
 /**
- * Forms of input that clients of some languages send, and names and texts that are easily taken wrongly:
- * docs/decisions/0175-refusals-have-hints.md. What is refused changes nothing.
+ * Input forms that clients of some languages send, and names and texts that are easily misinterpreted:
+ * docs/decisions/0175-refusals-have-hints.md. A refused request changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +10,7 @@ import { DocumentsClient } from './documents_client.js'
 type Body = Readonly<Record<string, unknown>>
 
 const ID = { collection: 'guarded', key: 'doc', lang: 'en' }
-/** Operations that write documents, each with a body that is good in itself. */
+/** Operations that write documents, each with a valid body. */
 const WRITES = [
   { method: 'POST', path: '/v1/add', body: { ...ID, contentMd: 'changed' } },
   { method: 'PATCH', path: '/v1/update', body: { ...ID, contentMd: 'changed' } },

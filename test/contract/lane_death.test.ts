@@ -1,6 +1,6 @@
 /**
- * A lane that runs out of memory dies alone: the log says why, its requests are answered 503, and the next
- * ones are served. The bound on its heap is lowered, so that an honest request passes it.
+ * A lane that runs out of memory ends alone: the log gives the reason, its requests are answered 503, and the
+ * next ones are served. The limit of its heap is lowered, so that an ordinary request exceeds it.
  */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
@@ -8,7 +8,7 @@ import { startServer, type Server } from '../harness/server.js'
 
 let server: Server
 before(async () => {
-  // 32 MB for bodies, and next to nothing beside them.
+  // 32 MB for bodies, and almost nothing besides.
   server = await startServer({ env: { SVC_LIMIT_LANE_HEAP_MB_MAX: '4', SVC_MAX_BODY_BYTES: String(8 << 20) } })
 })
 after(() => server.stop())

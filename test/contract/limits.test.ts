@@ -1,4 +1,4 @@
-/** How many results at most, whatever a request says: service-2 "Limits". */
+/** The maximum number of results, whatever a request asks for: service-2 "Limits". */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { DocumentsClient, summary } from './documents_client.js'

@@ -1,6 +1,6 @@
 /**
- * Web pages and a server on the same machine: which Origin, Host and Sec-Fetch-Site may come from this
- * machine, and what switches that off. Raw sockets, because clients write these headers themselves.
+ * Web pages and a server on the same machine: which Origin, Host and Sec-Fetch-Site are accepted as local,
+ * and which options switch the check off. Raw sockets, because HTTP clients set these headers themselves.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
@@ -33,9 +33,9 @@ const post = (server: Server, origin: string): Promise<string> =>
 /** A request as a browser sends it for an image, a script, a frame or a link, without `Origin`. */
 const browse = (server: Server, path: string, site: string, mode: string, dest: string, method = 'GET', to?: string): Promise<string> =>
   ask(server, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: ${site}\r\nSec-Fetch-Mode: ${mode}\r\nSec-Fetch-Dest: ${dest}\r\n`, '', to) // prettier-ignore
-/** Mode and destination of what a page embeds or fetches without asking for permission. */
+/** Mode and destination of resources that a page embeds or fetches without a permission check. */
 const EMBEDDED = [['no-cors', 'image'], ['no-cors', 'script'], ['no-cors', 'empty'], ['navigate', 'iframe'], ['navigate', 'object'], ['navigate', ''], ['', '']] as const // prettier-ignore
-/** About the server itself. */
+/** Pages about the server itself. */
 const PAGES = ['/', '/docs', '/openapi.json', '/health', '/v1/health', '/livez', '/readyz', '/metrics', '/v1/stats', '/v1/config', '/v1/system/info', '/v1/endpoints', '/v1/fts-languages'] // prettier-ignore
 const DATA = ['/v1/backups', '/v1/doc-meta?collection=c&key=k&lang=en', '/v1/fts?collection=c&q=a', '/v1/meta-keys?collection=c', '/nowhere'] // prettier-ignore
 const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])

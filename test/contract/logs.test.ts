@@ -1,6 +1,6 @@
 /**
- * The log of a running server: forms, levels, lines for requests and for what changes much at once, and what
- * never stands in it. events.md section 13, security.md.
+ * The log of a running server: formats, levels, lines for requests and for large changes, and data that must
+ * never appear in it. events.md section 13, security.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -27,7 +27,7 @@ const linesOf = (server: Server): Line[] =>
 
 const logged = (server: Server, message: string): Line[] => linesOf(server).filter(({ msg }) => msg === message)
 
-/** Lines are written by their threads before the answer leaves, and come through the pipe a moment later. */
+/** Threads write their lines before the answer is sent; the lines arrive through the pipe a moment later. */
 async function until(found: () => boolean): Promise<void> {
   const end = Date.now() + 20_000
   while (!found()) {
@@ -126,7 +126,7 @@ describe('a log in JSON', () => {
 
 describe('the last words of a process', () => {
   it('an error that nobody catches is a line of JSON before the process ends', async () => {
-    // As soon as the program runs.
+    // Throws as soon as the program runs.
     const thrower = `import { isMainThread } from 'node:worker_threads'
       if (isMainThread) setInterval(() => { if (process.listenerCount('uncaughtExceptionMonitor') > 0) throw new Error('nobody catches') }, 1)`
     const options = `--import data:text/javascript,${encodeURIComponent(thrower)}`

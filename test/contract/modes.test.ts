@@ -1,7 +1,7 @@
 /**
- * Access modes over the data that they guard. service-1, "Access modes": "`read`: read-only; every write
- * operation answers 403 with `read-only mode`"; "`write`: write-only"; "`wr`: read and write (default)". One
- * directory goes through all modes.
+ * Access modes over stored data. service-1, "Access modes": "`read`: read-only; every write operation answers
+ * 403 with `read-only mode`"; "`write`: write-only"; "`wr`: read and write (default)". One directory is
+ * opened in all modes in turn.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

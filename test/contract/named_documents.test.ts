@@ -1,6 +1,6 @@
 /**
- * Collection, key and language of a request choose the document, in every operation on one: beside it stand
- * documents that differ from it in one of the three alone, and they neither answer nor change. service-1,
+ * Collection, key and language of a request select the document, in every operation on one document.
+ * Documents that differ in only one of the three exist beside it; they neither answer nor change. service-1,
  * "Document operations", "Revisions".
  */
 import assert from 'node:assert/strict'
@@ -8,8 +8,9 @@ import { after, before, describe, it } from 'node:test'
 import { DocumentsClient, NOT_FOUND, summary, type DocumentJson, type Fields } from './documents_client.js'
 
 /**
- * Which of the three a request names otherwise. The wanted one last: what is written later is not what
- * answers by chance.
+ * All combinations of two collections, two keys and two languages, in the order in which they are written.
+ * Single documents are taken from the middle of the list, so that the one written last is not returned by
+ * chance.
  */
 const NAMES: readonly { readonly collection: string; readonly key: string; readonly lang: string }[] = ['a', 'b'].flatMap((collection) =>
   ['one', 'two'].flatMap((key) => ['en', 'de'].map((lang) => ({ collection, key, lang }))),
@@ -24,7 +25,10 @@ describe('documents by name', () => {
   })
   after(() => client.stop())
 
-  /** Fresh collections for each test, every document once. @returns the names as they are stored */
+  /**
+   * New collections for each test, every document once.
+   * @returns the names as stored
+   */
   const documents = async (): Promise<readonly Name[]> => {
     const prefix = client.collection()
     const names = NAMES.map((name) => ({ ...name, collection: `${prefix}-${name.collection}` }))
@@ -38,7 +42,7 @@ describe('documents by name', () => {
     return answer.json<DocumentJson & Fields>()
   }
   const read = async ({ collection, key, lang }: Name): Promise<DocumentJson | undefined> => client.get(collection, key, { lang })
-  /** Nothing but `changed` is other than it was. */
+  /** Checks that only `changed` differs from its earlier state. */
   const stayed = async (names: readonly Name[], changed: Name): Promise<void> => {
     for (const name of names)
       if (name !== changed) {
@@ -108,7 +112,7 @@ describe('documents by name', () => {
     const name = names[5] as Name
     const [first] = await client.revisions(name.collection, name.key, { lang: name.lang })
     const timestamp = first?.timestamp ?? 0
-    // Of several states of one second the timestamp alone takes the newest.
+    // Of several states within one second the timestamp alone selects the newest.
     await client.until(() => Promise.resolve(Math.floor(Date.now() / 1000) > timestamp), 'a second has passed')
     await client.add(name.collection, name.key, { lang: name.lang, contentMd: 'later' })
     const restored = await ask('POST', '/v1/revisions/restore', { ...name, timestamp })

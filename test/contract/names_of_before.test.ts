@@ -1,8 +1,9 @@
 /**
- * Names that older versions took: with `|` in collections and languages, and Greek ones whose two small
+ * Names that older versions accepted: collections and languages with `|`, and Greek names whose two small
  * sigmas made two documents of one name. The backup was made by such a version. All stay readable, each by
- * its own spelling; new ones are refused, or are one. All of it in clear and in encrypted collections, whose
- * rows lie under hashes of the same old forms. docs/decisions/0177-names.md.
+ * its own spelling. New names of the first kind are refused, and of the second kind they are one document.
+ * All cases run in plaintext and in encrypted collections, whose rows are stored under hashes of the same old
+ * forms. docs/decisions/0177-names.md.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
@@ -20,7 +21,7 @@ const BACKUP = join(findRoot(dirname(fileURLToPath(import.meta.url))), 'test', '
 
 const OLD_COLLECTIONS = ['C', 'C|a', 'old', 'greek', 'ΤΟΠΟΣ']
 const KEY = Buffer.alloc(32, 3).toString('base64')
-/** Documents of the older version, each with a word that it is given. */
+/** Documents of the older version, each with a unique word. */
 const SOURCES = [
   ['otter', 'C', 'a|b', 'en'],
   ['lynx', 'C|a', 'b', 'en'],
@@ -49,17 +50,17 @@ for (const isSealed of [false, true]) {
       await provider.stop()
     })
 
-    /** The store as the older version left it, but for the encryption. */
+    /** The store as the older version left it, except for the encryption. */
     const restore = async (): Promise<void> => {
       assert.equal((await client.post('/v1/restore', { from: 'names.db' })).status, 200)
       for (const collection of OLD_COLLECTIONS) await seal(collection)
       await sealRows()
     }
-    /** What is written from now on. */
+    /** Encrypts data written from now on. */
     const seal = async (collection: string): Promise<void> => {
       if (isSealed) assert.equal((await client.server.request('PUT', '/v1/collection-config', { collection, encrypted: true })).status, 200)
     }
-    /** What is there: every row of the old version, under the form of its name that it had. */
+    /** Encrypts the existing rows: every row of the old version, under the old form of its name. */
     const sealRows = async (): Promise<void> => {
       if (!isSealed) return
       const { id } = (await client.post('/v1/encryption/rotate', {})).json()

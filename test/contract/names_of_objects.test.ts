@@ -1,8 +1,9 @@
 /**
- * Names that every JavaScript object has (`__proto__`, `constructor` and others) are names like others,
- * wherever a client chooses a name: in bodies that are parsed as they are, and in those of 64 KiB or more,
- * which are scanned first and lose what the operation does not know. Answers are compared as text, because a
- * lost `__proto__` is not seen by a comparison of objects. What input_forms.test.ts has is not repeated.
+ * Names that every JavaScript object has (`__proto__`, `constructor` and others) are ordinary names wherever
+ * a client chooses a name: in bodies that are parsed directly, and in those of 64 KiB or more, which are
+ * first scanned and stripped of fields that the operation does not know. Answers are compared as text,
+ * because a comparison of objects does not notice a lost `__proto__`. Cases of input_forms.test.ts are not
+ * repeated.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -22,7 +23,7 @@ for (const paddingBytes of [0, 70_000]) {
     })
     after(() => client.stop())
 
-    /** Unknown members of these names in front of the known ones, and the padding. */
+    /** Puts unknown members with these names before the known ones, and the padding. */
     const send = async (path: string, fields: object, method = 'POST'): Promise<TestResponse> => {
       const unknown = text({ ...(mapOf({ collection: 'other', meta: {} }) as object), ignored: 'x'.repeat(paddingBytes) })
       const body = `${unknown.slice(0, -1)},${text(fields).slice(1)}`
@@ -109,7 +110,7 @@ for (const paddingBytes of [0, 70_000]) {
         await send('/v1/delete-collection', { collection: name })
         assert.equal(summary(await client.post('/v1/get', { collection: name, key: name, lang: name })), NOT_FOUND)
       }
-      // What every object has by nature is still there: nothing was written into it.
+      // The inherited properties are unchanged: nothing was written into them.
       assert.equal((await client.add('plain', 'plain', { meta: { a: ['b'] } })).id, 'plain|plain|en')
       assert.equal((await client.search('other')).total, 0)
     })

@@ -1,6 +1,6 @@
 /**
- * The client of object stores against a real S3-compatible server, which checks signatures and preconditions.
- * service-2, "Storage backends"; security.md, "SSRF": endpoints that clients set go through the guard.
+ * The object store client against a real S3-compatible server, which checks signatures and preconditions.
+ * service-2, "Storage backends"; security.md, "SSRF": endpoints set by clients go through the guard.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * What the server tells about itself through the front door. service-1, "Health and statistics"; service-2,
- * "System" and "Versioning".
+ * The server's reports about itself over HTTP. service-1, "Health and statistics"; service-2, "System" and
+ * "Versioning".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -60,8 +60,8 @@ describe('the server about itself', () => {
       assert.ok(description.length > 0, path)
       const asked = path.replaceAll(/:\w+/g, 'nothing')
       const { status } = await server.request(method, asked, method === 'GET' ? undefined : {})
-      // A path that names something has nothing to answer for a name that nothing has; that it is served
-      // shows in what it says to another method.
+      // A path with a name answers 404 for an unknown name; its answer to another method shows that it is
+      // served.
       if (path.includes('/:'))
         assert.deepEqual([status, (await server.request('PATCH', asked, {})).status], [404, 405], `${method} ${path}`)
       else assert.ok(status === 200 || status === 400, `${method} ${path}: ${status}`)

@@ -49,7 +49,7 @@ describe('pages', () => {
     assert.ok(links.includes('FtsHit') && links.includes('Highlight') && links.includes('PinInput'))
     for (const name of new Set(links)) assert.ok(text.includes(`<section id="type-${name}"`), name)
     assert.match(text, /id="type-Highlight".*?<code>startOffset<\/code>/s)
-    // An object without a name stands in the table of who has it.
+    // A nested object without a name is listed in the table of its owner.
     assert.match(text, /<code>searchStats\.durationMs<\/code>/)
     assert.match(text, /<input id="find" type="search"/)
   })

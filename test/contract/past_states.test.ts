@@ -13,7 +13,7 @@ describe('past states', () => {
   })
   after(() => client.stop())
 
-  /** Until the clock of the server shows a second after this one. */
+  /** Waits until the server's clock shows a later second. */
   const pass = async (second: number): Promise<void> =>
     client.until(async () => (await client.get('none', 'none')) === undefined && Math.floor(Date.now() / 1000) > second, 'the next second')
   const asOf = (name: string, when: unknown, more: Fields = {}) =>

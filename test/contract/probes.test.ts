@@ -1,4 +1,4 @@
-/** Probes, metrics of operation, versions, and where the root leads. */
+/** Probes, operational metrics, versions, and the redirect of the root. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ describe('a server at its ends', () => {
   it('probes: a server that shuts down is alive and not ready', async () => {
     const server = await startServer()
     const socket = await RawSocket.open(server.port)
-    // Its answer is not finished before the body is: the shutdown waits for it.
+    // It is not answered before its body is complete, so the shutdown waits for it.
     const slow = await RawSocket.open(server.port)
     slow.write('POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{')
     socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n')

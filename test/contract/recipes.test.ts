@@ -66,7 +66,7 @@ it('recipe: an operation is added in two files; it is routed, validated, listed 
   }
 })
 
-/** Something has to write it: settings are written by the new kind. */
+/** Writes an entry of the new kind: settings are written by it. */
 const WRITER: Edit = {
   file: 'src/domain/settings_decision.ts',
   find: "entry: { kind: 'setting', lsn,",

@@ -1,6 +1,6 @@
 /**
- * A long history takes little room: superseded states are stored as differences, behind the back of readers.
- * Sizes are those of the stored records.
+ * A long history takes little space: superseded states are stored as differences in the background. Sizes are
+ * those of the stored records.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ const BYTES_MAX = 60_000
 const folder = mkdtempSync(join(tmpdir(), 'mds-packing-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** 10 KB of prose-like text, each time with another sentence changed. */
+/** 10 KB of prose-like text; each revision changes another sentence. */
 function contentOf(revision: number): string {
   const sentences = Array.from({ length: 150 }, (_, index) => {
     const changed = revision > 0 && (revision * 37) % 150 === index
@@ -27,7 +27,7 @@ function contentOf(revision: number): string {
   return sentences.join('\n')
 }
 
-/** Bytes of the records of all documents, and how many bodies are differences. */
+/** Bytes of the records of all documents, and the number of bodies stored as differences. */
 function storedIn(path: string): { readonly bytes: number; readonly differences: number } {
   const environment = openEnvironment(currentGeneration(path))
   let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * Revisions: every state of a document that was kept, and its restoration. service-1, "Document operations";
- * the additive number of a revision tells those of one second apart.
+ * Revisions: every stored state of a document, and its restoration. service-1, "Document operations"; the
+ * additional revision number distinguishes revisions of the same second.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -95,7 +95,7 @@ describe('revisions', () => {
 
     it('restore: of several revisions in one second the timestamp alone takes the newest, the number any of them', async () => {
       const c = client.collection()
-      // Enough writes that several share a second, whenever it begins.
+      // Enough writes that several fall into one second, whenever it begins.
       await Promise.all(Array.from({ length: 20 }, (_, number) => client.add(c, 'doc', { contentMd: `v${number}` })))
       const revisions = await client.revisions(c, 'doc')
       const crowded = revisions.filter(({ timestamp }) => revisions.filter((other) => other.timestamp === timestamp).length > 2)

@@ -1,6 +1,6 @@
 /**
- * What one server exports another one takes in by add-batch, by a bulk ingest job and by `mds import`, with
- * every field, and exports again byte for byte, revisions excepted. Issue 15, point B1;
+ * An export of one server is imported by another through add-batch, a bulk ingest job and `mds import`, with
+ * every field, and exported again byte for byte, revisions excepted. Issue 15, point B1;
  * docs/decisions/0176-batches-state-times.md.
  */
 import assert from 'node:assert/strict'
@@ -38,7 +38,7 @@ describe('export and import', () => {
     const lines = bytes.toString().split('\n').slice(0, -1)
     return lines.map((line) => JSON.parse(line) as Fields)
   }
-  /** Documents of every kind, the times of some of them long ago. */
+  /** Documents of every kind, some of them with times in the distant past. */
   const fill = async (collection: string): Promise<void> => {
     const stated = [
       { key: 'Old Key', lang: 'en_GB', contentMd: '# Ä\r\n%%a%%', meta: { b: ['2', '1'], a: [] }, addedAt: 1, updatedAt: 1_000_000_000 },
@@ -109,7 +109,7 @@ describe('export and import', () => {
 
   it('export: a ZIP whose temporary file can not be written is 503 and names the reason; NDJSON needs none', async () => {
     await client.add('spooled', 'k')
-    // The bulk lane opens the directory with its first request.
+    // The bulk lane opens the directory at its first request.
     await exported(client, 'spooled')
     const { directory } = client.server
     renameSync(directory, `${directory}-away`)

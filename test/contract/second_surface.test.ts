@@ -1,6 +1,6 @@
 /**
  * A second surface beside HTTP: one folder (test/harness/msgpack_surface) and one line in the list of
- * surfaces. It runs in a thread of its own and reaches the same operations by the port form of the core.
+ * surfaces. It runs in a separate thread and reaches the same operations by the port form of the core.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mds-surface-'))
 const path = join(folder, 'socket')
 
 const textOf = ({ body }: Answered): string => Buffer.from(body).toString()
-/** As HTTP would say it. */
+/** The corresponding HTTP status. */
 const statusOf = ({ code }: Answered): number => (code === null ? 200 : entryOf(code as ErrorCode).http)
 
 describe('a second surface', () => {
@@ -75,7 +75,7 @@ describe('a second surface', () => {
     assert.equal(whole.contentType, 'application/x-ndjson')
     assert.equal(textOf(whole).trim().split('\n').length, 300)
     assert.ok(textOf(await client.ask('export', { collection: 'c', format: 'ndjson' }, 1)).length > 0)
-    // As many as there may be at once, and one more: each has given its place back.
+    // One more than the maximum number at once: each has released its slot.
     for (let at = 0; at < 20; at++) await client.ask('export', { collection: 'c', format: 'zip' }, 1)
     assert.equal(statusOf(await client.ask('export', { collection: 'c', format: 'ndjson' })), 200)
   })

@@ -1,6 +1,6 @@
 /**
- * SIGHUP: the configuration is read again, what can change does, and neither the server nor its supervisor
- * ends.
+ * SIGHUP: the configuration is read again, changeable settings change, and neither the server nor its
+ * supervisor ends.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -44,7 +44,7 @@ for (const supervisor of [false, true]) {
       await until(server, / info SIGHUP: changed setting=log\.level from=warn to=info$/m)
       await until(server, / info SIGHUP: changed setting=log\.access from=false to=true$/m)
       await until(server, / warn SIGHUP: changed, and needs a restart setting=search\.cacheSize$/m)
-      // The default, but set: from then on web pages of all origins may call.
+      // The value is the default, but set explicitly: it lets web pages of all origins call the server.
       await until(server, / warn SIGHUP: changed, and needs a restart setting=http\.corsOrigins$/m)
       await server.get('/v1/backup?to=said')
       await until(server, / info request method=GET path=\/v1\/backup /)
@@ -91,8 +91,8 @@ describe('SIGHUP to a supervisor', () => {
 })
 
 /**
- * From the first line of its child's code on, which the supervisor has loaded as well: the system starts a
- * process with SIGHUP ending it.
+ * From the first line of the child's code on, which the supervisor has loaded as well: by default SIGHUP ends
+ * a new process.
  */
 function hangUpOften(pid: number, isReady: () => boolean): void {
   const again = async (): Promise<void> => {
@@ -124,11 +124,11 @@ describe('a server in the foreground of a terminal', () => {
       }
       const url = /API reference: (\S+)\/docs/.exec(output)?.[1] ?? assert.fail(output)
       assert.equal((await fetch(`${url}/livez`)).status, 200)
-      // Its end of the terminal goes with it.
+      // This also closes its end of the terminal.
       terminal.kill('SIGKILL')
       await once(terminal, 'close')
-      // The lock of the store is free when the process has ended; the start waits for nothing, so it is tried
-      // until then.
+      // The lock of the store is free when the process has ended. A start does not wait for the lock, so it
+      // is retried until then.
       const end = Date.now() + 30_000
       for (;;) {
         try {

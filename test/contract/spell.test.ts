@@ -1,6 +1,6 @@
 /**
  * Spell correction over HTTP: service-1, `SVC_SPELL`; service-2, `spellCorrect`, `spellLang` and "Temporal
- * and spell records"; http.md, sections 2 (`spellCorrected`) and 4. What the contract leaves open:
+ * and spell records"; http.md, sections 2 (`spellCorrected`) and 4. Points that the contract leaves open:
  * docs/decisions/0065-spell-correction.md.
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 /**
  * Storage backends of collections over HTTP, against a real S3-compatible server: service-2, "Storage
- * backends". Only bodies move; what is acknowledged can be read; a store that fails makes writes fail and
- * nothing else.
+ * backends". Only bodies move. Acknowledged data is readable. A failing store makes writes fail and nothing
+ * else.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -103,7 +103,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.equal((await client.addBatch('far', unkept('one', 'two'))).added, 2)
     assert.equal(below('far/').length, 3)
     await client.stop()
-    // Nothing is in memory any more.
+    // Memory is empty after the restart.
     const fresh = await server.start()
     const files = await readZip((await fresh.post('/v1/export', { collection: 'far', format: 'zip' })).body)
     assert.deepEqual([...files].sort(), [['kept.en.md', 'A revision: kingfisher.'], ['one.en.md', 'The body of one: kingfisher.'], ['two.en.md', 'The body of two: kingfisher.']]) // prettier-ignore
@@ -289,7 +289,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     const client = await server.start()
     assert.deepEqual(await client.found('rebuilt', 'kingfisher'), ['a', 'b'], 'replayed')
     await client.stop()
-    // Another default language: the whole index is built anew.
+    // Another default language makes the start rebuild the whole index.
     const fresh = await server.start({ SVC_FTS_DEFAULT_LANG: 'de' })
     assert.deepEqual(await fresh.found('rebuilt', 'kingfisher'), ['a', 'b'], 'rebuilt')
   })
@@ -307,7 +307,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     await store.stop()
   })
 
-  /** Of 20 KB, which hardly compress. */
+  /** 20 KB that hardly compress. */
   const large = (key: string): Fields => ({
     key,
     lang: 'en',

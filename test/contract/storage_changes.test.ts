@@ -1,6 +1,6 @@
 /**
- * Storage backends while something changes beside the writes: the configuration, the secret, the server's
- * life. What was acknowledged is there with its content, what was not is whole or not there.
+ * Storage backends during changes in parallel to writes: the configuration, the secret, restarts of the
+ * server. Acknowledged writes are present with their content; others are present as a whole or absent.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -11,9 +11,7 @@ import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkep
 const KEYS = 24
 const ROUNDS_MIN = 12
 
-/**
- * Documents that several writers overwrite, one key each, and the last content of each that was acknowledged.
- */
+/** Documents that several writers overwrite, one key each, and the last acknowledged content of each. */
 class Writers {
   readonly acknowledged = new Map<string, string>()
   #isEnded = false
@@ -38,7 +36,7 @@ class Writers {
     }
   }
 
-  /** Every third time by an update of what is there, which needs the body where it lies. */
+  /** Every third write updates the existing document, which requires its body. */
   async #write(key: string, contentMd: string): Promise<void> {
     const { collection } = this
     const named = { collection, key, lang: 'en' }

@@ -1,6 +1,6 @@
 /**
- * What the tests of storage backends share: servers whose directories outlive them, configurations, documents
- * whose bodies lie in a backend and nowhere else.
+ * Tools shared by the tests of storage backends: servers whose directories outlive them, configurations, and
+ * documents whose bodies are stored only in a backend.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { DocumentsClient, summary, type Fields } from './documents_client.js'
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 export const UNAVAILABLE = '503 {"error":"storage backend unavailable"}'
 
-/** Documents that are no revisions: their bodies lie in the backend and nowhere else. */
+/** Documents without revisions, whose bodies are stored only in the backend. */
 export const unkept = (...keys: readonly string[]): Fields[] =>
   keys.map((key) => ({ key, lang: 'en', contentMd: `The body of ${key}: kingfisher.`, saveRevision: false }))
 
@@ -38,7 +38,7 @@ export async function configure(client: DocumentsClient, collection: string, fie
 
 export const configured = (collection: string): string => `200 {"status":"ok","collection":"${collection}"}`
 
-/** @param change of the storageConfig */
+/** @param change fields of the storageConfig to replace */
 export function placeIn(store: ObjectStore, change: Fields = {}): Fields {
   const config = { endpoint: store.endpoint, bucket: 'docs', region: REGION, accessKey: ACCESS_KEY, secretKey: SECRET_KEY, ...change }
   return { storageBackend: 's3', storageConfig: config }

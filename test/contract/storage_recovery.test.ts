@@ -1,6 +1,6 @@
 /**
- * Storage backends where something is away, lost, restored or taken back while the server goes on: what was
- * acknowledged stays readable, what is missing is found again, and one fault stays where it is.
+ * Storage backends while parts are unavailable, lost, restored or rolled back and the server continues:
+ * acknowledged data stays readable, missing data is found again, and a fault affects nothing else.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
@@ -15,7 +15,7 @@ import { configure, configured, metricOf, placeIn, Restarted, unkept } from './s
 const FIRST_KEY = Buffer.alloc(32, 7).toString('base64')
 const SECOND_KEY = { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64'), SVC_ENCRYPTION_KEY_ID: '2' }
 const BOTH_KEYS = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 1, key: FIRST_KEY }]) }
-/** Questions after which a rotation of so few rows has come to its end, if nothing keeps it. */
+/** Number of polls within which a rotation of so few rows ends, if nothing blocks it. */
 const QUESTIONS = 300
 
 interface Job {
@@ -105,7 +105,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
   })
 
   const SOON = { SVC_LIMIT_UNINDEXED_RETRY_MS: '300' }
-  /** Of a server that has ended. */
+  /** Reads the directory of a stopped server. */
   async function isIndexMarked(): Promise<boolean> {
     const environment = openEnvironment(generationPath(server.directory, 'gen-000001'))
     const isMarked = isIndexIncomplete(environment)
@@ -147,7 +147,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     await server.client.addBatch('damaged', unkept('whole'))
     await server.client.stop()
     store.place('docs', gone, null)
-    // Another default language: the whole index is built anew.
+    // Another default language makes the start rebuild the whole index.
     const ANEW = { ...SOON, SVC_FTS_DEFAULT_LANG: 'de' }
     const client = await server.start(ANEW)
     assert.deepEqual(await client.found('damaged', 'kingfisher'), ['whole'])

@@ -1,6 +1,4 @@
-/**
- * The supervisor: what it does when the server ends, again and again. Each restart is a real one.
- */
+/** The supervisor's reaction to repeated ends of the server. Each restart is a real one. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
@@ -20,7 +18,7 @@ async function killChild(server: Server): Promise<void> {
   process.kill(await childPid(server), 'SIGKILL')
 }
 
-/** Each look is a connection. */
+/** Each poll is a connection. */
 async function untilReady(server: Server, times: number): Promise<void> {
   const readies = (): number => server.output().match(/^ready on/gm)?.length ?? 0
   while (readies() < times) await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))
@@ -55,7 +53,7 @@ describe('supervisor', () => {
 
   it('supervisor: where the system refuses a new process it tries again', async () => {
     await atOneAddress(async (options) => {
-      // As during an upgrade of Node: the program is not there for a while.
+      // As during an upgrade of Node: the executable is missing for a while.
       const runtime = await mkdtemp(join(tmpdir(), 'mds-runtime-'))
       const execPath = join(runtime, 'node')
       await copyFile(process.execPath, execPath)

@@ -1,7 +1,7 @@
 /**
- * The running server about itself, and every operation against its own row: access modes, statistics,
- * metrics, reference pages, and that each answer has the shape that the OpenAPI document promises. service-1:
- * Access modes, Health and statistics; service-2: System; http.md, sections 1 and 8.
+ * The running server's reports about itself, and every operation compared with its own row: access modes,
+ * statistics, metrics, reference pages, and each answer's shape as specified by the OpenAPI document.
+ * service-1: Access modes, Health and statistics; service-2: System; http.md, sections 1 and 8.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -23,7 +23,7 @@ const FIRST = {
 
 const INGESTED = Array.from({ length: 4000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
 
-/** An input for every operation, in an order in which each finds what it needs. */
+/** An input for every operation, ordered so that each finds the data that it needs. */
 const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
   ['add', { ...FIRST, ttl: 3600 }],
   ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
@@ -121,7 +121,7 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['deleteBackup', { name: 'tour.db' }],
 ]
 
-/** Operations that are there only where they are asked for. */
+/** Enables the optional operations. */
 const EVERYTHING_ON = {
   SVC_SPELL: 'true',
   SVC_TEMPORAL: 'true',

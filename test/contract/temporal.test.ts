@@ -45,7 +45,7 @@ class TrackedClient extends DocumentsClient {
     return answer.json()
   }
 
-  /** Types in their order. */
+  /** Event types in their order. */
   async types(collection: string, key: string, more: Fields = {}): Promise<string[]> {
     return (await this.events(collection, key, more)).events.map(({ eventType }) => eventType)
   }

@@ -1,7 +1,7 @@
 /**
  * Expiry. service-1, "Document expiry": "a document with a TTL is deleted automatically once the TTL elapses;
- * `ttl` of 0 removes the TTL". Readers see it gone at its second; the sweep that deletes it comes later, so
- * every test looks from the first moment until the row has left the statistics.
+ * `ttl` of 0 removes the TTL". Readers no longer see it from its second on. The sweep deletes it later, so
+ * every test checks from the first moment until the row has left the statistics.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +10,7 @@ import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
 const TTL_MAX = 100 * 365 * 86_400
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
-/** No operation knows the document `expires`; `stays` stands beside it. */
+/** Checks that no operation finds the document `expires`; `stays` exists beside it. */
 async function gone(client: DocumentsClient, c: string): Promise<void> {
   const { documents, total } = await client.search(c, { filterMeta: { colour: ['red'] } })
   assert.deepEqual([documents.map(({ key }) => key), total], [['stays'], 1])

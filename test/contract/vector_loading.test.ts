@@ -1,7 +1,7 @@
 /**
- * Search by vectors while the vector index is loading: service-1 "Vector search", service-2 "Errors". The
- * index of a store is made long to load: its files are gone, so that every vector is read from the store
- * again, and the server is asked from its first moment on.
+ * Vector search while the vector index is loading: service-1 "Vector search", service-2 "Errors". The index
+ * takes long to load: its files are removed, so that every vector is read from the store again. The server
+ * receives requests from its first moment on.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { embeddingEnv, vectorStats } from './embedding_client.js'
 
 const DOCUMENTS = 3_000
 const GROUP = 500
-/** Of each document: what is to be loaded, more than what is to be indexed. */
+/** Chunks per document: more to load than to index. */
 const CHUNKS = 300
 const DIMENSIONS = 3
 
@@ -37,7 +37,7 @@ describe('while the vector index is loading', () => {
   before(async () => {
     provider = await EmbeddingServer.start()
     await fill(directory)
-    // The index of words is built by this start, so that the next one has nothing to wait for but vectors.
+    // This start builds the word index, so that the next one only waits for vectors.
     assert.equal(await (await start()).stop(), 0)
   })
   after(async () => {
@@ -52,7 +52,7 @@ describe('while the vector index is loading', () => {
     for (const name of readdirSync(directory)) if (name.startsWith('gen-')) rmSync(join(directory, name, 'vectors'), { recursive: true })
     const server = await start()
     t.after(() => server.kill())
-    // All at once: it does not load for long.
+    // All at once, because loading does not take long.
     const [first, others] = await Promise.all([
       Promise.all(Object.entries(SEARCHES).map(([path, body]) => server.post(path, body))),
       Promise.all([
@@ -82,7 +82,7 @@ function assertLoading(answer: TestResponse): void {
   assert.equal(answer.headers['retry-after'], '1')
 }
 
-/** Straight into the store: a provider would take many times as long. */
+/** Written directly to the store: a provider would take many times longer. */
 async function fill(directory: string): Promise<void> {
   const store = new TruthStore(openDataDirectory(directory).generationPath)
   const writer = store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })

@@ -1,6 +1,6 @@
 /**
- * Options, defaults and answer fields of cross-search, classify, find-duplicates and hybrid search, one by
- * one, each where leaving it out gives something else: service-1 "Vector search" and "Hybrid,
+ * Options, defaults and answer fields of cross-search, classify, find-duplicates and hybrid search. Each is
+ * tested in a case where omitting it changes the result: service-1 "Vector search" and "Hybrid,
  * cross-collection and analysis".
  */
 import assert from 'node:assert/strict'
@@ -212,7 +212,7 @@ describe('options of searches by vectors', () => {
   })
 
   it('find-duplicates: threshold is 0.9 by default', async () => {
-    // Cosines of shared hashed words: 0.87 and 0.94, with one word more among 3 and among 7.
+    // Cosines of shared hashed words: 0.87 and 0.94, with one additional word beside 3 and beside 7.
     const [few, many] = ['alpha beta gamma', 'one two three four five six seven']
     const contents = [few, `${few} delta`, many, `${many} eight`]
     await client.addBatch('nearly', contents.map((contentMd, at) => ({ key: `near-${at}`, lang: 'en', contentMd }))) // prettier-ignore

@@ -1,6 +1,6 @@
 /**
- * How a collection's vectors are kept and searched by its configuration and the server's options: service-2
- * "Collection configuration", algorithms.md section 7, decision 0133.
+ * How the collection's configuration and the server's options determine the storage and the search of
+ * vectors: service-2 "Collection configuration", algorithms.md section 7, decision 0133.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { DocumentsClient, type DocumentJson, type Fields } from './documents_cli
 import { embeddingEnv, whenEmbedded } from './embedding_client.js'
 
 const DIMENSIONS = 64
-/** Enough for codes to be searched: fewer are read one by one, exactly. */
+/** Enough for a search by codes: fewer vectors are compared one by one, exactly. */
 const DOCUMENTS = 2200
 const WORDS = ['otter', 'river', 'fish', 'heron', 'bank', 'lynx', 'forest', 'snow', 'hare', 'owl', 'night', 'marsh']
 
@@ -21,7 +21,7 @@ interface Found {
   readonly algorithm: string
 }
 
-/** Some words for each number, none like another's. */
+/** A unique combination of words for each number. */
 function textOf(at: number): string {
   return `${WORDS[at % 12]} ${WORDS[Math.floor(at / 12) % 12]} ${WORDS[Math.floor(at / 144) % 12]} place${at % 37} time${at % 41}`
 }
@@ -59,7 +59,7 @@ describe('vector quantization', () => {
     assert.equal(answer.status, 200, answer.text)
     return answer.json<Found>()
   }
-  /** Files take in what is new some seconds after the last write. */
+  /** New vectors are stored in files some seconds after the last write. */
   const whenStored = async (bytes: number): Promise<void> => {
     const folder = join(directory, 'gen-000001', 'vectors')
     for (const end = performance.now() + 30_000; ;) {
@@ -71,8 +71,8 @@ describe('vector quantization', () => {
     }
   }
   /**
-   * Of the best ten of some queries by vectors of full precision: how many are found, and that their scores
-   * are those of full precision.
+   * For some queries: the share of the best ten by full-precision vectors that is found. Also checks that the
+   * scores are those of full precision.
    */
   const recall = async (algorithm: string, more: Fields = {}): Promise<number> => {
     let found = 0

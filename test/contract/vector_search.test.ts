@@ -1,5 +1,5 @@
 /**
- * Search by vectors over HTTP: service-1 "Vector search", "Hybrid, cross-collection and analysis", http.md
+ * Vector search over HTTP: service-1 "Vector search", "Hybrid, cross-collection and analysis", http.md
  * section 2, decisions 0140 to 0142. The provider is a server of the test, whose vectors are hashed words.
  */
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ interface Found {
 
 const near = (one: number, other: number): boolean => Math.abs(one - other) < 1e-4
 
-/** Keys by cosine with the query, and the cosines. */
+/** Keys ordered by cosine with the query, and the cosines. */
 function ranking(query: Float32Array, texts: Readonly<Record<string, string>>): readonly (readonly [string, number])[] {
   const scored = Object.entries(texts).map(([key, text]) => {
     const vector = embedText(text, DIMENSIONS)

@@ -1,6 +1,6 @@
 /**
- * Searches by vectors at their edges: names that can't be, empty texts, models that were switched, contents
- * that have moved on since they were embedded. Rules: decisions 0140 and 0141.
+ * Edge cases of vector search: impossible names, empty texts, switched models, contents that have changed
+ * since they were embedded. Rules: decisions 0140 and 0141.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Synonyms and stop words of a collection over HTTP: service-1, "Full-text search"; http.md, section 2.
- * Changes hold from the next search on, without a reindex.
+ * Changes apply from the next search on, without a reindex.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

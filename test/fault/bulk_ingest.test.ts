@@ -1,7 +1,7 @@
 /**
- * The end of the process during a bulk ingest job, by SIGKILL at different moments and by SIGTERM: its record
- * says exactly what is stored, and the jobs behind it are failed, too. The documents of a job are kept in
- * memory only (service-1, "States and transitions").
+ * The process ends during a bulk ingest job, by SIGKILL at different moments and by SIGTERM. The job's record
+ * then states exactly what is stored, and the jobs queued behind it are failed, too. The documents of a job
+ * are kept in memory only (service-1, "States and transitions").
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,10 @@ interface JobJson {
 
 const RESTARTED = 'server restarted mid-job'
 const DOCUMENTS = 3000
-/** The kill comes once so many documents are stored: in the first chunk, between two, in a later one. */
+/**
+ * Numbers of stored documents at which the kill occurs: in the first chunk, between two chunks, in a later
+ * one.
+ */
 const MOMENTS = [1, 65, 500, 1100, 1700]
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-ingest-'))
@@ -52,14 +55,14 @@ async function runUntil(server: Server, id: string, processed: number): Promise<
   }
 }
 
-/** What a start after the end has to show. */
+/** Checks the state after the next start. */
 async function verify(server: Server, collection: string, running: string, waiting: string): Promise<JobJson> {
   const job = await read(server, running)
   assert.deepEqual([job.status, job.errors, job.failed, job.total], ['failed', [RESTARTED], 0, DOCUMENTS])
   assert.ok(job.completedAt !== undefined)
   assert.equal(job.processed, job.added)
   assert.equal(await count(server, collection), job.added)
-  // In the order of the request, and whole.
+  // Documents are stored whole and in the order of the request.
   for (const i of [0, Math.floor(job.added / 2), job.added - 1, job.added, DOCUMENTS - 1]) {
     const answer = await server.post('/v1/get', { collection, key: `k${i}`, lang: 'en' })
     assert.equal(answer.status, i < job.added ? 200 : 404, `k${i} of ${job.added}`)
@@ -85,7 +88,7 @@ describe('the end of the process during a bulk ingest', () => {
       const job = await verify(second, collection, running, waiting)
       assert.ok(job.added >= moment)
       stopped.push(job.added)
-      // The queue of this process is its own; the records of the last one stay as they are.
+      // The queue belongs to this process; the records of the previous one are unchanged.
       const next = await submit(second, `${collection}-next`, documents.slice(0, 70))
       while ((await read(second, next)).status !== 'completed');
       assert.deepEqual(await read(second, running), job)

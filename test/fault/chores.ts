@@ -1,8 +1,8 @@
 /**
- * What a server does beside single writes: bulk ingests, whose documents make the index flush and merge,
- * exports, backups and their restoration, trimming of revisions, rotation of keys. Every chore leaves what
- * the ledger of the write load knows as it is: a backup is restored before anything else is written. A chore
- * may be refused or break off while a fault is armed; what it says it has done must be so.
+ * The chores of a server besides single writes: bulk ingests, whose documents make the index flush and merge,
+ * exports, backups and their restoration, trimming of revisions, rotation of keys. Every chore leaves the
+ * documents in the write load's ledger unchanged: a backup is restored before anything else is written. A
+ * chore may be refused or break off while a fault is armed, but what it reports as done must be done.
  */
 import { rmSync } from 'node:fs'
 import path from 'node:path'
@@ -12,19 +12,19 @@ import { COLLECTION } from './write_load.js'
 
 const BULK_COLLECTION = 'bulk'
 /**
- * 250 x 6 KB are a fourth of what the index flushes at once, so every fourth round has a flush, and later
- * ones merges.
+ * 250 x 6 KB are a quarter of the index's flush threshold. Every fourth round therefore has a flush, and
+ * later ones have merges.
  */
 const BULK_DOCUMENTS = 250
 const BULK_WORDS = 700
 const KEPT_REVISIONS = 6
-/** A job is asked for until it ends; each question is a request of its own. */
+/** A job is polled until it ends; each poll is a separate request. */
 const POLL_MS = 20
 const JOB_MS_MAX = 60_000
 
 export interface ChoreOutcome {
   done: number
-  /** Answers of 500 and above, and 409 where a torn call has done what it denied. */
+  /** Answers of 500 and above, and 409 after a torn call that succeeded although it reported failure. */
   refused: number
   unanswered: number
   hung: number
@@ -36,7 +36,7 @@ export class Chores {
   readonly #random: Random
   readonly #isSealed: boolean
   #round = 0
-  /** Highest round whose bulk ingest was said to be completed. */
+  /** Highest round whose bulk ingest was reported as completed. */
   #completedRound = 0
 
   constructor(directory: string, random: Random, isSealed: boolean) {
@@ -46,8 +46,9 @@ export class Chores {
   }
 
   /**
-   * Those that other clients may write beside. @param backups and as many exports: each makes, names and
-   * removes some six files and folders
+   * Chores that may run beside other clients' writes.
+   * @param backups number of backups and of exports: each creates, renames and removes some six files and
+   *   folders
    */
   async beside(http: HttpClient, outcome: ChoreOutcome, backups: number): Promise<void> {
     this.#round++
@@ -55,7 +56,7 @@ export class Chores {
     await this.copies(http, outcome, backups)
   }
 
-  /** Backups, removed again, and as many exports. */
+  /** Makes backups, removes them again, and makes as many exports. */
   async copies(http: HttpClient, outcome: ChoreOutcome, backups: number): Promise<void> {
     for (let number = 0; number < backups; number++) {
       await this.#try(outcome, () => this.#export(http, outcome, number % 2 === 0 ? 'zip' : 'ndjson'))
@@ -65,8 +66,8 @@ export class Chores {
   }
 
   /**
-   * Those during which nobody else writes. @param restores whether a restore, the longest of all, is among
-   * them
+   * Chores that run without other writers.
+   * @param restores whether to include a restore, which takes longest
    */
   async alone(http: HttpClient, outcome: ChoreOutcome, restores: boolean): Promise<void> {
     await this.#try(outcome, async () => {
@@ -82,7 +83,7 @@ export class Chores {
       rmSync(path.join(this.#directory, 'backups', name), { force: true })
   }
 
-  /** After a start: what a completed job has stored is there. */
+  /** After a start: the documents of a completed job are stored. */
   async verify(http: HttpClient): Promise<readonly string[]> {
     if (this.#completedRound === 0) return []
     const complaints: string[] = []
@@ -119,8 +120,8 @@ export class Chores {
   }
 
   /**
-   * @returns the job once it has ended; null where nobody can say, or it waits for space on a disk that
-   * refuses writes
+   * @returns the job once it has ended; null if its state is unknown, or if it waits for space on a disk that
+   *   refuses writes
    */
   async #ended(http: HttpClient, at: string, outcome: ChoreOutcome): Promise<{ readonly status: string; readonly failed: number } | null> {
     const deadline = Date.now() + JOB_MS_MAX
@@ -140,7 +141,8 @@ export class Chores {
   async #export(http: HttpClient, outcome: ChoreOutcome, format: 'ndjson' | 'zip'): Promise<void> {
     const { status, bytes } = await http.fetch('POST', '/v1/export', JSON.stringify({ collection: COLLECTION, format }))
     if (!this.#count({ status, body: null }, outcome)) return
-    // A whole answer is a whole export: the end of a ZIP file's directory, or a line after every document.
+    // A complete answer contains a complete export: a ZIP file ends with its central directory's end record,
+    // NDJSON with a newline.
     const isWhole = format === 'zip' ? bytes.subarray(-22).readUInt32LE(0) === 0x06054b50 : bytes.length === 0 || bytes.at(-1) === 10
     if (!isWhole) outcome.complaints.push(`an export as ${format} of ${bytes.length} bytes ends in the middle`)
   }

@@ -1,8 +1,8 @@
 /**
- * A server whose machine has a wrong clock: before 1970, or after 2106, where the stored formats end. Writes
- * succeed with the nearest time that can be stored, everything answers, the log says so once, and what was
- * written is there when the clock is right again. The clock is moved by a preload shim (shim/clock.c), so
- * that V8 and every library see it.
+ * A server on a machine with a wrong clock: before 1970, or after 2106, where the stored formats end. Writes
+ * succeed with the nearest storable time, all requests are answered, the log reports it once, and the data is
+ * readable when the clock is correct again. A preload shim (shim/clock.c) moves the clock, so that V8 and
+ * every library see it.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { buildShim } from './shim_build.js'
 
 const NOTE = /the clock is before 1970 or after 2106: times are stored as the nearest that can be/g
 const TTL = 3600
-/** More than all lanes together take at once, so that each thread meets the clock. */
+/** More than all lanes take at once, so that each thread reads the clock. */
 const CONCURRENT = 64
 
 interface Stored {
@@ -62,7 +62,7 @@ describe('clocks that no stored time can hold', () => {
   }
 })
 
-/** @param second the one that every stored time is */
+/** @param second the value of every stored time */
 async function useAll(server: Server, second: number): Promise<void> {
   const post = <T>(path: string, body: unknown): Promise<T> => ask<T>(server, 'POST', path, body)
   const id = { collection: 'c', key: 'k', lang: 'en' }
@@ -87,7 +87,7 @@ async function useAll(server: Server, second: number): Promise<void> {
   assert.equal((await post<{ total: number }>('/v1/fts', { collection: 'c', query: 'walrus' })).total, 3)
 }
 
-/** The default range ends with the present second, as everywhere. */
+/** The default range ends with the present second. */
 async function checkTracked(server: Server, second: number): Promise<void> {
   const query = { collection: 'c', key: 'k', lang: 'en', eventType: 'update' }
   const { events } = await ask<{ events: { timestamp: number }[] }>(server, 'POST', '/v1/temporal/query', query)

@@ -1,7 +1,7 @@
 /**
- * A byte that changed on disk: the service says which record is damaged and never answers with wrong content;
- * everything else stays served. The byte is changed with the server down, in the data file, where the stored
- * value shows the document's own words (values under the compression threshold are stored plain).
+ * A changed byte on disk: the service names the damaged record and never answers with wrong content;
+ * everything else stays served. The test changes the byte in the data file with the server down, at the
+ * document's own words (values under the compression threshold are stored uncompressed).
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -96,7 +96,7 @@ function contentOf(i: number): string {
   return `# Document ${i}\n\nThis is the ${marker(i)} of the document.\n`
 }
 
-/** Changes one bit of the word wherever the file holds it (LMDB leaves copies on free pages). */
+/** Flips one bit of the word at every occurrence in the file (LMDB leaves copies on free pages). */
 function damage(file: string, word: string): void {
   const bytes = readFileSync(file)
   let position = bytes.indexOf(word)

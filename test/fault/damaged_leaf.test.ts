@@ -1,8 +1,8 @@
 /**
- * A leaf of the truth env whose damage ends whoever reads it: a start does not read leaves
+ * A leaf of the truth env whose damage kills any process that reads it. A start does not read leaves
  * (docs/decisions/0155-a-start-refuses-a-store-that-is-not-whole.md), so the server ends at the first request
- * that does. The start that follows reads them all and is refused in one line, in place of a loop of crashes;
- * `mds doctor` names it.
+ * that does. The following start reads all leaves and is refused in one line, which prevents a crash loop;
+ * `mds doctor` names the leaf.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -57,7 +57,7 @@ describe('a damaged leaf', () => {
     try {
       const before = server.output()
       await assert.rejects(server.post('/v1/get', ASKED))
-      // Without the look at every page it would be ready again, and end again.
+      // Without the check of every page the server would become ready again, and end again.
       while (!/^can't start.*\n/mu.test(server.output()) && !server.output().slice(before.length).includes('ready on'))
         await new Promise((resolve) => setImmediate(resolve))
       const printed = server.output().slice(before.length).trim().split('\n')

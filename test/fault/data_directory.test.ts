@@ -1,7 +1,7 @@
 /**
- * Starts over a data directory that is not whole: whatever is missing, cut or changed, the start serves all
- * of what was stored, or is refused in one line that says what was found and what to do, with the exit code
- * that tells the supervisor not to try again. Nothing is removed.
+ * Starts over an incomplete or damaged data directory. Whatever is missing, truncated or changed, the start
+ * either serves everything that was stored, or is refused in one line that names the finding and the remedy,
+ * with the exit code that tells the supervisor not to retry. Nothing is removed.
  * docs/decisions/0155-a-start-refuses-a-store-that-is-not-whole.md.
  */
 import assert from 'node:assert/strict'
@@ -39,7 +39,10 @@ describe('a data directory that is not whole', () => {
     change(directory)
     return directory
   }
-  /** Under the supervisor, as the program runs. @returns the line */
+  /**
+   * Runs under the supervisor, as in production.
+   * @returns the line
+   */
   const refused = async (directory: string): Promise<string> => {
     const { code, output } = await runToEnd({ directory, supervisor: true })
     assert.equal(code, 2, output)
@@ -149,12 +152,12 @@ describe('a data directory that is not whole', () => {
       (at) => at.fill(0, 0, PAGE_BYTES),
       (at) => at.fill(0, PAGE_BYTES, 2 * PAGE_BYTES),
       (at) => at.fill(0xff, 0, 2 * PAGE_BYTES),
-      // The roots of the free list and of the tables, far behind the end.
+      // The roots of the free list and of the tables, far behind the end of the file.
       (at) => at.writeBigUInt64LE(1n << 40n, newer + 24 + 64),
       (at) => at.writeBigUInt64LE(1n << 40n, newer + 24 + 112),
-      // The last page.
+      // The number of the last page.
       (at) => at.writeBigUInt64LE(1n << 50n, newer + 24 + 120),
-      // The size of pages.
+      // The page size.
       (at) => at.writeUInt32LE(0, newer + 24 + 24),
     ]
     for (const [index, damage] of damages.entries()) {
@@ -188,11 +191,11 @@ describe('a data directory that is not whole', () => {
             assert.match((error as Error).message, /^truth\.mdb: /u)
           }
         }
-    // Many at once: what matters alone would matter among others. Those that say whether the machine has gone
-    // down since are apart: together they are another state.
+    // Many flips at once: a flip that matters alone matters among others, too. The fields that show whether
+    // the machine has rebooted are tested separately, because together they form another state.
     const isOfBoot = (at: number): boolean => (at >> 3) % PAGE_BYTES >= 24 + 136
-    // Two less in the newest transaction's number is what LMDB leaves behind a meta page that a full disk
-    // refused: the start takes the state before it (decision 0155).
+    // A newest transaction number reduced by two is what LMDB leaves after a full disk has refused a meta
+    // page. The start then uses the previous state (decision 0155).
     const isOfTransaction = (at: number): boolean => (at >> 3) % PAGE_BYTES >= 24 + 128 && !isOfBoot(at)
     for (const at of unseen.filter(isOfTransaction)) {
       const changed = Buffer.from(good)

@@ -1,7 +1,7 @@
 /**
- * A full disk: writes are refused before they are tried, reads go on in the same process, what frees space
- * works, and writing is resumed by itself. A file system of its own is filled by somebody else, to the last
- * byte; and by a preloaded shim the disk refuses a commit that seemed to have room.
+ * A full disk: writes are refused before they are tried, reads continue in the same process, operations that
+ * free space work, and writes resume automatically. Another process fills a separate file system to the last
+ * byte. A preloaded shim makes the disk refuse a commit that seemed to fit.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -20,8 +20,8 @@ import { UNTIL_MS_MAX, untilAsked } from './until.js'
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
 const REFUSED = '{"error":"disk full, writes are refused until there is space"}'
 /**
- * From the deletion to the first write: the lane looks twice a second, removes the rows in small groups, and
- * the machine may be busy.
+ * From the deletion to the first write: the lane checks twice per second, removes the rows in small groups,
+ * and the machine may be busy.
  */
 const RESUMED_MS_MAX = 20_000
 const document = (key: string, collection = 'full'): Record<string, string> => ({
@@ -31,12 +31,12 @@ const document = (key: string, collection = 'full'): Record<string, string> => (
   contentMd: `text of ${key} `.repeat(200),
 })
 
-/** About so many bytes of words that do not compress. */
+/** Returns about the given number of bytes of incompressible words. */
 function wordsOf(random: Random, bytes: number): string {
   return Array.from({ length: bytes / 12 }, () => random.next().toString(36).slice(2)).join(' ')
 }
 
-/** Asks until the answer is as wanted; each question is a request to the server. */
+/** Repeats the request until the answer is as wanted. */
 function until(ask: () => Promise<TestResponse>, isWanted: (answer: TestResponse) => boolean): Promise<TestResponse> {
   const asked = (): Promise<TestResponse | undefined> => ask().catch(() => undefined)
   return untilAsked(asked, (answer) => answer !== undefined && isWanted(answer)) as Promise<TestResponse>
@@ -50,8 +50,8 @@ const isStatus =
 const NOT_MOUNTED = 'NOT TESTED: a file system of its own takes the right to mount'
 
 /**
- * A server on a small file system of its own; both are gone after the test. Undefined, and the test is
- * skipped, without the right to mount.
+ * A server on a separate small file system; both are removed after the test. Undefined without the privilege
+ * to mount; the test is then skipped.
  */
 async function startOnDisk(
   test: TestContext,
@@ -210,7 +210,8 @@ describe('a disk on which nothing is free, and the reserve is taken, too', () =>
     disk.fill(0)
     await until(() => server.post('/v1/add', large('new', 'kept')), isStatus(503))
     assert.equal((await server.post('/v1/delete-collection', { collection: 'dropped' })).json().deletedCount, 176)
-    // What is given up is taken at once: the rows of the collection go in what the env itself has.
+    // The reserve is released and immediately used up. The rows of the collection are removed within the free
+    // pages of the env itself.
     disk.fill(0)
     const begun = performance.now()
     const taken = await until(
@@ -237,7 +238,7 @@ describe('a disk that has room for small requests alone', () => {
       const low = persistence.warnings.find(({ code }) => code === 'disk_low')?.detail
       return { codes: persistence.warnings.map(({ code }) => code), low, freeBytes: persistence.freeBytes, status }
     }
-    // A quarter of what is kept is written to RESERVE, behind the start.
+    // After the start a quarter of the reserve is written to RESERVE.
     await untilAsked(
       () => stat(join(disk.path, 'db', 'RESERVE')).catch(() => undefined),
       (reserve) => reserve?.size === 512 << 10,
@@ -291,7 +292,7 @@ describe('a commit that the disk refuses', () => {
   const setUp = async (): Promise<{ readonly directory: string; readonly control: FaultControl; readonly remove: () => Promise<void> }> => {
     const scratch = await mkdtemp(join(tmpdir(), 'mds-no-space-'))
     const control = new FaultControl(join(scratch, 'control'))
-    // Where the shim looks from its start on.
+    // The shim watches this directory from its start, so it must exist.
     await mkdir(join(scratch, 'db'))
     return { directory: join(scratch, 'db'), control, remove: () => rm(scratch, { recursive: true, force: true }) }
   }
@@ -323,7 +324,7 @@ describe('a commit that the disk refuses', () => {
     const truth = join(directory, 'gen-000001', 'truth.mdb')
     const large = { ...document('large'), contentMd: wordsOf(new Random(7), 4 << 20) }
     const before = (await stat(truth)).size
-    // The last one before the meta page, and the one that the large body is in.
+    // The last write before the meta page, which contains the large body.
     control.arm({ kind: 'write', at: 3, error: 'ENOSPC', manner: 'torn', lasts: true, only: 'truth.mdb' })
     assert.equal((await server.post('/v1/add', large)).text, REFUSED)
     assert.match(control.state().hit, /writev/)

@@ -1,9 +1,9 @@
 /**
- * The disk-full campaign: a supervised server on a small file system, eight writers with a ledger and four
- * readers, and somebody who fills the disk, by turns from outside and by documents. Round after round it
- * fills up, writes are refused, space comes back (a file is removed, or a collection is deleted), and writing
- * must be resumed by itself. Every read must be answered all the while, and every acknowledged write be there
- * at the end. Used by scripts/campaign-disk-full.mjs.
+ * The disk-full campaign: a supervised server on a small file system, eight writers with a ledger, and four
+ * readers. The disk is filled alternately from outside and by documents. In each round the disk fills up,
+ * writes are refused, space is freed (a file is removed, or a collection is deleted), and writes must resume
+ * automatically. Every read must be answered throughout, and every acknowledged write must be present at the
+ * end. Used by scripts/campaign-disk-full.mjs.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,11 +18,11 @@ import { COLLECTION, WriteLoad } from './write_load.js'
 const DISK_MB = 64
 const READERS = 4
 const REQUESTS_PER_CLIENT = 8
-/** Documents that fill the disk: of words that do not compress. */
+/** Documents that fill the disk, made of incompressible words. */
 const FILLER_WORDS = 4000
 const FILLER_DOCUMENTS = 10
 /**
- * From the return of space to the first acknowledged write: the lane looks twice a second, and the machine
+ * From the return of space to the first acknowledged write: the lane checks twice per second, and the machine
  * may be busy.
  */
 const RECOVERY_MS_MAX = 10_000
@@ -33,14 +33,14 @@ export interface RoundReport {
   readonly filledBy: 'another' | 'documents'
   readonly acknowledged: number
   readonly refused: number
-  /** Health said that the disk is full. */
+  /** Whether health reported the full disk. */
   readonly isSaid: boolean
   readonly reads: number
-  /** Reads that were not answered as a read is. */
+  /** Reads without a correct answer. */
   readonly readsFailed: number
-  /** From the return of space to the first write that was taken. */
+  /** From the return of space to the first accepted write. */
   readonly recoveryMs: number
-  /** Each a sentence; empty where everything is as promised. */
+  /** One sentence each; empty if all guarantees hold. */
   readonly complaints: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export class DiskFullRun {
   #http!: HttpClient
   #fillers = 0
 
-  /** @throws Error where this user may not mount */
+  /** @throws Error if this user may not mount */
   constructor(seed: number) {
     const disk = SmallDisk.mount(DISK_MB)
     if (disk === undefined) throw new Error('a file system of its own takes the right to mount')
@@ -71,7 +71,7 @@ export class DiskFullRun {
     this.#http = new HttpClient(this.#server.port)
   }
 
-  /** How often the supervisor had to start the server again. */
+  /** Number of restarts by the supervisor. */
   get restarts(): number {
     return this.#server.output().match(/starting it again/g)?.length ?? 0
   }
@@ -81,11 +81,10 @@ export class DiskFullRun {
     const reading = this.#read()
     const before = await this.#load.run(this.#http, REQUESTS_PER_CLIENT)
     if (filledBy === 'another') this.#disk.fill(0)
-    // Also then: what an earlier round has deleted is space, and writes that find room in it are rightly
-    // taken.
+    // In this case, too: space freed in an earlier round may correctly be used by writes.
     await this.#fillWithDocuments(complaints)
-    // Trimming the binlog may have made room again meanwhile. What must not be: health that says nothing
-    // while writes are refused.
+    // Trimming of the binlog may have freed space meanwhile. The forbidden case is a health answer without a
+    // warning while writes are refused.
     let isSaid = false
     await this.#until(
       async () => {
@@ -116,7 +115,7 @@ export class DiskFullRun {
     }
   }
 
-  /** The last word: an orderly end on a full disk, and a start from what is there. */
+  /** The final check: a clean stop on a full disk, and a start from what is stored. */
   async end(): Promise<readonly string[]> {
     this.#disk.fill(0)
     this.#http.close()
@@ -164,8 +163,8 @@ export class DiskFullRun {
   }
 
   /**
-   * Until nothing is taken any more: a batch may be too large for what is left where a single document is
-   * not, and that where a smaller one is not.
+   * Writes until nothing is accepted: when a batch no longer fits, a single document may, and then a smaller
+   * one.
    */
   async #fillWithDocuments(complaints: string[]): Promise<void> {
     for (let words = FILLER_WORDS; words >= 1; words = Math.floor(words / 4)) {

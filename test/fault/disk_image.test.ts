@@ -1,5 +1,5 @@
 /**
- * The rules by which a disk after a power cut is rebuilt, on hand-made logs: what must survive, what may be
+ * The rules for rebuilding a disk after a power cut, on hand-written logs: what must survive, what may be
  * lost, and what a flush does not cover.
  */
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ function flush(file: number, sequence: number): readonly IoRecord[] {
   ]
 }
 
-/** What a cut after these records leaves of a file, null for no such file. */
+/** The content of a file after a cut behind these records, null if the file does not exist. */
 function afterCut(records: readonly IoRecord[], chance: { readonly survive: number; readonly torn: number }, name = 'data'): string | null {
   const disk = new DiskState()
   for (const record of records) disk.feed(record)

@@ -1,10 +1,13 @@
 /**
- * What a power cut may have left: the files rebuilt from a prefix of the log. Everything flushed before the
- * cut is there; of the unflushed writes any subset, each possibly torn at sectors of 512 bytes. Assumptions,
- * each weaker than or equal to what ext4 and xfs give: a sector is written whole or not at all; a flush
- * covers what was recorded before it began; changes of names (create, rename, unlink) reach the disk in
- * order; a flushed file's creation and whatever came before a flush of a directory is on disk, later changes
- * by chance. Sizes only grow by writes that survived, so a lost tail is a shorter file.
+ * The possible states of the files after a power cut, rebuilt from a prefix of the log. Everything flushed
+ * before the cut is present. Of the unflushed writes any subset is present, each possibly torn at sectors of
+ * 512 bytes. Assumptions, each weaker than or equal to the guarantees of ext4 and xfs:
+ *   - a sector is written whole or not at all
+ *   - a flush covers what was recorded before it began
+ *   - changes of names (create, rename, unlink) reach the disk in order
+ *   - the creation of a flushed file is on disk, and so is everything before the flush of a directory; later
+ *     changes are on disk by chance
+ * Sizes grow only by surviving writes, so a lost tail is a shorter file.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,25 +16,25 @@ import type { Random } from './random.js'
 
 const SECTOR_BYTES = 512
 
-/** Decides how much of what was not flushed survives. */
+/** Decides which of the unflushed changes survive. */
 export interface CutChance {
-  /** Share of unflushed writes that are there at all, 0..1. */
+  /** Share of unflushed writes that survive, 0..1. */
   readonly survive: number
   /** Share of those that are torn, 0..1. */
   readonly torn: number
 }
 
 interface Change {
-  /** Where the bytes start; for a change of length (`bytes` null) the new length. */
+  /** Offset of the bytes; for a change of length (`bytes` null) the new length. */
   readonly offset: number
   readonly bytes: Buffer | null
   durable: boolean
 }
 
-/** One file by content; names point to it, and descriptors of the same name share it. */
+/** One file by content. Names point to it, and descriptors of the same name share it. */
 interface Inode {
   readonly changes: Change[]
-  /** Place of its creation in the list of name changes. */
+  /** Index of its creation in the list of name changes. */
   readonly created: number
 }
 
@@ -43,17 +46,17 @@ type NameChange =
 type Behind = { readonly kind: 'file'; readonly inode: Inode; readonly path: string } | { readonly kind: 'directory' }
 
 /**
- * LMDB's lock files hold reader slots and mutexes only: nothing that outlives a boot, and they are mapped
+ * LMDB's lock files contain only reader slots and mutexes, which do not outlive a boot. They are mapped
  * writable.
  */
 function isLockFile(name: string): boolean {
   return name.endsWith('-lock') || path.basename(name) === 'lock.mdb'
 }
 
-/** The state of the disk at one moment of the log, built by feeding it records in order. */
+/** The state of the disk at one moment of the log, built by adding records in order. */
 export class DiskState {
   readonly #names: NameChange[] = []
-  /** As the process sees them now. */
+  /** The names as the process sees them now. */
   readonly #live = new Map<string, Inode>()
   readonly #behind = new Map<number, Behind>()
   readonly #flushing = new Map<number, { readonly behind: Behind; readonly extent: number }>()
@@ -103,7 +106,7 @@ export class DiskState {
     }
   }
 
-  /** Names and whole contents as the process itself saw them last. */
+  /** Names and whole contents as the process last saw them. */
   *files(): Iterable<readonly [string, Buffer]> {
     for (const [name, inode] of this.#live) if (!isLockFile(name)) yield [name, content(inode.changes)]
   }
@@ -173,8 +176,7 @@ function applyName(names: Map<string, Inode>, change: NameChange): void {
 }
 
 /**
- * The durable changes, and of the others those that chance lets through, whole or as a choice of their
- * sectors.
+ * The durable changes, and those of the others that survive by chance, whole or as a subset of their sectors.
  */
 function survivors(changes: readonly Change[], chance: CutChance, random: Random): readonly Change[] {
   const kept: Change[] = []

@@ -1,6 +1,6 @@
 /**
- * `mds doctor` over stores that are whole and over such of which one thing is damaged: it names it, changes
- * nothing, and ends with 0, 1 or 2.
+ * `mds doctor` over intact stores and over stores with one damaged item each: it names the damage, changes
+ * nothing, and exits with 0, 1 or 2.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -66,7 +66,7 @@ async function doctor(directory: string, keys: Readonly<Record<string, string>> 
 
 let copies = 0
 
-/** A copy of the whole store, changed with the server down. */
+/** A changed copy of the whole store; the server is down. */
 async function changed(change: (environment: Environment, view: View) => void): Promise<string> {
   const directory = join(folder, `copy-${copies++}`)
   cpSync(upgraded, directory, { recursive: true })
@@ -76,7 +76,7 @@ async function changed(change: (environment: Environment, view: View) => void): 
   return directory
 }
 
-/** Changes a value as it lies in the store, checksum included. */
+/** Changes a value in its stored form, checksum included. */
 function flip({ root }: Environment, of: TableName, key: Buffer, at: (stored: Buffer) => number): void {
   const raw = openTable(root, TABLES[of][0])
   const stored = Buffer.from(raw.get(key) as Buffer)

@@ -1,6 +1,6 @@
 /**
- * Embedding when the server is killed, and when the provider does everything that it should not: nothing else
- * suffers, nothing is lost, and what is said of it is true.
+ * Embedding while the server is killed, and with a provider that fails in every way: nothing else is
+ * affected, nothing is lost, and the reported state is correct.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -27,7 +27,7 @@ it('without a kill nothing is paid for twice', async () => {
 })
 
 const FAULTS: readonly EmbeddingFault[] = ['hang', { status: 429 }, { status: 500 }, 'wrongDimensions', 'nan', 'truncated', 'close']
-/** Of a write or a search beside a provider that is in trouble: far below its time limits. */
+/** Time limit of a write or a search beside a failing provider: far below its own time limits. */
 const ANSWER_MS_MAX = 5_000
 
 describe('a provider in trouble', () => {

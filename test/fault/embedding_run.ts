@@ -1,7 +1,7 @@
 /**
- * Kills the server again and again while it embeds what is being written, and looks in the end at what is
- * stored and at what the provider was asked for: every document has the vectors of just its content, once;
- * and a text was paid for again only where its vectors were on their way when the server was killed.
+ * Kills the server repeatedly while it embeds documents that are being written. Finally checks what is stored
+ * and what the provider was asked for: every document has the vectors of exactly its content, once. A text
+ * was paid for again only if its call was in flight when the server was killed.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { Random } from './random.js'
 
-/** So many that a call takes few texts, and many calls are under way. */
+/** Large enough that a call takes few texts, and many calls are in flight. */
 const DIMENSIONS = 4096
 const TEXTS_PER_CALL = EMBEDDING_NUMBERS_ENCODED_MAX / DIMENSIONS
 const BATCH_DOCUMENTS = 50
@@ -30,7 +30,7 @@ export interface EmbeddingReport {
   readonly documents: number
   readonly kills: number
   readonly texts: number
-  /** Texts that the provider was asked for more than once, counted each time. */
+  /** Number of repeated requests for the same text, over all texts. */
   readonly paidAgain: number
   readonly calls: number
 }
@@ -41,7 +41,7 @@ interface NewDocument {
   readonly contentMd: string
 }
 
-/** Of one to three chunks. */
+/** Documents of one to three chunks. */
 function documentsOf(random: Random, count: number): NewDocument[] {
   return Array.from({ length: count }, (_, at) => {
     const paragraphs = Array.from(
@@ -52,7 +52,7 @@ function documentsOf(random: Random, count: number): NewDocument[] {
   })
 }
 
-/** @param tell told now and then how far it is */
+/** @param tell receives progress lines */
 export async function runEmbeddingKills(
   seed: number,
   count: number,
@@ -94,7 +94,7 @@ export async function runEmbeddingKills(
   }
 }
 
-/** Resolves when it is dead. The call itself is answered or not, as it happens. */
+/** Resolves when the server is dead. The call itself may or may not be answered. */
 function killAtCall(provider: EmbeddingServer, server: Server, calls: number): Promise<void> {
   return new Promise((resolve) => {
     let left = calls
@@ -105,7 +105,10 @@ function killAtCall(provider: EmbeddingServer, server: Server, calls: number): P
   })
 }
 
-/** Until all are written or the server is dead. @returns how many have been acknowledged, of all */
+/**
+ * Writes until all documents are written or the server is dead.
+ * @returns the number of acknowledged documents in total
+ */
 async function write(server: Server, documents: readonly NewDocument[], from: number): Promise<number> {
   for (let at = from; at < documents.length; at += BATCH_DOCUMENTS) {
     const batch = documents.slice(at, at + BATCH_DOCUMENTS)
@@ -115,7 +118,10 @@ async function write(server: Server, documents: readonly NewDocument[], from: nu
   return documents.length
 }
 
-/** Every document has the vectors of its content. @returns all texts that had to be embedded */
+/**
+ * Checks that every document has the vectors of its content.
+ * @returns all texts that had to be embedded
+ */
 function checkStore(directory: string, documents: readonly NewDocument[]): Set<string> {
   const texts = new Set<string>()
   const chunker = createChunker()
@@ -143,7 +149,10 @@ function checkStore(directory: string, documents: readonly NewDocument[]): Set<s
   return texts
 }
 
-/** Of each kill at most the calls that were under way are paid for again. @returns how many texts were */
+/**
+ * Checks that per kill at most the calls in flight are paid for again.
+ * @returns the number of texts paid for again
+ */
 function checkPaid(provider: EmbeddingServer, texts: ReadonlySet<string>, kills: number): number {
   const paid = new Map<string, number>()
   for (const { texts: asked } of provider.requests) for (const text of asked) paid.set(text, (paid.get(text) ?? 0) + 1)

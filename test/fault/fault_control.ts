@@ -1,42 +1,42 @@
 /**
- * What the shim iofail.c is told and what it tells: one small file that the test writes and every process of
- * the run maps. Fields are written before the word that arms them, so a process sees all of them or none.
- * Layout (little endian, u32 each): armed, kinds, error, manner, first, lasts, calls, hits; then two texts,
- * each to a NUL: the first call that was hit (256 bytes), and what its path must hold to count (64 bytes).
+ * The control file of the shim iofail.c: one small file that the test writes and every process of the run
+ * maps. Fields are written before the word that arms them, so a process sees all of them or none. Layout
+ * (little endian, u32 each): armed, kinds, error, manner, first, lasts, calls, hits. Then two NUL-terminated
+ * texts: the first call that was hit (256 bytes), and the text that a path must contain to count (64 bytes).
  */
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { buildShim } from './shim_build.js'
 
 /**
- * flush: fsync, fdatasync. write: every call that writes. truncate: ftruncate, fallocate. name: what makes,
- * renames or removes files and folders.
+ * flush: fsync, fdatasync. write: every call that writes. truncate: ftruncate, fallocate. name: calls that
+ * create, rename or remove files and folders.
  */
 export const FAULT_KINDS = { flush: 1, write: 2, truncate: 4, name: 8 } as const
 /**
- * clean: nothing is done. torn: it is done, or half of it, and reported as failed. short: half is written,
- * and the next write to that file fails. hang: the call never returns.
+ * clean: nothing is done. torn: the call is done fully or half, and reported as failed. short: half is
+ * written, and the next write to that file fails. hang: the call never returns.
  */
 export const MANNERS = { clean: 0, torn: 1, short: 2, hang: 3 } as const
 
 export interface Fault {
   readonly kind: keyof typeof FAULT_KINDS
-  /** Which call fails, counted from the moment of arming; from 1. */
+  /** Number of the call that fails, counted from 1 at the moment of arming. */
   readonly at: number
   readonly error: 'EIO' | 'ENOSPC'
   readonly manner: keyof typeof MANNERS
   /** Whether all later calls fail too. */
   readonly lasts: boolean
-  /** Only calls on files whose path holds this text count. Default: all. */
+  /** Only calls on files whose path contains this text count. Default: all. */
   readonly only?: string
 }
 
 export interface FaultState {
-  /** Calls of that kind since it was armed. */
+  /** Calls of that kind since arming. */
   readonly calls: number
-  /** Of those, the ones that failed. */
+  /** Failed calls among them. */
   readonly hits: number
-  /** Name and file of the first of them. */
+  /** Call name and file of the first failure. */
   readonly hit: string
 }
 
@@ -57,7 +57,7 @@ export class FaultControl {
     ftruncateSync(this.#file, CONTROL_BYTES)
   }
 
-  /** For a process whose files below `directory` are to fail. */
+  /** The environment of a process whose file calls below `directory` may fail. */
   environment(directory: string): Readonly<Record<string, string>> {
     return { LD_PRELOAD: buildShim('iofail'), MDS_FAULT_DIR: directory, MDS_FAULT_CONTROL: this.#path }
   }

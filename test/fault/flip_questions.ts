@@ -1,7 +1,8 @@
 /**
- * What a flip campaign asks of a server, and how an answer is compared with that of the undamaged store: as
- * items (documents, revisions, rows of statistics), each of which must be the right one or missing. Every
- * text in the store says whose it is (`of-COLLECTION-KEY-`), so that another's is seen wherever it appears.
+ * The requests of a flip campaign, and the comparison of their answers with those of the undamaged store.
+ * Answers are compared item by item (documents, revisions, rows of statistics); each item must be correct or
+ * missing. Every text in the store names its owner (`of-COLLECTION-KEY-`), so that another's text is
+ * recognized wherever it appears.
  */
 import type { Server, TestResponse } from '../harness/server.js'
 
@@ -10,10 +11,10 @@ export interface Question {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: object
-  /** Whose data may appear; undefined: everybody's. */
+  /** The owner whose data may appear; undefined: any. */
   readonly collection?: string
   readonly key?: string
-  /** Whether each document is an item, or the answer as a whole is. */
+  /** Whether each document is an item, or the whole answer is one. */
   readonly isOfDocuments: boolean
 }
 
@@ -23,14 +24,14 @@ export interface Answer {
   readonly items: ReadonlyMap<string, string>
 }
 
-/** Names of collections are their own lower case, as in ids of documents. */
+/** Collection names are lower case, as in ids of documents. */
 export const COLLECTIONS = ['alpha', 'beta', 'sealed', 'gone', 'crowd'] as const
 export const DOCUMENTS = 8
 export const CROWD = 150
-/** Bits of a vector's direction that every document shares with the question. */
+/** Components of a vector's direction that every document shares with the query. */
 const QUERY_VECTOR = [1, 1, 1, 1, 1, 1, 1, 1]
 const RESULTS_MAX = 1000
-/** Answers under way side by side. */
+/** Requests in flight in parallel. */
 const ASKERS = 4
 
 export function keysOf(collection: string): readonly string[] {
@@ -76,7 +77,10 @@ export function questions(jobs: readonly string[]): readonly Question[] {
   return found
 }
 
-/** @returns answers by name; throws when the connection is lost */
+/**
+ * @returns answers by name
+ * @throws when the connection is lost
+ */
 export async function askAll(server: Server, all: readonly Question[]): Promise<ReadonlyMap<string, Answer>> {
   const answers = new Map<string, Answer>()
   const rest = all[Symbol.iterator]()
@@ -113,12 +117,12 @@ function listOf(answer: Item | readonly Item[]): readonly Item[] {
 
 function nameOf(item: Item): [string, string] {
   const shown = { ...(item.document ?? item) }
-  // Of a result: another when other documents are missing.
+  // Fields of a result that change when other documents are missing.
   for (const field of ['score', 'distance', 'similarity', 'rank']) delete (shown as Record<string, unknown>)[field]
   return [shown.id ?? (shown.revision === undefined ? (shown.name ?? 'answer') : `revision ${shown.revision}`), JSON.stringify(shown)]
 }
 
-/** Whether an answer shows what is not of those who were asked for. */
+/** Whether an answer contains data of an owner outside the request. */
 export function showsAnother(question: Question, text: string): boolean {
   for (const [, collection, key] of text.matchAll(/\bof-([a-z]+)-(doc-\d+)?/gu)) {
     if (question.collection !== undefined && question.collection !== collection) return true
@@ -127,7 +131,7 @@ export function showsAnother(question: Question, text: string): boolean {
   return false
 }
 
-/** Times of writes differ from run to run. */
+/** Times of writes differ between runs. */
 export function withoutTimes(text: string): string {
   return text.replace(/"(?:updatedAt|addedAt|timestamp|expiresAt)":\d+/gu, '')
 }

@@ -1,7 +1,7 @@
 /**
- * Changes one bit of a closed store, starts a server over it, asks for everything, writes to some of it and
- * asks again. What must hold: every answer is the right one, an error or an absence; nothing is changed or
- * deleted that was not asked for; and the change is harmless, or reported by the server or by `mds doctor`.
+ * Flips one bit of a closed store, starts a server over it, sends all requests, writes to part of it and
+ * sends them again. Invariants: every answer is correct, an error or an absence; nothing is changed or
+ * deleted without a request; and the flip is harmless, or reported by the server or by `mds doctor`.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,20 +15,20 @@ import { targetsOf, type Targets } from './flip_targets.js'
 import type { Random } from './random.js'
 
 /**
- * `ended`: the server was ended by a signal, which is the one line that its supervisor prints; LMDB believes
- * its pages. `unreported`: something is missing, and nobody says so. `wrong`: an answer with other data, a
- * change that nobody asked for, a server that hangs, or one that ends by itself without a line that says why.
+ * `ended`: a signal ended the server, because LMDB trusts its pages; its supervisor prints one line about it.
+ * `unreported`: data is missing without a report. `wrong`: an answer with other data, a change without a
+ * request, a server that hangs, or one that exits without a line that gives the reason.
  */
 export const OUTCOMES = ['harmless', 'reported', 'ended', 'unreported', 'wrong'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
 export interface FlipReport {
   readonly kind: string
-  /** Of the file. */
+  /** Position in the file. */
   readonly byte: number
   readonly bit: number
   readonly outcome: Outcome
-  /** Who reported it. */
+  /** What reported it. */
   readonly by: string
   readonly notes: readonly string[]
 }
@@ -42,7 +42,7 @@ interface Write {
 
 const TRUTH = path.join('gen-000001', 'truth.mdb')
 const CLI = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
-/** A flip is looked at in some seconds; one that hangs the server is wrong. */
+/** A flip takes some seconds to check; one that hangs the server is wrong. */
 const FLIP_MS_MAX = 90_000
 const NOTES_MAX = 6
 const NOTE_CHARACTERS_MAX = 300
@@ -101,7 +101,7 @@ export class FlipRun {
     rmSync(this.#scratch, { recursive: true, force: true })
   }
 
-  /** One bit of the kind, drawn. */
+  /** Flips a random bit of the kind. */
   async flip(kind: string, random: Random): Promise<FlipReport> {
     const place = random.pick(this.targets.get(kind) ?? [])
     const byte = place.at + random.below(place.length)
@@ -115,7 +115,7 @@ export class FlipRun {
     writeFileSync(path.join(directory, TRUTH), bytes)
     const look = new Look()
     await this.#look(directory, look)
-    // As the damage was found: the server has written since.
+    // Restores the flipped file, because the server has written since.
     if (look.outcome === 'unreported') {
       writeFileSync(path.join(directory, TRUTH), bytes)
       look.askDoctor(directory, this.#store.env)
@@ -171,9 +171,9 @@ class Look {
   readonly wrong: string[] = []
   readonly missing: string[] = []
   readonly reports: string[] = []
-  /** Why not all was asked. */
+  /** The reason why not all requests were sent. */
   failure: unknown
-  /** By a signal. */
+  /** Whether a signal ended the server. */
   hasEnded = false
 
   get outcome(): Outcome {
@@ -221,7 +221,7 @@ class Look {
     }
   }
 
-  /** @param refused collections in which not all was done that should have been */
+  /** @param refused collections in which some writes were refused */
   second(all: readonly Question[], answers: Answers, before: Answers, after: Answers, refused: ReadonlySet<string>): void {
     for (const question of all) {
       const { status, text, items } = answerOf(answers, question)
@@ -233,7 +233,7 @@ class Look {
         const isPermitted = [next.get(name), ...(isTouched(question, name) || refused.has(collectionOf(name)) ? [old.get(name)] : [])]
           .filter((one) => one !== undefined)
           .some((one) => withoutTimes(one) === withoutTimes(item))
-        // Of a document that was missing before.
+        // Writes to a document that was missing before.
         const isWritten = isTouched(question, name) && item.includes(`in version ${VERSION_WRITTEN}`)
         if (!isPermitted && !isWritten) this.#differs(question, `${name} after writes`, item, next.get(name))
       }
@@ -258,7 +258,7 @@ class Look {
 
   #differs(question: Question, name: string, item: string, right: string | undefined): void {
     const line = `${question.name}: ${name} is ${item}, not ${right}`
-    // A number or a list over all of them is another where one is missing: it has to be reported.
+    // A number or a list over all documents differs if one is missing, which must be reported.
     if (question.isOfDocuments && question.path !== '/v1/stats') this.wrong.push(line)
     else this.missing.push(line)
   }

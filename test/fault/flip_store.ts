@@ -1,6 +1,6 @@
 /**
- * The store that a flip campaign damages: made by a real server, with rows in nearly every table, and every
- * text of it says whose it is.
+ * The store that a flip campaign damages: made by a real server, with rows in nearly every table. Every text
+ * in it names its owner.
  */
 import assert from 'node:assert/strict'
 import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
@@ -11,7 +11,8 @@ import { COLLECTIONS, keysOf } from './flip_questions.js'
 const MASTER_KEY = Buffer.from('00112233445566778899aabbccddeeff').toString('base64')
 const TTL_SECONDS = 10_000_000
 /**
- * Over a page of LMDB, so that bodies lie on overflow pages; random, so that they stay so when compressed.
+ * More than an LMDB page, so that bodies are stored on overflow pages; random, so that they stay that large
+ * when compressed.
  */
 const LONG_WORDS = 2500
 const WORD_RADIX = 36
@@ -51,7 +52,7 @@ export class FlipStore {
     }
     for (const collection of COLLECTIONS.filter((name) => name !== 'crowd')) await this.#history(server, collection)
     await whenEmbedded(server, Object.fromEntries(COLLECTIONS.map((name) => [name, keysOf(name).length])))
-    // What is written from here on waits for its vectors, here and after every start.
+    // Documents written from here on wait for their vectors, in this process and after every start.
     this.provider.standing = { status: 503 }
     for (const collection of COLLECTIONS) {
       const [, , , , , , , last] = keysOf(collection)

@@ -1,12 +1,12 @@
 /**
- * Where in an LMDB file (data version 2, as lmdb-js writes it) what lies: the bytes of every kind of page and
- * of every part of the rows of every table, found by walking the trees from the newest meta page. For
- * campaigns that change a bit of each.
+ * Locates the contents of an LMDB file (data version 2, as lmdb-js writes it): the bytes of every kind of
+ * page and of every part of the rows of every table, found by walking the trees from the newest meta page.
+ * For campaigns that flip a bit of each.
  */
 import assert from 'node:assert/strict'
 import { TRAILER_BYTES } from '../../src/store/row_checksum.js'
 
-/** Bytes of one kind: which of them is changed is drawn. */
+/** Bytes of one kind; the byte to change is drawn from them. */
 export interface Place {
   readonly at: number
   readonly length: number

@@ -1,14 +1,14 @@
 /**
- * A bit that changes in the truth env, one for each kind of page and of what lies in a row, drawn by
- * MDS_TEST_SEED: no answer with another document's or collection's data, nothing changed or deleted that was
- * not asked for. All kinds and tables: npm run campaign:flips. docs/decisions/0162-every-kind-of-flip.md.
+ * A flipped bit in the truth env, one for each kind of page and of row part, drawn by MDS_TEST_SEED: no
+ * answer contains another document's or collection's data, and nothing is changed or deleted without a
+ * request. All kinds and tables: npm run campaign:flips. docs/decisions/0162-every-kind-of-flip.md.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { FlipRun, type FlipReport } from './flip_run.js'
 import { Random, runSeed } from './random.js'
 
-/** Kinds of pages, and parts of the rows that say who is who. */
+/** Kinds of pages, and the parts of rows that identify their owners. */
 const KINDS = [
   ...['meta', 'meta header', 'record of a table', 'main: key', 'free list: key', 'free list: value'],
   ...['branch header', 'branch pointers', 'branch page number', 'branch key', 'leaf header', 'leaf pointers', 'leaf node header'],

@@ -1,12 +1,12 @@
 /**
- * A small JSON client for the fault tests. Keeps connections alive; every request ends within
+ * A small JSON client for the fault tests. Keeps connections alive. Every request ends within
  * `ANSWER_MS_MAX`: with an answer, or with `NoAnswer`, after which the outcome is unknown.
  */
 import { Agent, request } from 'node:http'
 
 /**
  * The contract of the fault tests: a request is answered, or its connection ended, within 12 s (10 s of the
- * store's own watchdog and room for the process to die).
+ * store's own watchdog plus time for the process to die).
  */
 export const ANSWER_MS_MAX = 12_000
 /** No answer here is larger than a page of 50 documents of 10 KB. */
@@ -22,9 +22,9 @@ export interface RawReply {
   readonly bytes: Buffer
 }
 
-/** The connection ended without an answer: the server may or may not have done it. */
+/** The connection ended without an answer; the server may or may not have executed the request. */
 export class NoAnswer extends Error {
-  /** True where the server neither answered nor ended the connection in time: a hang. */
+  /** True if the server neither answered nor ended the connection in time: a hang. */
   readonly hung: boolean
 
   constructor(cause: Error) {
@@ -57,7 +57,7 @@ export class HttpClient {
     }
   }
 
-  /** The body as it came, whole: one that breaks off is no answer. */
+  /** The complete body as received; an incomplete body is not an answer. */
   fetch(method: string, path: string, body?: string): Promise<RawReply> {
     const headers = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
     return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
- * The index on disk through the real server: after kill -9 under writes, after damage to its file and without
- * it, searches give what the store holds, or 503 until they do. Attacks: replay from the checkpoint,
- * detection of damage before an answer, rebuild from truth (docs/formats/index-env.md).
+ * The index on disk through the real server: after kill -9 under writes, with and without damage to its file,
+ * searches return what the store contains, or 503 until they can. Covers replay from the checkpoint,
+ * detection of damage before an answer, and the rebuild from truth (docs/formats/index-env.md).
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const COMPLETE_MS_MAX = 30_000
 
 const keyOf = (index: number): string => `doc-${index}`
 
-/** A word of its own for every document and version. */
+/** A unique word for every document and version. */
 const markerOf = (index: number, version: number): string => `marker${index}version${version}`
 
 async function withDirectory(run: (directory: string) => Promise<void>): Promise<void> {
@@ -47,7 +47,7 @@ interface Found {
   readonly results: readonly { readonly document: { readonly key: string } }[]
 }
 
-/** Keys that a search for one word finds; undefined while the index is being rebuilt. */
+/** Keys that a search for one word returns; undefined while the index is being rebuilt. */
 async function search(server: ServerProcess, query: string): Promise<string[] | undefined> {
   const reply = await server.client.post('/v1/fts', { collection: COLLECTION, query, limit: 10, mode: 'simple' })
   if (reply.status === 503) return undefined
@@ -55,7 +55,7 @@ async function search(server: ServerProcess, query: string): Promise<string[] | 
   return (reply.body as Found).results.map((result) => result.document.key)
 }
 
-/** Right from the first 200 on: a document is found by the word of its version and by no older one. */
+/** Correct from the first 200 on: a document is found by the word of its version and by no older one. */
 async function assertComplete(server: ServerProcess, versions: ReadonlyMap<number, number>, sample: readonly number[]): Promise<void> {
   const deadline = Date.now() + COMPLETE_MS_MAX
   for (const index of sample) {
@@ -96,7 +96,7 @@ it('after kill -9 under writes a start replays from the checkpoint: every acknow
           assert.equal(reply.status, 200)
           versions.delete(index)
         }
-        // Under way when the process is killed: acknowledged to nobody, found or not.
+        // In flight when the process is killed: not acknowledged, so found or not.
         void write(server, range(DOCUMENTS, DOCUMENTS + 200), round).catch(() => undefined)
       } finally {
         await server.kill()
@@ -156,7 +156,7 @@ it('an index file that is cut, empty or no index is made again from the store', 
 
 it('an index that another text analysis made is thrown away at the start and made again from the store; one of the same is opened', async () => {
   await withDirectory(async (directory) => {
-    // The language of these documents is not known: they are read in the default one.
+    // The language of these documents is unknown, so they are analysed in the default language.
     const add = { collection: COLLECTION, documents: [{ key: 'houses', lang: 'xx', contentMd: 'Die Häuser of the running dogs' }] }
     const found = async (server: ServerProcess, query: string): Promise<number> => (await search(server, query))?.length ?? -1
     const first = await ServerProcess.start(directory)

@@ -1,8 +1,8 @@
 /**
- * What a failing disk must not break: no request hangs, nothing that was acknowledged is lost, and the next
- * start succeeds. After a refused commit nobody knows what the page cache holds, so the process ends rather
- * than trying again; a flush that never returns is noticed by the front end's watch. A few points of each
- * kind; the campaign (`npm run campaign:io-failure`) sweeps them all.
+ * Guarantees on a failing disk: no request hangs, no acknowledged write is lost, and the next start succeeds.
+ * After a refused commit the content of the page cache is unknown, so the process ends instead of retrying.
+ * The front end's watchdog notices a flush that never returns. A few points of each kind; the campaign (`npm
+ * run campaign:io-failure`) sweeps all.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -22,7 +22,7 @@ const UNDER_LOAD: readonly Fault[] = [
   { kind: 'truncate', at: 1, error: 'EIO', manner: 'clean', lasts: false },
   { kind: 'name', at: 2, error: 'ENOSPC', manner: 'clean', lasts: false },
   { kind: 'name', at: 9, error: 'EIO', manner: 'torn', lasts: false },
-  // A commit's: the index is derived, and waited for longer (refused_files.test.ts).
+  // A flush of a commit. The index is derived and has a longer time limit (refused_files.test.ts).
   { kind: 'flush', at: 2, error: 'EIO', manner: 'hang', lasts: false, only: 'truth.mdb' },
 ]
 const AT_START: readonly Fault[] = [

@@ -1,6 +1,6 @@
 /**
  * All points of the I/O failure sweep: kinds of calls x errors x the n-th call, under load and at the start;
- * those on the index env once more by themselves. Whether the failure lasts alternates with n. Pure data.
+ * those on the index env once more separately. Whether the failure lasts alternates with n. Pure data.
  */
 import type { Fault } from './fault_control.js'
 
@@ -11,14 +11,14 @@ export interface Point {
 
 const ERRORS = ['EIO', 'ENOSPC', 'torn'] as const
 /**
- * Under load: how many calls of a kind are tried. Only opening an env truncates, twice in a restore: a run
- * has no more.
+ * Under load: number of calls of each kind to try. Only opening an env truncates, which occurs twice in a
+ * restore, so a run has no more.
  */
 const CALLS = { flush: 300, write: 300, truncate: 24, name: 300 } as const
-/** Of those on the index env, which are few among the others: each flush of the index makes some ten. */
+/** Calls on the index env, which are few among the others: each flush of the index makes some ten. */
 const CALLS_ON_INDEX = 30
 const INDEX_FILE = 'segments.mdb'
-/** A start makes fewer than so many calls of each kind. */
+/** A start makes fewer calls of each kind than this. */
 const CALLS_AT_START = 6
 
 export function allPoints(): readonly Point[] {
@@ -38,7 +38,8 @@ export function allPoints(): readonly Point[] {
 function faultOf(kind: Fault['kind'], error: (typeof ERRORS)[number], at: number): Fault {
   const lasts = at % 2 === 0
   if (error !== 'torn') return { kind, at, error, manner: 'clean', lasts }
-  // A write is torn in two ways: half of it is there and the error is told at once, or with the next write.
+  // A write is torn in two ways: half of it is written and the error is reported immediately, or with the
+  // next write.
   return kind === 'write' && lasts
     ? { kind, at, error: 'ENOSPC', manner: 'short', lasts: false }
     : { kind, at, error: 'EIO', manner: 'torn', lasts: false }

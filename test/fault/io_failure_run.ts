@@ -1,10 +1,12 @@
 /**
- * The I/O failure sweep: one server after the other on one directory, and in each, under a load of writes and
- * chores, the n-th call of a kind fails. Whatever the server does about it (refuse, answer 503, end), each
- * request must be answered or its connection ended in time, a server that goes on must be well and one that
- * is not must end, what was acknowledged must be there afterwards, and a start from what is on disk must
- * succeed. A failure that the server survives costs no start: the next one is armed in the same process. Used
- * by io_failure.test.ts and scripts/campaign-io-failure.mjs.
+ * The I/O failure sweep: servers run one after the other on one directory. In each, under a load of writes
+ * and chores, the n-th call of a kind fails. The server may refuse, answer 503 or end. Checked afterwards:
+ *   - each request is answered or its connection ended in time
+ *   - a server that continues is healthy, and one that is not healthy ends
+ *   - acknowledged data is present
+ *   - a start from the data on disk succeeds
+ * A failure that the server survives needs no restart: the next one is armed in the same process. Used by
+ * io_failure.test.ts and scripts/campaign-io-failure.mjs.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,42 +21,42 @@ import { verifyStore } from './verification.js'
 import { COLLECTION, WriteLoad, type LoadOutcome } from './write_load.js'
 
 /**
- * Rounds until the call that is to fail is met: 300 writes are some ten rounds. Calls of rare kinds are not
- * met any more then, and the report says so.
+ * Maximum number of rounds until the failing call occurs: 300 writes are some ten rounds. Calls of rare kinds
+ * do not occur within it, and the report says so.
  */
 const ROUNDS_MAX = 12
 const REQUESTS_PER_CLIENT = 8
 /**
- * So many calls before the failing one the full rounds begin, whose calls are of every chore; those before
- * are made in the cheapest way, and what they find is the same load at any n.
+ * Full rounds, with calls of every chore, begin this many calls before the failing one. The calls before that
+ * are made in the cheapest way, so that the failing call meets the same load at any n.
  */
 const NEAR_CALLS = 64
-/** Of a round: names are what they are made of. */
+/** Backups per round for calls of the kind `name`, which backups mostly consist of. */
 const BACKUPS_FOR_NAMES = 6
-/** Kept of the binlog, so that it is trimmed, and copied in no time. */
+/** Bytes of binlog kept, so that it is trimmed and copied quickly. */
 const BINLOG_BYTES = String(16 << 20)
 /**
- * Rounds of the whole run: a failure is as likely to meet the round of a restore, the dearest by far, as one
- * of the others.
+ * A restore, by far the most expensive chore, runs once in this many rounds of the whole run. A failure is as
+ * likely to occur in such a round as in one of the others.
  */
 const RESTORE_EVERY = 3
-/** A failure that was survived is followed by a start after so many of them, so that each is near one. */
+/** A start follows after this many survived failures, so that each is near a start. */
 const SURVIVED_MAX = 5
-/** Shown of a server's output: its last lines. */
+/** Characters shown of the end of a server's output. */
 const OUTPUT_CHARS = 4000
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
-/** What a start may leave in the data directory, and in its folder of backups. */
+/** The names that a start may leave in the data directory, and in its folder of backups. */
 const PERMITTED = /^(CURRENT|LOCK|RESERVE|backups|secrets\.key|gen-\d{6})$/
 
 export interface PointReport {
-  /** Calls of the kind until the end, and how many of them failed: none where the run was too short. */
+  /** Calls of the kind up to the end, and how many of them failed: none if the run was too short. */
   readonly calls: number
   readonly hits: number
-  /** The first that failed. */
+  /** The first failed call. */
   readonly hit: string
   /**
-   * Whether the server ended itself, which it must after a refused commit: it may not go on with a page cache
-   * that it no longer knows.
+   * Whether the server ended itself. It must after a refused commit, because the content of its page cache is
+   * unknown.
    */
   readonly serverEnded: boolean
   readonly acknowledged: number
@@ -62,7 +64,7 @@ export interface PointReport {
   readonly unanswered: number
   /** Requests that neither got an answer nor an end in time. */
   readonly hung: number
-  /** Each a sentence; empty where everything is as promised. */
+  /** One sentence each; empty if all guarantees hold. */
   readonly complaints: readonly string[]
 }
 
@@ -101,7 +103,7 @@ export class FailureRun {
     if (sealed.status !== 200) throw new Error(`the collection is not sealed: ${JSON.stringify(sealed.body)}`)
   }
 
-  /** Everything that was acknowledged is looked for once more, in a process without the shim. */
+  /** Checks all acknowledged data once more, in a process without the shim. */
   async end(): Promise<readonly string[]> {
     await this.#server.kill()
     const keys = this.isSealed ? { SVC_ENCRYPTION_KEY: MASTER_KEY } : {}
@@ -111,7 +113,7 @@ export class FailureRun {
     return complaints
   }
 
-  /** Without a word on the server: after an error of the run itself. */
+  /** Ends without checking the server, after an error of the run itself. */
   async abandon(): Promise<string> {
     await this.#server.kill()
     return this.#directory
@@ -122,7 +124,7 @@ export class FailureRun {
     rmSync(this.#scratch, { recursive: true, force: true })
   }
 
-  /** A call fails while the server is up. */
+  /** A call fails while the server is running. */
   async failUnderLoad(fault: Fault): Promise<PointReport> {
     this.#control.arm(fault)
     const writes: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
@@ -155,8 +157,8 @@ export class FailureRun {
   }
 
   /**
-   * Until the failing call is near: writes alone make the calls of writing, backups and exports alone those
-   * on names.
+   * Runs until the failing call is near. Writes alone produce the calls of writing; backups and exports alone
+   * produce those on names.
    */
   async #approach({ kind, at, only }: Fault, writes: LoadOutcome, chores: ChoreOutcome): Promise<void> {
     if (only !== undefined || kind === 'truncate') return
@@ -169,7 +171,7 @@ export class FailureRun {
     }
   }
 
-  /** A call fails while the server starts: it serves all the same, or says why it does not and ends. */
+  /** A call fails while the server starts: the server starts anyway, or reports the reason and ends. */
   async failAtStart(fault: Fault): Promise<PointReport> {
     await this.#server.kill()
     this.#control.arm(fault)
@@ -193,8 +195,9 @@ export class FailureRun {
   }
 
   /**
-   * Health says which: 200, and then the server can be written to and its index reaches the disk; or it is
-   * not well, and ends. @returns whether it has ended
+   * Checks that health and behaviour agree. With 200 the server accepts writes and its index reaches the
+   * disk; otherwise it is unhealthy and ends.
+   * @returns whether it has ended
    */
   async #endOrWell(complaints: string[]): Promise<boolean> {
     const deadline = Date.now() + ANSWER_MS_MAX
@@ -205,7 +208,7 @@ export class FailureRun {
           const probe = { collection: 'probes', key: 'probe', lang: 'en', contentMd: 'probe' }
           const { status, body } = await this.#server.client.post('/v1/add', probe)
           if (status === 200) return false
-          // It has fallen ill between the two.
+          // Health may have changed between the two requests.
           if (status !== 503) complaints.push(`healthy, and a write answers ${status} ${JSON.stringify(body)}`)
         }
       } catch (cause) {
@@ -233,7 +236,7 @@ export class FailureRun {
     return wasHit ? [...leftovers, ...(await this.#verify())] : leftovers
   }
 
-  /** With the server's words, which alone say why a question got 500. */
+  /** Includes the server's output, which alone gives the reason of a 500. */
   async #verify(): Promise<readonly string[]> {
     const { complaints, found } = await verifyStore(this.#server.client, this.#ledger).catch((cause: unknown) => {
       throw new Error(`the store can not be looked at: ${this.#server.output.slice(-OUTPUT_CHARS)}`, { cause })

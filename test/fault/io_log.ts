@@ -1,11 +1,11 @@
 /**
- * The log of one recorded run: what the shim (shim/powercut.c, which describes the records) saw of the files
- * below the watched directory, and between those records the client's own events. The position of a record in
- * the file is the order in which things happened. Read whole into memory: `IO_LOG_BYTES_MAX` bounds it.
+ * The log of one recorded run: the calls that the shim (shim/powercut.c, which describes the records) saw on
+ * the files below the watched directory, interleaved with the client's own events. The position of a record
+ * in the file is its position in time. The log is read whole into memory: `IO_LOG_BYTES_MAX` bounds it.
  */
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 
-/** A recorded run writes some tens of MB; more than this is a run that got out of hand. */
+/** A recorded run writes some tens of MB; a larger log means that the run is out of control. */
 const IO_LOG_BYTES_MAX = 1 << 30
 const RECORD_HEAD_BYTES = 24
 const KIND_CLIENT = 100
@@ -22,7 +22,8 @@ export type IoRecord =
   | { readonly kind: 'client'; readonly text: string }
 
 /**
- * Appends the client's events to the shim's log. One O_APPEND write an event, so that its place is its time.
+ * Appends the client's events to the shim's log. Each event is one O_APPEND write, so that its position is
+ * its time.
  */
 export class ClientEvents {
   readonly #descriptor: number
@@ -46,8 +47,8 @@ export class ClientEvents {
 }
 
 /**
- * All whole records in order. Throws on an unknown kind; a half record at the end (the process was killed
- * while it wrote) is left out.
+ * All complete records in order. Throws on an unknown kind. A partial record at the end (the process was
+ * killed while it wrote) is left out.
  */
 export function readIoLog(path: string): readonly IoRecord[] {
   const bytes = statSync(path).size

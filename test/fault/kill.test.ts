@@ -1,7 +1,7 @@
 /**
- * What `kill -9` must not break: acknowledged writes, deletes that stay deletes, whole documents, an index
- * that equals the store. It does not test the flush (the page cache survives the process): power_cut.test.ts
- * does.
+ * Guarantees after `kill -9`: acknowledged writes are present, deleted documents stay deleted, documents are
+ * whole, and the index equals the store. The flush is not tested (the page cache survives the process):
+ * power_cut.test.ts tests it.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * Rounds of mixed writes, each ended by SIGKILL at a random moment, a restart and a comparison of the server
- * with the ledger. Used by kill.test.ts (few rounds) and scripts/campaign-kill.mjs (many). One directory for
- * the whole run, so that later rounds recover what earlier ones recovered.
+ * Rounds of mixed writes, each ended by SIGKILL at a random moment, followed by a restart and a comparison of
+ * the server with the ledger. Used by kill.test.ts (few rounds) and scripts/campaign-kill.mjs (many). One
+ * directory is used for the whole run, so that later rounds recover the results of earlier recoveries.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,13 +19,13 @@ export interface KillReport {
   readonly rounds: number
   readonly acknowledged: number
   readonly unanswered: number
-  /** From the start of the process to a healthy answer, worst of all restarts. */
+  /** From the start of the process to a healthy answer, maximum of all restarts. */
   readonly restartMsMax: number
 }
 
 /**
- * @param tell is called after each round with one line of progress. Rejects with the complaints of the first
- * round that has any; the message names the seed.
+ * Rejects with the complaints of the first round that has any; the message names the seed.
+ * @param tell is called after each round with one line of progress
  */
 export async function runKills(seed: number, rounds: number, tell: (line: string) => void = () => undefined): Promise<KillReport> {
   const random = new Random(seed)
@@ -39,8 +39,8 @@ export async function runKills(seed: number, rounds: number, tell: (line: string
   try {
     for (let round = 1; round <= rounds; round++) {
       const killMs = KILL_MS_MIN + random.below(KILL_MS_MAX - KILL_MS_MIN)
-      // Every other round counts from the first acknowledgement, so that a slow first write does not use the
-      // time up.
+      // In every other round the time counts from the first acknowledgement, so that a slow first write does
+      // not use it up.
       const clock = round % 2 === 0 ? load.firstAcknowledgement() : Promise.resolve()
       const [outcome] = await Promise.all([load.run(server.client), clock.then(() => killAfter(server, killMs))])
       const begun = performance.now()

@@ -1,21 +1,21 @@
 /**
- * What the clients know: for each key the state that the last acknowledged write left, and the states that
- * writes without an answer may have left instead. It is made of events alone (sent, acknowledged, refused),
- * so that the ledger as of any moment of a recorded run can be had by replaying the events up to it. Each key
+ * The clients' knowledge: for each key the state left by the last acknowledged write, and the states that
+ * unanswered writes may have left instead. It is built from events alone (sent, acknowledged, refused), so
+ * that the ledger at any moment of a recorded run can be rebuilt by replaying the events up to it. Each key
  * is written by one client, one write at a time.
  */
 import { createHash } from 'node:crypto'
 
-/** Null: there is no such document. */
+/** Null: the document does not exist. */
 export type DocumentState = {
   /**
-   * Of content and metadata together: a document with the one of this write and the other of that would match
-   * nothing.
+   * Hash of content and metadata together: a document with the content of one write and the metadata of
+   * another matches nothing.
    */
   readonly digest: string
   /** A word that only this version of this document contains. */
   readonly term: string
-  /** Whether it has an expiry. */
+  /** Whether the document has an expiry. */
   readonly expires: boolean
 } | null
 
@@ -27,11 +27,11 @@ export type LedgerEvent =
 interface Entry {
   settled: DocumentState
   pending: readonly DocumentState[]
-  /** Terms of versions that were replaced or deleted for certain. */
+  /** Terms of versions that were certainly replaced or deleted. */
   readonly retired: Set<string>
 }
 
-/** Versions of one document whose retired words are still looked for; beyond it the oldest are forgotten. */
+/** Maximum number of retired words per document that are searched for; beyond it the oldest are dropped. */
 const RETIRED_TERMS_MAX = 8
 
 export class Ledger {
@@ -48,7 +48,7 @@ export class Ledger {
     return this.#entries.get(key)?.settled ?? null
   }
 
-  /** Says what was found for a key after a restart, so that the next load starts from certainty. */
+  /** Records the state found for a key after a restart, so that the next load starts from a certain state. */
   observe(key: string, state: DocumentState): void {
     settle(this.#entry(key), state)
   }
@@ -57,7 +57,7 @@ export class Ledger {
     return (this.#entries.get(key)?.pending.length ?? 0) > 0
   }
 
-  /** The states in which a document may be found: the acknowledged one and those of unanswered writes. */
+  /** The permitted states of a document: the acknowledged one and those of unanswered writes. */
   permitted(key: string): readonly DocumentState[] {
     const entry = this.#entry(key)
     return [entry.settled, ...entry.pending]
@@ -95,8 +95,8 @@ function settle(entry: Entry, state: DocumentState): void {
 }
 
 /**
- * Content and metadata as one hash. The order of metadata keys does not count; the order of a key's values
- * does.
+ * Content and metadata as one hash. The order of metadata keys is ignored; the order of a key's values
+ * matters.
  */
 export function digestOf(contentMd: string, meta: Readonly<Record<string, readonly string[]>>): string {
   const sorted = Object.keys(meta)

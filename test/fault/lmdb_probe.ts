@@ -1,7 +1,9 @@
 /**
- * A program of its own, run by power_cut_instrument.test.ts: the smallest store that makes the promise the
- * server makes. `write DIR LOG`: puts values for 150 rounds and appends an event when each is acknowledged,
- * which is after the flush, then dies by SIGKILL. `read DIR`: prints the keys it finds as a JSON list.
+ * A separate program, run by power_cut_instrument.test.ts: the smallest store with the server's durability
+ * guarantee.
+ * `write DIR LOG`: puts values for 150 rounds and appends an event when each is acknowledged, which is after
+ * the flush, then ends by SIGKILL.
+ * `read DIR`: prints the keys it finds as a JSON list.
  */
 import path from 'node:path'
 import { open } from 'lmdb'
@@ -18,7 +20,7 @@ async function write(directory: string, log: string): Promise<void> {
     await Promise.all(keys.map((key) => env.put(key, valueOf(key))))
     await env.flushed
     for (const key of keys) events.append(key)
-    // Pages freed here are what a careless allocator would hand out again too early.
+    // An incorrect allocator would reuse the pages freed here too early.
     if (round % 3 === 2) void env.put('rewritten', valueOf(`rewritten-${round}`))
   }
   process.kill(process.pid, 'SIGKILL')

@@ -1,7 +1,7 @@
 /**
- * Promise: threads may end at any moment while they are inside the native engine, by `process.exit` or
- * `terminate`, and the process ends in order. Attacked by a child process whose workers do nothing but call
- * the addon. In a thread that is being ended every N-API call fails; an addon that turns that into a C++
+ * Guarantee: threads may end at any moment while they are inside the native engine, by `process.exit` or
+ * `terminate`, and the process ends cleanly. The test runs a child process whose workers only call the addon.
+ * In a thread that is being ended every N-API call fails; an addon that turns the failure into a C++
  * exception aborts.
  */
 import assert from 'node:assert/strict'
@@ -12,7 +12,9 @@ import { describe, it } from 'node:test'
 
 const addon = join(import.meta.dirname, '../../../build/mds_engine.node')
 
-/** Body of the child: `WORKERS` threads search, fail, keep a body and read it in turn, then `END` happens. */
+/**
+ * Body of the child: `WORKERS` threads in turn search, fail, keep a body and read it; then `END` is executed.
+ */
 const child = `
 const { Worker } = require('node:worker_threads')
 const addonPath = ${JSON.stringify(addon)}

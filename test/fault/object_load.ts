@@ -1,8 +1,8 @@
 /**
- * Mixed writes and reads of a collection whose bodies lie in an object store: adds, batches without
- * revisions, changes of content or metadata, deletes, and gets of what was written. Several clients, each on
- * keys of its own, one request at a time. A refusal is 503 and JSON, within the client's patience; one that
- * says that the backend is not there promises that nothing was written, every other leaves the keys
+ * Mixed writes and reads of a collection whose bodies are in an object store: adds, batches without
+ * revisions, changes of content or metadata, deletes, and gets of written documents. Several clients, each on
+ * its own keys, one request at a time. A refusal is a 503 with JSON, within the client's time limit. A
+ * refusal because the backend is unavailable guarantees that nothing was written; every other leaves the keys
  * uncertain.
  */
 import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
@@ -22,9 +22,9 @@ type Kind = 'add' | 'batch' | 'content' | 'meta' | 'delete' | 'get'
 const KINDS: readonly Kind[] = ['add', 'add', 'batch', 'batch', 'batch', 'content', 'meta', 'meta', 'delete', 'get', 'get']
 
 export interface ObjectOutcome {
-  /** Documents written, or deleted. */
+  /** Number of documents written or deleted. */
   acknowledged: number
-  /** Requests that were refused because the store of objects is not there. */
+  /** Requests refused because the object store is unavailable. */
   refused: number
   /** Requests whose connection ended without an answer. */
   unanswered: number
@@ -53,8 +53,8 @@ export class ObjectLoad {
   }
 
   /**
-   * Until so many documents more have been written or refused, or the server stops answering. Rejects on an
-   * answer that breaks the contract.
+   * Runs until the given number of further documents have been written or refused, or the server stops
+   * answering. Rejects on an answer that violates the contract.
    */
   async run(http: HttpClient, writes: number): Promise<void> {
     const { outcome } = this
@@ -72,7 +72,7 @@ export class ObjectLoad {
     )
   }
 
-  /** @returns false where the client has no key left whose state it knows */
+  /** @returns false if the client has no key left whose state it knows */
   async #step({ random, versions, keys }: Client, http: HttpClient): Promise<boolean> {
     const usable = keys.filter((key) => !this.ledger.isUncertain(key))
     if (usable.length === 0) return false
@@ -131,7 +131,7 @@ export class ObjectLoad {
     if (state?.digest !== digestOf(contentMd, meta ?? {})) throw new Error(`${key} is read otherwise than it was written`)
   }
 
-  /** Counts refusals, and lets nothing else pass but 200, and 404 where it is expected. */
+  /** Counts refusals. Permits only 200, and 404 where it is expected. */
   async #ask(send: () => Promise<Reply>, mayMiss = false): Promise<Reply> {
     const begun = performance.now()
     const reply = await send()

@@ -1,7 +1,7 @@
 /**
- * Writes to a collection in an object store while the store, or the server, is killed and started:
- * acknowledged ones are there, the rest are refused with 503, no search finds what is not there, and nothing
- * is left in the bucket that nobody refers to. scripts/campaign-object-store.mjs runs as many as the issue
+ * Writes to a collection in an object store while the store, or the server, is killed and restarted.
+ * Acknowledged writes are present, the others are refused with 503, no search finds missing documents, and no
+ * unreferenced object is left in the bucket. scripts/campaign-object-store.mjs runs as many as the issue
  * wants.
  */
 import assert from 'node:assert/strict'

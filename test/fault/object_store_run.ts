@@ -1,8 +1,8 @@
 /**
- * Writes to a collection in an object store while, again and again, the store or the server is killed and
- * started. After each round what the clients were told is compared with what is there; at the end also with
- * an export, with a search for a common word, and with what lies in the bucket. Used by object_store.test.ts
- * (few writes) and scripts/campaign-object-store.mjs (many).
+ * Writes to a collection in an object store while the store or the server is repeatedly killed and restarted.
+ * After each round the answers given to the clients are compared with the stored documents; at the end also
+ * with an export, with a search for a common word, and with the contents of the bucket. Used by
+ * object_store.test.ts (few writes) and scripts/campaign-object-store.mjs (many).
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,30 +18,28 @@ import { COLLECTION } from './write_load.js'
 
 const BUCKET = 'bodies'
 /**
- * After the kill, at most: long enough for some writes to be refused, short enough for others to wait it out.
+ * Maximum time after the kill: long enough for some writes to be refused, short enough for others to wait it
+ * out.
  */
 const AWAY_MS_MAX = 600
 const KILL_MS_MAX = 250
-/** Every version has it (versions.ts). */
+/** A word of every version (versions.ts). */
 const COMMON_WORD = 'word'
-/** For the sweep of a start over some hundred objects. */
+/** Time limit of the sweep at a start over some hundred objects. */
 const SWEPT_MS_MAX = 20_000
 const SWEPT_POLL_MS = 20
-/** More than there are documents. */
+/** More than the number of documents. */
 const HITS_MAX = 200
 
 export interface ObjectStoreReport extends ObjectOutcome {
   readonly killed: 'store' | 'server'
   readonly kills: number
   readonly documents: number
-  /**
-   * Objects that nothing referred to before the sweep: of replaced and deleted versions, and of writes that
-   * were cut off.
-   */
+  /** Unreferenced objects before the sweep: of replaced and deleted versions, and of interrupted writes. */
   readonly swept: number
 }
 
-/** Rejects with what is wrong; the message names the seed. */
+/** Rejects with the violation; the message names the seed. */
 export async function runObjectStore(
   seed: number,
   killed: 'store' | 'server',
@@ -66,7 +64,7 @@ export async function runObjectStore(
       } else {
         await Promise.all([run, setTimeout(killMs).then(() => server.kill())])
         server = await ServerProcess.start(directory, env)
-        // What the kill has cut short.
+        // What the kill has interrupted.
         await compare(server, ledger, `seed ${seed}, kill ${round} of the server`)
         await load.run(server.client, share)
       }
@@ -101,7 +99,7 @@ async function interrupt(store: ObjectStore, killMs: number, awayMs: number): Pr
   await store.resume()
 }
 
-/** @returns how many documents there are */
+/** @returns the number of documents */
 async function compare(server: ServerProcess, ledger: Ledger, when: string): Promise<number> {
   const { complaints, found } = await verifyStore(server.client, ledger)
   const there = [...found].filter((entry): entry is [string, NonNullable<DocumentState>] => entry[1] !== null)
@@ -117,7 +115,7 @@ async function compare(server: ServerProcess, ledger: Ledger, when: string): Pro
 
 const FOUND = 'found'
 
-/** Digest by key. */
+/** Digests by key. */
 async function exported(port: number): Promise<ReadonlyMap<string, string>> {
   const body = JSON.stringify({ collection: COLLECTION, format: 'ndjson' })
   const answer = await fetch(`http://127.0.0.1:${port}/v1/export`, {
@@ -143,7 +141,7 @@ function differences(how: string, seen: ReadonlyMap<string, string>, expected: R
   return [...keys].filter((key) => seen.get(key) !== expected.get(key)).map((key) => `${key} is not ${how} as it is got`)
 }
 
-/** The sweep of a start leaves one object for each document. */
+/** Checks that the sweep of a start leaves one object for each document. */
 async function sweptTo(store: ObjectStore, documents: number, when: string): Promise<void> {
   const deadline = Date.now() + SWEPT_MS_MAX
   while (store.objects(BUCKET).length !== documents) {

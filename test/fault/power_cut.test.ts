@@ -1,8 +1,7 @@
 /**
- * The promise of SVC_DURABILITY=sync: a 2xx answer to a write means that the write survives a power cut.
- * Proved on the writes and flushes of a recorded run (shim/powercut.c), because no kill of a process can: the
- * page cache outlives it. The counter-test runs the same server as if built without flushes and must find
- * losses.
+ * The guarantee of SVC_DURABILITY=sync: a write that was answered with a 2xx survives a power cut. It is
+ * tested on the writes and flushes of a recorded run (shim/powercut.c), because the page cache outlives any
+ * kill of a process. The counter-test runs the same server as if built without flushes and must find losses.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Tests of the instrument itself, without the server: the shim sees every byte that lmdb-js writes, a store
  * that flushes before it acknowledges survives every cut, and the same store built without flushes is caught.
- * Without the last one a green power-cut test would prove nothing.
+ * Without the last test a green power-cut test would prove nothing.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -34,8 +34,8 @@ function record(
 }
 
 /**
- * Cuts the power right after a random acknowledgement, or anywhere. @returns how many acknowledged keys are
- * missing after it
+ * Cuts the power right after a random acknowledgement, or at any record.
+ * @returns the number of acknowledged keys that are missing afterwards
  */
 function missingAfterCut(records: readonly IoRecord[], random: Random): number {
   const acknowledgements = records.flatMap((entry, i) => (entry.kind === 'client' ? [i] : []))

@@ -1,7 +1,7 @@
 /**
- * One recorded run of mixed writes against the real server, then many power cuts of it: the disk as a cut may
- * have left it is rebuilt in a fresh directory, the real server is started on it as after a reboot, and
- * compared with what the clients knew at that moment. Used by power_cut.test.ts and
+ * One recorded run of mixed writes against the real server, then many simulated power cuts of it. For each
+ * cut the disk is rebuilt in a new directory as the cut may have left it. The real server is started on it as
+ * after a reboot, and compared with the clients' knowledge at that moment. Used by power_cut.test.ts and
  * scripts/campaign-power-cut.mjs.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -22,11 +22,11 @@ const REQUESTS_PER_CLIENT = 60
 export interface Recording {
   readonly records: readonly IoRecord[]
   readonly acknowledged: number
-  /** Files whose content differs from the log replayed whole: what the shim did not see. */
+  /** Files whose content differs from the fully replayed log: writes that the shim did not see. */
   readonly unseen: readonly string[]
 }
 
-/** @param flushless runs the server as if it were built without flushes, which the cuts must then catch */
+/** @param flushless runs the server as if built without flushes; the cuts must then detect losses */
 export async function recordRun(seed: number, flushless: boolean): Promise<Recording> {
   const scratch = mkdtempSync(path.join(tmpdir(), 'mds-recording-'))
   const directory = path.join(scratch, 'db')
@@ -79,7 +79,7 @@ export async function cutPower(
   }
 }
 
-/** In ascending order, so that one pass over the log serves all. */
+/** In ascending order, so that one pass over the log suffices. */
 function cutPositions(records: readonly IoRecord[], random: Random, cuts: number): readonly number[] {
   const acknowledgements = records.flatMap((record, i) =>
     record.kind === 'client' && eventOf(record.text).kind === 'acknowledged' ? [i] : [],
@@ -102,8 +102,8 @@ function eventOf(text: string): LedgerEvent {
 }
 
 /**
- * LMDB_RESTORE=safe: with an unchanged boot id lmdb-js would trust commits that were never flushed, which a
- * real reboot would not let it do.
+ * LMDB_RESTORE=safe: with an unchanged boot id lmdb-js would trust commits that were never flushed, which it
+ * would not do after a real reboot.
  */
 async function complaintsAfterReboot(directory: string, ledger: Ledger): Promise<readonly string[]> {
   let server: ServerProcess

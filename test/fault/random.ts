@@ -1,6 +1,6 @@
 /**
- * A small seeded generator (xorshift32), so that a failing run can be repeated from the seed it printed. Not
- * for secrets.
+ * A small seeded generator (xorshift32), so that a failing run can be repeated from its printed seed. Not for
+ * secrets.
  */
 export class Random {
   #state: number

@@ -1,7 +1,7 @@
 /**
- * A store on a file system that is mounted read-only (a real one: a tmpfs, which takes the right to mount):
- * `--mode read` serves all of it, however the last process ended, and writes nothing. service-1, "Access
- * modes". docs/decisions/0156-a-read-only-file-system-is-served.md.
+ * A store on a read-only file system (a real one: a tmpfs, which requires the privilege to mount). `--mode
+ * read` serves all of it, however the last process ended, and writes nothing. service-1, "Access modes".
+ * docs/decisions/0156-a-read-only-file-system-is-served.md.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ const COLLECTION = 'kept'
 const DOCUMENTS = 40
 const DISK_MB = 64
 const MAIN = programPath('main')
-/** The user to whom nothing belongs. */
+/** A user who owns nothing. */
 const NOBODY = 65534
 
 describe('a store on a read-only file system', () => {
@@ -65,8 +65,8 @@ describe('a store on a read-only file system', () => {
   })
 
   /**
-   * @returns the directory of a copy that nobody can write to; undefined, and the test is skipped, where this
-   * user may not mount
+   * @returns the directory of a read-only copy; undefined if this user may not mount, and the test is then
+   *   skipped
    */
   const locked = (t: TestContext, from: string, change: (directory: string) => void = () => undefined): string | undefined => {
     if (disk === undefined) {
@@ -179,7 +179,7 @@ describe('a store on a read-only file system', () => {
   })
 
   it('read-only: a directory that this user may not write to is served with --mode read, and refused in one line otherwise', async (t) => {
-    // What lies there can't be written by whoever owns nothing of it; root may always.
+    // A user who does not own the files cannot write to them; root always can.
     const uid = process.getuid?.() === 0 ? NOBODY : undefined
     if (uid !== undefined && !mayRead(uid)) {
       t.skip('NOT PROVED HERE: root may write everywhere, and nobody else may read the program')
@@ -224,7 +224,7 @@ function contentOf(i: number): string {
   return `# Document ${i}\n\nThe walrus number ${i} rests. ${'Ice and water. '.repeat(40)}\n`
 }
 
-/** Chunks of segments fill most of the file. */
+/** Flips a byte in the chunks of segments, which fill most of the file. */
 function damageMiddle(file: string): void {
   const bytes = readFileSync(file)
   const at = bytes.indexOf('walrus')
@@ -235,8 +235,8 @@ function damageMiddle(file: string): void {
 }
 
 /**
- * As a power cut leaves the newest meta page where its data need not have reached the disk: written before
- * the machine started, and marked so.
+ * Puts the newest meta page into the state after a power cut, in which its data need not have reached the
+ * disk: written before the machine booted, and marked accordingly.
  */
 function unsettle(file: string): void {
   const bytes = readFileSync(file)

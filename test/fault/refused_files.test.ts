@@ -1,7 +1,7 @@
 /**
- * The disk refuses what is derived from the store, for as long as it likes, or does not answer: the files of
- * the index and of the vectors. Writes are taken all the same, searches stay right in the process and after a
- * kill, and what was refused is stored by itself when there is space.
+ * The disk refuses writes to files derived from the store, the files of the index and of the vectors, for an
+ * unlimited time, or hangs. Writes are still accepted, searches stay correct in the process and after a kill,
+ * and the refused files are stored automatically when space is available.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -23,7 +23,7 @@ const VECTORS = join('gen-000001', 'vectors')
 /** With FILLER more than the 4 MB of text after which the index is stored. */
 const DOCUMENTS = 1200
 const FILLER = Array.from({ length: 800 }, (_, at) => `filler${at % 97}`).join(' ')
-/** Every so many documents one is looked for. */
+/** Every this many documents one is searched for. */
 const SAMPLE = 100
 
 /** Enough for a graph. */
@@ -38,7 +38,7 @@ interface Scratch {
 async function withFaults(run: (scratch: Scratch) => Promise<void>): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'mds-refused-'))
   const control = new FaultControl(join(scratch, 'control'))
-  // Where the shim looks from its start on.
+  // The shim watches this directory from its start, so it must exist.
   const directory = join(scratch, 'db')
   mkdirSync(directory)
   try {
@@ -49,7 +49,7 @@ async function withFaults(run: (scratch: Scratch) => Promise<void>): Promise<voi
   }
 }
 
-/** Ends whatever it started, also where it fails. */
+/** Ends the server that it started, even on failure. */
 async function serving(start: () => Promise<Server>, run: (server: Server) => Promise<void>): Promise<void> {
   const server = await start()
   try {
@@ -78,7 +78,7 @@ async function warnings(server: Server): Promise<readonly string[]> {
 const isUnstored = (codes: readonly string[]): boolean => codes.includes('index_not_stored')
 const areUnstored = (codes: readonly string[]): boolean => codes.includes('vectors_not_stored')
 
-/** Of the names of vector files. */
+/** The file name extensions of the vector files. */
 async function endingsIn(directory: string): Promise<string> {
   const names = existsSync(join(directory, VECTORS)) ? readdirSync(join(directory, VECTORS)) : []
   return names.map((name) => name.replace(/^.*\./, '')).sort().join(' ') // prettier-ignore
@@ -95,7 +95,9 @@ describe('the disk refuses the index', () => {
     return answer.json<{ results: { document: { key: string } }[] }>().results.map(({ document }) => document.key)
   }
 
-  /** Each by the word of its version and by no other; `undefined` is a deleted one. */
+  /**
+   * Checks that each document is found by the word of its version and by no other; `undefined` means deleted.
+   */
   async function assertRight(server: Server, versionOf: (at: number) => number | undefined): Promise<void> {
     for (let at = 0; at < DOCUMENTS; at += SAMPLE) {
       for (const version of [1, 2]) {
@@ -128,7 +130,7 @@ describe('the disk refuses the index', () => {
             assert.equal(deleted.status, 200, deleted.text)
             await assertRight(server, present)
             assert.ok(isUnstored(await warnings(server)), 'it lasts as long as the refusal')
-            // Between two tries: what each of them has written is given back.
+            // Between two attempts: each gives back the space that it used.
             await untilAsked(async () => bytes(), (now) => now === before) // prettier-ignore
             control.disarm()
             await untilAsked(() => warnings(server), (codes) => !isUnstored(codes)) // prettier-ignore

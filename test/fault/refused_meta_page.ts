@@ -1,6 +1,6 @@
 /**
- * A full disk that refuses the last write of a commit, its meta page. Nobody can undo that: LMDB refuses
- * reads as well from then on, and the process is replaced.
+ * A full disk that refuses the last write of a commit, its meta page. Such a commit cannot be undone: LMDB
+ * then refuses reads as well, and the process is replaced.
  */
 import type { TestResponse } from '../harness/server.js'
 import type { FaultControl } from './fault_control.js'
@@ -9,10 +9,10 @@ import type { FaultControl } from './fault_control.js'
 const WRITES_MAX = 1000
 
 /**
- * How many writes a commit has is told by the one before, about.
- * @param add adds a document, undefined where the connection ended
- * @param untilTaken waits until documents are taken again
- * @returns when the commit was asked for, milliseconds of `performance.now()`
+ * The number of writes of a commit is estimated from the previous one.
+ * @param add adds a document, undefined if the connection ended
+ * @param untilTaken waits until documents are accepted again
+ * @returns the time at which the commit was requested, milliseconds of `performance.now()`
  */
 export async function refuseMetaPage(
   control: FaultControl,

@@ -1,5 +1,5 @@
 /**
- * Restores under load, each way in which they go well or wrong once: restore_run.ts. The campaign (`npm run
+ * Restores under load, each successful and failing scenario once: restore_run.ts. The campaign (`npm run
  * campaign:restore`) repeats them.
  */
 import assert from 'node:assert/strict'

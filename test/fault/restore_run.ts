@@ -1,10 +1,10 @@
 /**
- * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty
- * pages each, marked `one` and `two`, with vectors, and letters that are encrypted; readers ask for pages,
- * listings, searches by words and by vectors all the time, a writer writes beside them. Whatever happens,
- * each answer must be of one generation as a whole: every page there with the same mark, no search empty; a
- * restore that fails leaves the mark as it was; a process that is killed in the middle starts again with one
- * or the other, and with nothing left over.
+ * Restores of a served store under load, in every successful and failing scenario. Two backups contain fifty
+ * pages each, marked `one` and `two`, with vectors, and letters that are encrypted. Readers continuously
+ * request pages, listings, and searches by words and by vectors; a writer writes meanwhile. In every case
+ * each answer must come from one generation as a whole: every page is present with the same mark, and no
+ * search is empty. A restore that fails leaves the mark unchanged. A process that is killed in the middle
+ * starts again with one or the other generation, and with nothing left over.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -26,9 +26,9 @@ const DIMENSIONS = 64
 const MARKS = ['one', 'two'] as const
 type Mark = (typeof MARKS)[number]
 
-/** Steps of a restore at which it is made to fail; afterwards the old generation is served. */
+/** Steps of a restore at which a failure is injected; afterwards the old generation is served. */
 export const FAILING_STEPS = ['restore.copied', 'restore.checked', 'restore.opened', 'restore.held', 'current.written'] as const
-/** Steps at which the process is killed, and what the next start serves. */
+/** Steps at which the process is killed, and the generation that the next start serves. */
 export const KILLED_STEPS = [
   ...FAILING_STEPS.map((step) => [step, 'old'] as const),
   ['current.renamed', 'new'],
@@ -40,7 +40,7 @@ export type Scenario =
   | { readonly kind: 'good' }
   | { readonly kind: 'damaged'; readonly how: 'bits' | 'cut' | 'seal' | 'foreign' }
   | { readonly kind: 'fails' | 'killed'; readonly step: string; readonly serves: 'old' | 'new' }
-  /** The disk has room for this part of what a restore writes. */
+  /** The disk has space for this part of the bytes that a restore writes. */
   | { readonly kind: 'full'; readonly part: number }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -79,11 +79,11 @@ export interface RestoreReport {
 }
 
 interface Load {
-  /** Settles when every request under way has been answered. */
+  /** Settles when every request in flight has been answered. */
   stop(): Promise<void>
 }
 
-/** From free space to the first write. */
+/** From the return of space to the first write. */
 const WRITES_AGAIN_MS_MAX = 10_000
 
 export class RestoreRun {
@@ -95,10 +95,10 @@ export class RestoreRun {
   #provider!: EmbeddingServer
   #server!: Server
   #mark: Mark = 'two'
-  /** What restores of each backup have written. */
+  /** Bytes written by restores of each backup. */
   readonly #restoredBytes = new Map<Mark, number>()
 
-  /** @param disk which the store is to lie on; without one, nothing is ever full */
+  /** @param disk file system of the store; without it, the disk is never full */
   constructor(seed: number, disk?: SmallDisk) {
     this.#random = new Random(seed)
     this.#disk = disk
@@ -146,8 +146,8 @@ export class RestoreRun {
   }
 
   async run(scenario: Scenario): Promise<void> {
-    // What the restore before has replaced is given back once nobody has it open any more: only a start says
-    // when.
+    // The files replaced by the previous restore are removed once no process has them open; only a start
+    // guarantees that.
     if (scenario.kind === 'full') await this.#restart(undefined)
     if (scenario.kind === 'fails' || scenario.kind === 'killed')
       await this.#restart(`${scenario.step}${scenario.kind === 'fails' ? ':error' : ''}`)
@@ -194,8 +194,8 @@ export class RestoreRun {
   }
 
   /**
-   * Nothing is written beside it: a commit that the disk refuses ends the process, and io_failure_run.ts
-   * looks at that. What was measured is what a restore leaves, merges and all: it may need less, but never
+   * No writer runs meanwhile: a refused commit would end the process, which io_failure_run.ts tests. The
+   * measured size is what a restore leaves, merges included. A restore may need less, but always more than
    * half of it.
    */
   async #full(part: number): Promise<void> {
@@ -222,7 +222,7 @@ export class RestoreRun {
     await this.#check()
   }
 
-  /** The server looks at the space again by itself. */
+  /** Waits until the server, which checks the space periodically, accepts writes. */
   async #writesAgain(): Promise<void> {
     const end = performance.now() + WRITES_AGAIN_MS_MAX
     const add = { collection: 'probes', key: 'again', lang: 'en', contentMd: 'walrus' }
@@ -240,7 +240,10 @@ export class RestoreRun {
     await whenLoaded(this.#server)
   }
 
-  /** What is served is one generation as a whole, can be written to, and nothing else is in the directory. */
+  /**
+   * Checks that one generation is served as a whole and accepts writes, and that nothing else is in the
+   * directory.
+   */
   async #check(): Promise<void> {
     assert.equal(await this.#shown(), this.#mark)
     const key = `probe-${this.report.reads}`
@@ -261,8 +264,8 @@ export class RestoreRun {
   }
 
   /**
-   * The mark of every page in one listing, and of every hit in searches by words and by vectors: all the
-   * same.
+   * The mark of every page in one listing, and of every hit in searches by words and by vectors; all must be
+   * equal.
    */
   async #shown(server = this.#server): Promise<string> {
     const listing = await server.post('/v1/search', { collection: 'pages', limit: 1000 })
@@ -308,7 +311,10 @@ export class RestoreRun {
     else this.report.refusedWrites++
   }
 
-  /** Two readers and a writer. @param mayDie the server is killed meanwhile */
+  /**
+   * Starts two readers and a writer.
+   * @param mayDie the server is killed meanwhile
+   */
   #load({ mayDie, writes }: { readonly mayDie: boolean; readonly writes: boolean }): Load {
     const server = this.#server
     let isOver = false
@@ -340,7 +346,7 @@ export class RestoreRun {
       ...(writes ? [loop(() => this.#addNoise(server))] : []),
     ]
     const settled = Promise.all(loops)
-    // Told by `stop`; until then it must not count as unhandled.
+    // `stop` reports it; until then it must not count as unhandled.
     settled.catch(() => undefined)
     return {
       stop: async () => {

@@ -1,8 +1,8 @@
 /**
- * Rows that say who is who (identities, collections, counters), damaged with the server down: the request is
+ * Rows that identify others (identities, collections, counters), damaged with the server down: the request is
  * refused with the name of the row, no other document or collection is shown, changed or deleted, and the
- * server goes on. And a store of format 1, whose rows have no checksums: it is served at once and upgraded
- * behind the requests.
+ * server continues. Also a store of format 1, whose rows have no checksums: it is served immediately and
+ * upgraded in the background.
  */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ function goldenDirectory(name: string): string {
   return directory
 }
 
-/** Collections whose row is gone, and the table in which alone something is left of them. */
+/** Collections whose row is missing, and the only table that still has rows of them. */
 const LOST: readonly (readonly [collection: string, left: TableName | 'all'])[] = [
   ['plain', 'all'],
   ['sealed', 'all'],
@@ -43,7 +43,7 @@ const LOST: readonly (readonly [collection: string, left: TableName | 'all'])[] 
 ]
 
 const started: Server[] = []
-// Of a test that has failed: it would keep this process from ending.
+// Servers of failed tests would keep this process from ending.
 after(() => Promise.all(started.map((server) => server.kill())))
 
 async function start(directory: string): Promise<Server> {
@@ -80,7 +80,7 @@ async function change(directory: string, how: (environment: Environment, view: V
   await environment.root.close()
 }
 
-/** Changes a value as it lies in the store, in the place of `change`'s choice. */
+/** Changes a value in its stored form, at the position chosen by `change`. */
 async function damage(
   directory: string,
   of: TableName,
@@ -127,12 +127,12 @@ describe('a store of format 1', () => {
   })
 })
 
-/** To the document before. */
+/** Points an identity to the previous document. */
 function pointElsewhere(stored: Buffer): void {
   stored.writeUInt32LE(stored.readUInt32LE(0) - 1, 0)
 }
 
-/** doc-3 of Plain is refused, doc-2 is as it was. */
+/** Checks that doc-3 of Plain is refused and doc-2 is unchanged. */
 async function refusesDocument(server: Server): Promise<void> {
   const address = { collection: 'Plain', key: 'doc-3', lang: 'en' }
   for (const [path, body] of [
@@ -329,7 +329,7 @@ describe('a store of format 2', () => {
   })
 })
 
-/** Removes what there is of a collection in every table but one. */
+/** Removes the rows of a collection from every table but one. */
 function removeAllBut(environment: Environment, collection: number, left: TableName | 'all'): void {
   if (left === 'all') return
   const range = { start: counterKey(collection), end: counterKey(collection + 1) }
@@ -338,7 +338,7 @@ function removeAllBut(environment: Environment, collection: number, left: TableN
   }
 }
 
-/** Requests that make a collection where there is none of the name. */
+/** Requests that create a collection if none has the name. */
 function making(collection: string): readonly { readonly path: string; readonly body: object }[] {
   const document = { key: 'a', lang: 'en', contentMd: 'a' }
   return [
@@ -347,7 +347,7 @@ function making(collection: string): readonly { readonly path: string; readonly 
   ]
 }
 
-/** And those that have a row go on. */
+/** Checks that creation is refused and that collections with a row continue to work. */
 async function refusesToMake(server: Server, collection: string, reason: RegExp): Promise<void> {
   for (const { path, body } of making(collection)) {
     const { status, text } = await server.post(path, body)
@@ -368,7 +368,7 @@ async function makesAnother(server: Server): Promise<void> {
   }
 }
 
-/** As if a bit of its key had changed. */
+/** Moves a row as if a bit of its key had changed. */
 async function moveRow(directory: string, of: TableName, key: (view: View) => Buffer): Promise<void> {
   const environment = openEnvironment(join(directory, 'gen-000001'), goldenKeyring())
   const raw = openTable(environment.root, TABLES[of][0])

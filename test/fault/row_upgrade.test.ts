@@ -1,6 +1,6 @@
 /**
- * A store of format 1, whose rows have no checksums: it comes back from a backup, and its keys are rotated
- * while the upgrade is under way. What the upgrade does otherwise: row_damage.test.ts.
+ * A store of format 1, whose rows have no checksums: it is restored from a backup, and its keys are rotated
+ * during the upgrade. Other properties of the upgrade: row_damage.test.ts.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,7 +29,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 const OTHER_KEY = Buffer.alloc(32, 0x42).toString('base64')
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
 const JOB = 'rot-0123456789abcdef'
-/** Rows of a step: several steps a table. */
+/** Rows per step, so that a table takes several steps. */
 const UPGRADED_ROWS = 12
 const UPGRADED_BYTES = 1 << 20
 
@@ -39,7 +39,7 @@ describe('a store of format 1', () => {
     const backups = join(folder, 'restored', 'backups')
     mkdirSync(backups, { recursive: true })
     cpSync(join(generation, 'truth.mdb'), join(backups, 'old.db'))
-    // To open it raises its format: the copy has the old one.
+    // Opening the copy raises its format; this resets it to the old one.
     const environment = openEnvironment(generation, goldenKeyring())
     const epoch = presentEpoch(environment)
     const { lastLsn } = new View(environment, 0).storeCounters()
@@ -100,7 +100,7 @@ describe('a store of format 1', () => {
   })
 })
 
-/** With the other key as the primary one, as a start does. */
+/** Opens the store with the other key as the primary one, as a start does. */
 function open(generation: string): Environment {
   const keys = {
     primary: { id: 2, bytes: Buffer.from(OTHER_KEY, 'base64') },
@@ -133,7 +133,7 @@ async function servesGolden(server: Server): Promise<void> {
     }
 }
 
-/** Every row has its checksum, and belongs to the others. */
+/** Checks that every row has its checksum and is consistent with the others. */
 function isWhole(directory: string, env: Readonly<Record<string, string>>): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MDS, 'doctor', '--db', directory], {
     env: { ...process.env, ...env },

@@ -1,7 +1,6 @@
 /**
- * The store compared with itself behind the requests: damage made with the server down raises a warning of
- * health and one line of each kind; stores that are whole raise none, whatever they hold and while they are
- * written.
+ * Background comparison of the store with itself: damage made with the server down raises a health warning
+ * and one log line per kind. Intact stores raise none, whatever they contain and while they are written.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +19,7 @@ import type { Server } from '../harness/server.js'
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrub-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const DEADLINE_MS = 60_000
-/** A pass follows the other at once. */
+/** One pass follows the other immediately. */
 const env = { SVC_LIMIT_SCRUB_INTERVAL_MS: '1', SVC_TEMPORAL: 'true' }
 
 const started: Server[] = []
@@ -37,7 +36,7 @@ async function warnings(server: Server): Promise<readonly { readonly code: strin
   return health.persistence.warnings.filter(({ code }) => code === 'store_damaged')
 }
 
-/** Passes that have ended since the start. */
+/** Number of passes completed since the start. */
 async function passes(server: Server): Promise<number> {
   const { text } = await server.get('/metrics')
   return Number(/^mddb_store_comparisons_total (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
@@ -106,7 +105,7 @@ describe('the store compared with itself behind the requests', () => {
     const directory = join(folder, 'lost')
     const server = await start(directory)
     for (const collection of ['docs', 'others']) await add(server, collection, 'a')
-    // Beside the server: LMDB locks between processes.
+    // In parallel with the server: LMDB locks between processes.
     await change(directory, (environment) => environment.collections.remove(collectionKey('docs')))
     await nextPass(server, 2)
     const { status, text } = await server.post('/v1/add', { collection: 'docs', key: 'b', lang: 'en', contentMd: 'b' })
@@ -127,7 +126,7 @@ describe('the store compared with itself behind the requests', () => {
       const { status, text } = await server.request('PUT', '/v1/collection-config', { collection, ...settings })
       assert.equal(status, 200, text)
     }
-    // More than a slice holds, so that the tally is corrected.
+    // More than a slice holds, so that the count is corrected.
     for (let batch = 0; batch < 4; batch++) {
       const documents = Array.from({ length: 500 }, (_, at) => ({
         key: `k${batch * 500 + at}`,

@@ -1,11 +1,11 @@
 /**
- * A server of the harness as the fault tests need it: something preloaded into it, a client that counts
- * silence as a failure, and a word on whether it is still there.
+ * A harness server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and
+ * a check whether the process is still alive.
  */
 import { startServer, type Server } from '../harness/server.js'
 import { HttpClient, NoAnswer } from './http_client.js'
 
-/** After the ready line the index may still be catching up: the longest that may take. */
+/** Time limit for the index to catch up after the ready line. */
 const HEALTHY_MS_MAX = 60_000
 const POLL_MS = 10
 
@@ -25,8 +25,8 @@ export class ServerProcess {
   }
 
   /**
-   * Starts and waits until health answers 200. Throws with the server's output where it ends or stays
-   * unhealthy instead.
+   * Starts the server and waits until health answers 200. Throws with the server's output if it ends or stays
+   * unhealthy.
    */
   static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const server = new ServerProcess(await startServer({ directory, env: environment }))
@@ -51,13 +51,13 @@ export class ServerProcess {
     return this.#server.output()
   }
 
-  /** SIGKILL, as `kill -9`. Resolves when the process is gone. */
+  /** SIGKILL, as `kill -9`. Resolves when the process has ended. */
   async kill(): Promise<void> {
     this.client.close()
     if (!this.#ended) await this.#server.kill()
   }
 
-  /** SIGTERM: finish what was accepted, close the stores. */
+  /** SIGTERM: completes accepted requests and closes the stores. */
   async stop(): Promise<void> {
     this.client.close()
     const code = await this.#server.stop()

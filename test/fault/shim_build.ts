@@ -1,6 +1,6 @@
 /**
- * Compiles a preload shim (test/fault/shim/NAME.c) with the system's C compiler into build/fault, once for
- * each version of its source.
+ * Compiles a preload shim (test/fault/shim/NAME.c) with the system's C compiler into build/fault, once per
+ * version of its source.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -8,12 +8,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** From dist/test/fault to the folder that holds package.json. */
+/** From dist/test/fault to the folder of package.json. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
- * @returns the path of the shared object, for LD_PRELOAD. Throws with the compiler's output where it does not
- * compile.
+ * @returns the path of the shared object, for LD_PRELOAD
+ * @throws Error with the compiler's output if it does not compile
  */
 export function buildShim(name: 'powercut' | 'iofail' | 'clock'): string {
   const folder = path.join(PROJECT_ROOT, 'test/fault/shim')

@@ -1,7 +1,7 @@
 /**
- * Writes that take fewer bytes than they were given, as on a disk that is nearly full. The bound on the size
- * of a file (RLIMIT_FSIZE) does it to the byte: the write that crosses it is cut short and called a success,
- * the next one is refused.
+ * Writes that accept fewer bytes than given, as on a disk that is nearly full. The limit on the size of a
+ * file (RLIMIT_FSIZE) has this effect to the exact byte: the write that crosses it is cut short and reported
+ * as a success, and the next one is refused.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -13,7 +13,7 @@ import { startServer, type Server } from '../harness/server.js'
 
 const REFUSED = 'EFBIG'
 
-/** What a process prints in which no file may grow beyond so many bytes. */
+/** The output of a process in which no file may grow beyond the given number of bytes. */
 function bounded(bytes: number, script: string): string {
   const args = [`--fsize=${bytes}`, process.execPath, '--input-type=module', '-e', script]
   const { stdout, stderr, error } = spawnSync('prlimit', args, { encoding: 'utf8' })
@@ -85,7 +85,9 @@ describe('a backup that is cut short', () => {
   })
   after(() => server.stop())
   const pathOf = (name: string): string => join(server.directory, 'backups', name)
-  /** Of the server, from now on; writes of its store stay under it, as nothing is added. */
+  /**
+   * Sets the limit of the server from now on. Writes of its store stay below it, because nothing is added.
+   */
   const bound = (bytes: number | 'unlimited'): void => {
     execFileSync('prlimit', ['--pid', String(server.pid), `--fsize=${bytes}:`])
   }

@@ -1,6 +1,6 @@
 /**
- * A file system of its own that a test can fill: a tmpfs, which takes the right to mount. What is filled is
- * filled by one file beside the store, so that what was free can be given back at once.
+ * A separate file system that a test can fill: a tmpfs, which requires the privilege to mount. It is filled
+ * by one file beside the store, so that the space can be freed at once.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, lstatSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
@@ -18,7 +18,7 @@ export class SmallDisk {
     this.#ballast = join(path, 'ballast')
   }
 
-  /** @returns undefined where this user may not mount */
+  /** @returns undefined if this user may not mount */
   static mount(megabytes: number): SmallDisk | undefined {
     const path = mkdtempSync(join(tmpdir(), 'mds-disk-'))
     try {
@@ -41,7 +41,7 @@ export class SmallDisk {
     }
   }
 
-  /** From now on nothing can be written to it, by anybody; or it can again. */
+  /** Remounts the file system read-only for all processes, or writable again. */
   makeReadOnly(isReadOnly: boolean): void {
     execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.path])
   }
@@ -61,7 +61,7 @@ export class SmallDisk {
   }
 }
 
-/** Bytes on disk of all files below. */
+/** Allocated bytes of all files below the path. */
 export function directoryBytes(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + lstatSync(join(path, name)).blocks * 512, 0)
 }

@@ -1,6 +1,6 @@
 /**
- * Every kind of file of the vector index, flipped, cut, removed and swapped between two starts. Each start
- * begins from the same sound files with one damage, and must answer as they did.
+ * Every kind of file of the vector index, flipped, truncated, removed and swapped between two starts. Each
+ * start begins from the same intact files with one damage, and must give the same answers.
  */
 import assert from 'node:assert/strict'
 import {
@@ -22,7 +22,7 @@ import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { DIMENSIONS, vectorLines, vectorsFolder, whenLoaded } from './vectors_run.js'
 
-/** Enough of one collection for a graph, and few of another. */
+/** Enough documents for a graph in one collection, and few in the other. */
 const COUNTS = { large: 2500, small: 300 }
 const BATCH_DOCUMENTS = 500
 const QUERIES = 25
@@ -75,7 +75,7 @@ export const DAMAGES: readonly Damage[] = [
   { name: 'an empty folder', apply: (folder) => rmSync(folder, { recursive: true }) },
 ] // prettier-ignore
 
-/** Names hold ids of collections: the first is `large`. */
+/** File names contain collection ids: the first is `large`. */
 function nameOf(folder: string, file: string): string {
   const [, set, ending = ''] = /^(large|small)(\.\w+)$/.exec(file) ?? []
   if (set === undefined) return file
@@ -120,7 +120,7 @@ export class DamageRun {
       await findsItself(server)
       assert.equal(await server.stop(), 0, server.output())
     } finally {
-      // The next case takes the same directory.
+      // The next case reuses the directory.
       await server.kill()
     }
   }
@@ -165,7 +165,7 @@ function contentOf(collection: string, at: number): string {
   return `${collection}${at} word${at % 50} word${at % 7} other${(at * 31) % 997}`
 }
 
-/** Exact searches of both collections. */
+/** Answers of exact searches in both collections. */
 async function answersOf(server: Server): Promise<readonly unknown[]> {
   const answers: unknown[] = []
   for (const collection of Object.keys(COUNTS)) {
@@ -181,7 +181,7 @@ async function answersOf(server: Server): Promise<readonly unknown[]> {
   return answers
 }
 
-/** By the graph, or what stands in for it while it is built. */
+/** Searches by the graph, or by its substitute while it is built. */
 async function findsItself(server: Server): Promise<void> {
   for (let at = 0; at < COUNTS.large; at += 100) {
     const queryVector = [...embedText(contentOf('large', at), DIMENSIONS)]

@@ -1,8 +1,8 @@
 /**
- * A power cut under SVC_DURABILITY=async, as the vector index meets it: the truth env goes back to what it
- * was some writes ago, and the files of the vector index, which are synced on their own, do not. The next
- * writes are given the same LSNs as those that were lost, so that what the files have of them must not be
- * believed. The truth env is copied while the process stands still, and put back after its end.
+ * A power cut under SVC_DURABILITY=async, as the vector index sees it: the truth env loses its last writes,
+ * but the files of the vector index, which are synced separately, do not. The next writes get the same LSNs
+ * as the lost ones, so the files' data for these LSNs must be rejected. The truth env is copied while the
+ * process is stopped (SIGSTOP), and copied back after its end.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs'
@@ -14,15 +14,15 @@ import type { Server } from '../harness/server.js'
 import { DIMENSIONS, vectorsFolder, whenLoaded, type VectorRun } from './vectors_run.js'
 
 const COLLECTION = 'c'
-/** More than are stored at rest at least. */
+/** More than the minimum that is stored at rest. */
 const DOCUMENTS = 80
-/** Never written again, so that the set is not written anew: a set without a living slot would be. */
+/** Never written again, so that the set is not rewritten: a set without a live slot would be. */
 const KEPT = 80
 const STORED_MS_MAX = 30_000
 
 const contentOf = (life: string, at: number): string => `${life} ${life}${at} ${at}${life} w${life}${at}w`
 
-/** @param run whose documents are of nobody else */
+/** @param run a run without documents of other tests */
 export async function runLostTail(run: VectorRun): Promise<void> {
   const start = (): Promise<Server> => run.start({ SVC_DURABILITY: 'async' })
   const server = await start()
@@ -46,7 +46,7 @@ export async function runLostTail(run: VectorRun): Promise<void> {
   await write(second, 'next')
   await check(second, 'next', ['first', 'lost'])
   await second.kill()
-  // The LSNs are known now, and what the files had of them before must have gone for good.
+  // The LSNs are in use now, and the earlier data of the files must have gone for good.
   for (let starts = 0; starts < 2; starts++) {
     const again = await start()
     await whenLoaded(again)
@@ -56,8 +56,8 @@ export async function runLostTail(run: VectorRun): Promise<void> {
 }
 
 /**
- * One after the other, each embedded before the next is written: so that the LSNs of one life are those of
- * the other.
+ * Writes documents one after the other, each embedded before the next is written, so that both lives use the
+ * same LSNs.
  */
 async function write(server: Server, life: string): Promise<void> {
   for (let at = 0; at < DOCUMENTS; at++) {
@@ -67,7 +67,10 @@ async function write(server: Server, life: string): Promise<void> {
   }
 }
 
-/** The lane of the engine stores at rest. @returns bytes of the rows, more than `before` */
+/**
+ * Waits until the engine's lane has stored vectors, which it does at rest.
+ * @returns bytes of the rows, more than `before`
+ */
 async function whenStored(directory: string, before: number): Promise<number> {
   const end = performance.now() + STORED_MS_MAX
   const folder = vectorsFolder(directory)

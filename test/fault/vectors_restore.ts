@@ -1,7 +1,7 @@
 /**
- * A restore of a store with many vectors, in clear and encrypted, while searches ask for documents by their
- * own vectors all the time: none is refused, none is empty, and each finds its document, before, in and after
- * the switch.
+ * A restore of a store with many vectors, plaintext and encrypted, while searches continuously look for
+ * documents by their own vectors. None is refused, none is empty, and each finds its document, before, during
+ * and after the switch.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +17,10 @@ const RESTORES = 2
 
 const contentOf = (collection: string, at: number): string => `${collection}${at} ${at}${collection} w${collection}${at}w`
 
-/** @param run whose documents are of nobody else @returns searches that were answered while restores ran */
+/**
+ * @param run a run without documents of other tests
+ * @returns the number of searches answered while restores ran
+ */
 export async function runRestore(run: VectorRun): Promise<number> {
   const server = await run.start({ SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64') })
   const config = await server.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
@@ -45,7 +48,7 @@ export async function runRestore(run: VectorRun): Promise<number> {
     const answer = await server.post('/v1/restore', { from: 'whole.db' })
     assert.equal(answer.status, 200, answer.text)
   }
-  // Some more: what is behind the switch is asked, too.
+  // Some more searches, so that the state after the switch is covered.
   const enough = searches + 100
   while (searches < enough) await findsOwn(server, searches)
   isOver = true

@@ -1,9 +1,8 @@
 /**
- * Documents with vectors under a server that is killed again and again while it writes the files of its
- * vector index. After each start every acknowledged document must be the nearest to each of its own vectors,
- * no vector of a document that was deleted or replaced may be found, and the counts must be those of the
- * documents. Vectors of queries are computed here, as the provider computes them, so that a search needs no
- * provider.
+ * Documents with vectors in a server that is repeatedly killed while it writes the files of its vector index.
+ * After each start every acknowledged document must be the nearest to each of its own vectors, no vector of a
+ * deleted or replaced document may be found, and the counts must match the documents. Query vectors are
+ * computed here by the provider's function, so that a search needs no provider.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, watch } from 'node:fs'
@@ -25,22 +24,22 @@ const KEYS = 900
 const PARTS_MAX = 6
 const WORDS = 12
 /**
- * A document is as near to its own vector as the rounding of f32 lets it be; any other shares a word or two
+ * A document matches its own vector within the rounding of f32; any other document shares only a word or two
  * with it.
  */
 const OWN_SCORE_MIN = 0.9999
 const SEARCHES_AT_ONCE = 4
 /**
- * Searches of each kind that a verification asks, spread over all: the last start is asked for everything
- * that is alive.
+ * Number of searches of each kind in a verification, spread over all documents. The last verification covers
+ * everything that is alive.
  */
 const ASKED_MAX = 600
-/** Files are written at rest: a kill that waits for one lets the writes end after so many batches. */
+/** Files are written at rest: a kill that waits for a file stops the writes after this many batches. */
 const BATCHES_BEFORE_REST = 12
-/** Where no file is written the server is killed anyway. */
+/** If no file is written, the server is killed after this time. */
 const KILL_MS_MAX = 20_000
 
-/** What a kill waits for: a moment, or the n-th time that such a file is written to. */
+/** The moment of a kill: after a time, or at the n-th write to such a file. */
 export type KillMoment = { readonly afterMs: number } | { readonly file: '.rows' | '.graph.tmp'; readonly times: number }
 
 interface Chunk {
@@ -66,11 +65,11 @@ export class VectorRun {
   readonly report: VectorReport = { documents: 0, chunks: 0, kills: 0, searches: 0, killedAtFile: 0, lines: [] }
   readonly #random: Random
   readonly #chunker = createChunker()
-  /** Content of every document as it was acknowledged; undefined: deleted. */
+  /** Acknowledged content of every document; undefined: deleted. */
   readonly #acknowledged = new Map<string, string | undefined>()
-  /** Keys of writes without an answer. */
+  /** Keys of unanswered writes. */
   readonly #uncertain = new Set<string>()
-  /** Contents that nothing may find any more. */
+  /** Contents that no search may find. */
   readonly #gone: { readonly key: string; readonly content: string }[] = []
   #versions = 0
 
@@ -114,7 +113,10 @@ export class VectorRun {
     this.report.kills++
   }
 
-  /** What was acknowledged, and nothing else. @param isLast everything, not some of it */
+  /**
+   * Checks that exactly the acknowledged documents are found.
+   * @param isLast checks all of them instead of a sample
+   */
   async verify(server: Server, isLast = false): Promise<void> {
     await this.#settleUncertain(server)
     const live = [...this.#acknowledged].flatMap(([key, content]) => (content === undefined ? [] : [{ key, content }]))
@@ -139,7 +141,7 @@ export class VectorRun {
     this.report.lines.push(...vectorLines(server))
   }
 
-  /** The graph may err, but hardly ever for a vector that it holds. */
+  /** The graph may miss a vector that it contains, but rarely. */
   async #checkGraph(server: Server, chunks: readonly Chunk[]): Promise<void> {
     let found = 0
     await this.#each(chunks, async ({ key, vector }) => {
@@ -177,8 +179,8 @@ export class VectorRun {
   }
 
   /**
-   * Beside writes a document may be between two versions: only that searches answer, and find something, is
-   * looked at.
+   * During writes a document may be between two versions, so only this is checked: searches are answered and
+   * find something.
    */
   async #searchBeside(server: Server): Promise<void> {
     const vector = embedText(`query ${this.#random.below(1000)}`, DIMENSIONS)
@@ -225,7 +227,7 @@ export class VectorRun {
     this.#acknowledged.set(key, content)
   }
 
-  /** A write without an answer was done or not: the document says which. */
+  /** An unanswered write was executed or not; the document is read to find out. */
   async #settleUncertain(server: Server): Promise<void> {
     for (const key of [...this.#uncertain]) {
       const answer = await server.post('/v1/get', { collection: COLLECTION, key, lang: 'en' })
@@ -234,7 +236,7 @@ export class VectorRun {
     }
   }
 
-  /** Of one to six chunks, each of words that occur nowhere else. */
+  /** Content of one to six chunks, each of unique words. */
   #content(key: string): string {
     const version = this.#versions++
     return Array.from({ length: 1 + this.#random.below(PARTS_MAX) }, (_, part) =>
@@ -279,7 +281,7 @@ export function vectorsFolder(directory: string): string {
   return join(currentGeneration(directory), 'vectors')
 }
 
-/** What a start said of the files. */
+/** The lines of a start about the files. */
 export function vectorLines(server: Server): string[] {
   return server
     .output()
@@ -287,7 +289,7 @@ export function vectorLines(server: Server): string[] {
     .filter((line) => /^\S+ \w+ vectors: /.test(line))
 }
 
-/** Asks until the vector index is whole. */
+/** Waits until the vector index is complete. */
 export async function whenLoaded(server: Server, msMax = 60_000): Promise<void> {
   const end = performance.now() + msMax
   for (;;) {

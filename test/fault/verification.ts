@@ -1,21 +1,21 @@
 /**
- * Compares a running server with a ledger, over HTTP alone: every document in a state that the ledger
- * permits, every live version found by its own word, no word of a replaced or deleted version found, and the
- * collection's count equal to what is there.
+ * Compares a running server with a ledger, over HTTP alone: every document is in a state that the ledger
+ * permits, every live version is found by its own word, no word of a replaced or deleted version is found,
+ * and the collection's count equals the number of documents.
  */
 import type { HttpClient } from './http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
 import { COLLECTION } from './write_load.js'
 
 export interface Findings {
-  /** Each a sentence; empty where everything is as promised. */
+  /** One sentence each; empty if all guarantees hold. */
   readonly complaints: readonly string[]
   readonly found: ReadonlyMap<string, DocumentState>
 }
 
-/** Complaints beyond these say nothing new. */
+/** Further complaints add no information. */
 const COMPLAINTS_MAX = 20
-/** Keys that are looked at side by side: more than the server has lanes. */
+/** Keys checked in parallel: more than the server has lanes. */
 const LOOKERS = 4
 const BUSY_TRIES = 5
 
@@ -65,7 +65,7 @@ async function searchFor(http: HttpClient, ledger: Ledger, key: string, state: D
     if (hits.length !== 1 || hits[0] !== key) complaints.push(`${key}: its word ${state.term} finds ${JSON.stringify(hits)}`)
   }
   const retired = ledger.retiredTerms(key).filter((term) => term !== state?.term)
-  // All of them in one search: as a rule there is nothing to find.
+  // All retired words in one search, because normally none is found.
   if (retired.length === 0 || (await hitsOf(http, retired.join(' OR '), 'boolean')).length === 0) return
   for (const term of retired) {
     const hits = await hitsOf(http, term)
@@ -76,7 +76,7 @@ async function searchFor(http: HttpClient, ledger: Ledger, key: string, state: D
 async function hitsOf(http: HttpClient, query: string, mode = 'simple'): Promise<readonly string[]> {
   const search = { collection: COLLECTION, query, mode, limit: 5 }
   let reply = await http.post('/v1/fts', search)
-  // A lane of a busy machine may be behind its deadline: 503 asks to come again.
+  // A lane of a busy machine may miss its deadline: 503 asks the client to retry.
   for (let tries = 1; reply.status === 503 && tries < BUSY_TRIES; tries++) reply = await http.post('/v1/fts', search)
   if (reply.status === 404) return []
   if (reply.status !== 200) throw new Error(`fts answers ${reply.status} ${JSON.stringify(reply.body)}`)

@@ -1,7 +1,7 @@
 /**
- * The documents that the write load makes: markdown with a word of its own in each version, so that a search
- * can tell whether that version, and no other, is indexed. Kept by digest, so that a document found after a
- * restart can be told from all versions it ever had. Grows with the writes of a run: some 2 KB each.
+ * The documents of the write load: markdown with a unique word in each version, so that a search shows
+ * whether exactly that version is indexed. Kept by digest, so that a document found after a restart can be
+ * distinguished from all its other versions. Grows with the writes of a run: some 2 KB each.
  */
 import { digestOf } from './ledger.js'
 import type { Random } from './random.js'
@@ -64,7 +64,7 @@ export class Versions {
     return { status: [this.#random.pick(STATUSES)], tags: [this.#random.pick(WORDS), `n${this.#random.below(1000)}`] }
   }
 
-  /** Letters only and an ending that no stemmer takes off. */
+  /** Letters only, with an ending that no stemmer removes. */
   #nextTerm(): string {
     let number = this.#terms++
     let letters = ''

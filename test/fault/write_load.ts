@@ -1,8 +1,8 @@
 /**
- * Mixed writes by several clients at once, each on keys of its own, one request at a time, every step told to
- * a recorder (the ledger, or the ledger and the log of a recorded run). A request whose outcome is unknown
- * takes its keys out of the load until somebody has looked (`Ledger.observe`). Runs until the server goes
- * away, or until told to stop.
+ * Mixed writes by several clients in parallel, each on its own keys, one request at a time. Every step is
+ * reported to a recorder (the ledger, or the ledger and the log of a recorded run). A request with an unknown
+ * outcome excludes its keys from the load until their state has been observed (`Ledger.observe`). Runs until
+ * the server ends, or until it is stopped.
  */
 import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
 import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
@@ -12,19 +12,19 @@ import { Versions, type Version } from './versions.js'
 export const COLLECTION = 'faults'
 const LANG = 'en'
 const CLIENTS = 8
-/** 8 x 24 = 192 documents: small enough to check every one after each restart. */
+/** 8 x 24 = 192 documents: few enough to check every one after each restart. */
 const KEYS_PER_CLIENT = 24
 const BATCH_MAX = 12
-/** Far beyond the length of any run: nothing expires while it is being looked at. */
+/** Far beyond the length of any run: nothing expires during the checks. */
 const TTL_SECONDS = 86_400
 
 export interface LoadOutcome {
   acknowledged: number
   /** Requests whose connection ended without an answer. */
   unanswered: number
-  /** Of those, the ones that neither got an answer nor an end in time. */
+  /** Unanswered requests that neither got an answer nor an end in time. */
   hung: number
-  /** Answers that promised nothing: 5xx, by status. */
+  /** Answers without a guarantee: 5xx, by status. */
   readonly refused: Map<number, number>
 }
 
@@ -45,7 +45,7 @@ export class WriteLoad {
   #stopped = false
   #acknowledged: (() => void) | null = null
 
-  /** @param record is told of every event after the ledger has taken it in */
+  /** @param record receives every event after the ledger has applied it */
   constructor(seed: number, ledger: Ledger, record: (event: LedgerEvent) => void = () => undefined) {
     this.#ledger = ledger
     this.#record = record
@@ -57,8 +57,8 @@ export class WriteLoad {
   }
 
   /**
-   * Each client works until the server stops answering, `stop` is called, or it has made `requestsMax`
-   * requests. Rejects on an answer that breaks the contract.
+   * Each client runs until the server stops answering, `stop` is called, or it has made `requestsMax`
+   * requests. Rejects on an answer that violates the contract.
    */
   async run(http: HttpClient, requestsMax = Number.POSITIVE_INFINITY): Promise<LoadOutcome> {
     this.#stopped = false
@@ -122,12 +122,12 @@ export class WriteLoad {
 
   async #add(http: HttpClient, outcome: LoadOutcome, key: string, next: Version): Promise<void> {
     const body = { collection: COLLECTION, key, lang: LANG, contentMd: next.contentMd, meta: next.meta }
-    // An add replaces the whole document: without a ttl it has no expiry. Updates and restores keep the one
-    // that is there.
+    // An add replaces the whole document: without a ttl it has no expiry. Updates and restores keep the
+    // present expiry.
     await this.#write(outcome, key, [stateOf(next, false)], () => http.post('/v1/add', body))
   }
 
-  /** A batch is atomic for each document, so each is an entry of its own. */
+  /** A batch is atomic per document, so each document is a separate ledger entry. */
   async #batch(http: HttpClient, outcome: LoadOutcome, keys: readonly string[], versions: Versions): Promise<void> {
     const documents = keys.map((key) => {
       const version = versions.fresh()
@@ -150,7 +150,7 @@ export class WriteLoad {
   async #restore(http: HttpClient, outcome: LoadOutcome, key: string, versions: Versions, random: Random): Promise<void> {
     const base = { collection: COLLECTION, key, lang: LANG }
     const listed = await http.post('/v1/revisions', base)
-    // A read is refused, too, once the storage has failed under it.
+    // Reads are refused, too, once the storage has failed.
     if (!this.#accepted(listed, outcome)) return
     const { revisions } = listed.body as { readonly revisions: readonly (WireDocument & { readonly timestamp: number })[] }
     if (revisions.length === 0) throw new Error(`${key} was written and has no revision`)
@@ -164,7 +164,10 @@ export class WriteLoad {
     await this.#write(outcome, key, outcomes, () => http.post('/v1/revisions/restore', { ...base, timestamp }))
   }
 
-  /** One request that writes one document. What it left is read from the answer where that is a document. */
+  /**
+   * One request that writes one document. The resulting state is read from the answer if the answer is a
+   * document.
+   */
   async #write(outcome: LoadOutcome, key: string, outcomes: readonly DocumentState[], send: () => Promise<Reply>): Promise<void> {
     this.#tell({ kind: 'sent', key, outcomes })
     const reply = await send()
@@ -174,8 +177,8 @@ export class WriteLoad {
   }
 
   /**
-   * A 5xx promises nothing, so its write stays uncertain. Anything else but 200 is an error of the server or
-   * of this load.
+   * A 5xx guarantees nothing, so its write stays uncertain. Any other status except 200 is an error of the
+   * server or of this load.
    */
   #accepted(reply: Reply, outcome: LoadOutcome): boolean {
     if (reply.status === 200) return true
@@ -197,7 +200,7 @@ function stateOf(version: Version, expires: boolean): DocumentState {
   return { digest: version.digest, term: version.term, expires }
 }
 
-/** The acknowledged state is the one of the expected ones that the answer shows. */
+/** The acknowledged state is the expected one that the answer shows. */
 function matching(document: WireDocument, outcomes: readonly DocumentState[], key: string): DocumentState {
   const digest = digestOf(document.contentMd, document.meta ?? {})
   const expires = document.expiresAt !== undefined

@@ -1,6 +1,6 @@
 /**
- * What chores are given in tests: a role that may change, counts nobody reads, and a clock that only the test
- * moves.
+ * Arguments of chores in tests: a role that may change, telemetry that discards its counts, and a clock that
+ * only the test advances.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ChoreTools, Clock } from '../../src/chore.js'
@@ -8,12 +8,12 @@ import type { Role } from '../../src/role.js'
 
 const telemetry = { countRound: () => undefined, setChoreState: () => undefined }
 
-/** Chores of it run by the real clock. */
+/** Chores with these tools run by the real clock. */
 export function choreTools(role: Role = 'leader'): ChoreTools {
   return { role: { role }, telemetry }
 }
 
-/** Stands still until it is told to go on. */
+/** A clock that advances only on request. */
 export class StillClock implements Clock {
   #now = 0
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>()
@@ -28,12 +28,12 @@ export class StillClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** When the next timer is due; undefined: there is none. */
+  /** The time of the next timer; undefined if there is none. */
   get nextAt(): number | undefined {
     return this.#timers.size === 0 ? undefined : Math.min(...[...this.#timers].map(({ at }) => at))
   }
 
-  /** Runs what is due until then, in order, and lets what it has begun go on as far as it can. */
+  /** Runs the timers due until then, in order, and lets the work that they start proceed as far as it can. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await turn()

@@ -1,17 +1,19 @@
 /**
- * Circles among imports. A file imports files; a folder imports what its files import outside it. Among the
- * children of every folder, files and folders alike, the imports form no circle: then each child can be read,
- * tested and moved after those it needs.
+ * Detects import cycles. A file imports files; a folder imports what its files import outside it. Among the
+ * children of every folder, files and folders alike, the imports must form no cycle. Each child can then be
+ * read, tested and moved after those that it needs.
  */
 
-/** The child of `folder` in which `path` lies: a file's own path, or a subfolder with a slash at its end. */
+/**
+ * The child of `folder` that contains `path`: the file's own path, or a subfolder with a slash at its end.
+ */
 function childOf(folder: string, path: string): string | undefined {
   if (!path.startsWith(folder)) return undefined
   const slash = path.indexOf('/', folder.length)
   return slash < 0 ? path : path.slice(0, slash + 1)
 }
 
-/** All folders above the files, each with a slash at its end; `''` is the one above them all. */
+/** All folders above the files, each with a slash at its end; `''` is the root. */
 function foldersAbove(paths: Iterable<string>): string[] {
   const folders = new Set([''])
   for (const path of paths) {
@@ -37,7 +39,7 @@ function graphOfChildren(folder: string, edges: ReadonlyMap<string, readonly str
   return graph
 }
 
-/** What can be reached from `start` in one step or more. */
+/** The nodes that are reachable from `start` in one step or more. */
 function reachableFrom(start: string, graph: Graph): ReadonlySet<string> {
   const reached = new Set<string>()
   const waiting = [start]
@@ -52,10 +54,10 @@ function reachableFrom(start: string, graph: Graph): ReadonlySet<string> {
 }
 
 /**
- * @param edges from a file to the files that it imports; paths with slashes. Files that are one unit (a
- * header and its source) have one name. Files that import nothing may be left out.
+ * @param edges from a file to the files that it imports; paths with slashes. Files that form one unit (a
+ *   header and its source) share one name. Files that import nothing may be left out.
  * @returns one line for each group of children that import each other: `folder: child, child`, sorted; a file
- * that imports itself is one, too
+ *   that imports itself counts, too
  */
 export function circlesOf(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return foldersAbove(edges.keys()).flatMap((folder) => {

@@ -1,7 +1,7 @@
 /**
- * Damages the node of a row in the leaves of a truth env that nobody has open: its header says that the value
- * is longer than the file is. Who copies the value out of the map reads behind the end of the file, and is
- * ended by SIGBUS.
+ * Damages the node of a row in the leaves of a truth env that is not open: its header then gives a value
+ * length beyond the end of the file. A process that copies the value out of the map reads behind the end of
+ * the file and is ended by SIGBUS.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,10 +11,13 @@ const PAGE_HEADER_BYTES = 24
 const NODE_HEADER_BYTES = 8
 const LEAF_PAGE = 0x02
 const PAGE_KINDS = 0x7f
-/** High half of the number of bytes: 256 MiB more. */
+/** Added to the high half of the size: 256 MiB more. */
 const SIZE_ADDED = 0x1000
 
-/** In every copy of the row: old ones lie in free pages. @param value of the row as it is stored */
+/**
+ * Damages every copy of the row: free pages contain old ones.
+ * @param value of the row as it is stored
+ */
 export function damageLeaf(path: string, key: Buffer, value: Buffer): void {
   const file = readFileSync(path)
   let damaged = 0
@@ -32,7 +35,7 @@ export function damageLeaf(path: string, key: Buffer, value: Buffer): void {
   writeFileSync(path, file)
 }
 
-/** Where they begin. What was a leaf once may hold anything. */
+/** The offsets of the nodes. A page that is no longer a leaf may contain anything. */
 function nodesOf(file: Buffer, page: number): number[] {
   const count = Math.min(file.readUInt16LE(page + 20), PAGE_BYTES - PAGE_HEADER_BYTES) >> 1
   const offsets = Array.from({ length: count }, (_, index) => file.readUInt16LE(page + PAGE_HEADER_BYTES + index * 2))

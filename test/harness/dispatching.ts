@@ -1,7 +1,4 @@
-/**
- * For tests and benches of the front end without a surface: a dispatcher, and requests as a surface makes
- * them.
- */
+/** Test tools for the front end without a surface: a dispatcher, and requests as a surface makes them. */
 import { ANONYMOUS } from '../../src/access/principal.js'
 import type { Config } from '../../src/config/config.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
@@ -18,13 +15,13 @@ import { noObjects } from './no_objects.js'
 
 export const SURFACE: Surface = { name: 'test', mode: 'wr', index: 1 }
 
-/** Operations of the loop that answer nothing. */
+/** Loop operations with empty answers. */
 export const emptyLoop = new LoopOperations(
   operations.filter(({ cost }) => cost === 'loop').map((row) => [row, () => ({ body: '{}' })]),
   {},
 )
 
-/** Counters of this thread, as a server has them. */
+/** Counters of this thread, as in a server. */
 export function ownTelemetry(): Telemetry {
   const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
   telemetry.claimRow()
@@ -37,8 +34,8 @@ export function dispatcherOf(config: Config, control: ControlBlock, telemetry: T
 }
 
 /**
- * @param operation by its name, or any row: a lane refuses one that is not of the table by an assertion,
- * which loses the batch and not the lane
+ * @param operation by its name, or any row. A lane rejects a row that is not in the table by an assertion,
+ *   which loses the batch but not the lane.
  */
 export function requestOf(
   { admission }: Dispatcher,
@@ -56,7 +53,7 @@ export function requestOf(
   }
 }
 
-/** As a surface over HTTP would say it. */
+/** The HTTP status of the answer. */
 export function statusOf({ code }: OutgoingAnswer): number {
   return code === null ? 200 : entryOf(code).http
 }

@@ -1,6 +1,6 @@
 /**
- * Embedding without a provider, for models of the store: chunks of eight characters, whose vectors follow
- * from their text and the variant.
+ * Embedding without a provider, for model tests of the store: chunks of eight characters, whose vectors are a
+ * function of their text and the variant.
  */
 import assert from 'node:assert/strict'
 import type { EmbeddedDocument } from '../../src/domain/embedding/embedded_document.js'
@@ -13,7 +13,7 @@ import type { View } from '../../src/store/view.js'
 const CHUNK_CHARACTERS = 8
 const DIMENSIONS = 3
 
-/** What the vectors of a document were made of. */
+/** The inputs of a document's vectors. */
 export interface Embedded {
   readonly content: string
   readonly variant: string
@@ -45,9 +45,7 @@ interface Done {
   readonly isSettled: boolean
 }
 
-/**
- * @param isWhole false: the first half of what is lacking only, where there is more than one chunk to make
- */
+/** @param isWhole false: only the first half of the missing chunks, if there is more than one */
 export function embed(view: View, { lsn, collection, docid }: QueuedEmbedding, variant: string, isWhole: boolean): Done {
   const name =
     view
@@ -94,7 +92,8 @@ export function embed(view: View, { lsn, collection, docid }: QueuedEmbedding, v
 }
 
 /**
- * The stored vectors of a document are those of what was embedded, and everything that tells of them agrees.
+ * Checks that the stored vectors of a document are those of the embedded content, and that all records about
+ * them agree.
  */
 export function checkEmbedded(view: View, { collection, docid, bodyLsn }: Head, present: string, embedded: Embedded | undefined): void {
   const record = view.vectors.record(collection, docid)
@@ -115,7 +114,7 @@ export function checkEmbedded(view: View, { collection, docid, bodyLsn }: Head, 
   if (record.bodyLsn === bodyLsn) assert.equal(present, embedded.content, 'vectors of another content than the body has')
 }
 
-/** The counts by variant are those of the documents. */
+/** Checks that the counts by variant match the documents. */
 export function checkVariants(view: View, collection: number, documents: readonly { readonly embedded?: Embedded | undefined }[]): void {
   const counted = new Map(view.vectors.variants(collection).map(({ variant, documents: count }) => [variant, count]))
   const wanted = new Map<string, number>()

@@ -1,8 +1,8 @@
 /**
- * A server for tests that speaks the four embedding protocols: OpenAI's under /openai, Voyage's under
- * /voyage, Cohere's under /cohere, Ollama's under /ollama. Its vectors are a function of the text alone:
- * hashed words, so that texts which share words are near to each other. Faults are ordered one by one, or
- * stand until they are taken back.
+ * A test server that speaks the four embedding protocols: OpenAI's under /openai, Voyage's under /voyage,
+ * Cohere's under /cohere, Ollama's under /ollama. Its vectors are a function of the text alone: hashed words,
+ * so that texts with common words are close to each other. Faults are queued one by one, or stay in force
+ * until they are removed.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -38,15 +38,15 @@ type Rows = readonly (readonly unknown[])[]
 
 export class EmbeddingServer {
   readonly requests: EmbeddingRequest[] = []
-  /** Holds for every request while it is set. */
+  /** A fault for every request while it is set. */
   standing: EmbeddingFault | undefined
-  /** Refuses requests for which it is true with 400. */
+  /** Requests for which it returns true are refused with 400. */
   refuses: (request: EmbeddingRequest) => boolean = () => false
-  /** Of every vector; a request that asks for a number of dimensions gets that. */
+  /** Number of dimensions of every vector, unless a request asks for another. */
   dimensions = 8
-  /** Most requests under way at the same time so far. */
+  /** Maximum number of concurrent requests so far. */
   concurrencyMax = 0
-  /** As Ollama lists them. */
+  /** The models that Ollama lists. */
   ollamaModels: readonly string[] = []
   #underWay = 0
   readonly #faults: EmbeddingFault[] = []
@@ -71,12 +71,12 @@ export class EmbeddingServer {
     return `http://127.0.0.1:${this.port}/${provider}`
   }
 
-  /** The next requests fail so, one each. */
+  /** Queues faults for the next requests, one each. */
   fail(...faults: readonly EmbeddingFault[]): void {
     this.#faults.push(...faults)
   }
 
-  /** Requests wait until `release`. */
+  /** Blocks requests until `release`. */
   hold(): void {
     this.#holds = true
   }
@@ -176,7 +176,7 @@ function answerOf({ path, body }: EmbeddingRequest, rows: Rows, fault: Embedding
     return JSON.stringify({ id: 'x', embeddings: isTyped ? { float: rows } : rows, ...filler })
   }
   if (path.startsWith('/ollama/') || path.startsWith('/api/')) return JSON.stringify({ model: body.model, embeddings: rows, ...filler })
-  // What base64 can't say is sent as numbers: clients read both.
+  // Values that base64 cannot encode are sent as numbers: clients accept both.
   const isEncoded = body.encoding_format === 'base64' && rows.every((row) => row.every((value) => typeof value === 'number'))
   const data = rows.map((row, index) => ({
     object: 'embedding',
@@ -190,7 +190,7 @@ function encode(row: readonly number[]): string {
   return Buffer.from(new Float32Array(row).buffer).toString('base64')
 }
 
-/** Of length 1; the same for the same text. */
+/** A vector of length 1; the same for the same text. */
 export function embedText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? ['']) {

@@ -1,6 +1,6 @@
 /**
- * A real uWS App on a loopback port whose requests go to the handler that a test names by path, as exchanges
- * over budgets of their own; and what became of each exchange. Clients are real sockets on the same loop.
+ * A real uWS App on a loopback port. A test registers handlers by path, which receive requests as exchanges
+ * with separate budgets, and reads the events of each exchange. Clients are real sockets on the same loop.
  */
 import * as uWS from 'uWebSockets.js'
 import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../src/wire/body_streams.js'
@@ -12,7 +12,7 @@ import { RawSocket } from './raw_socket.js'
 
 export const MIB = 2 ** 20
 
-/** A value that changes, and who waits for it. Nobody polls. */
+/** A list of events and its waiters. Nothing polls. */
 export class Events<Event> {
   readonly all: Event[] = []
   readonly #wake: (() => void)[] = []
@@ -61,7 +61,7 @@ export class ExchangeServer {
   readonly budget: ByteBudget
   readonly unsent = new ByteBudget(64 * MIB)
   readonly streams = new OpenStreams()
-  /** By path. What is not here reads its body as a whole and answers its length. */
+  /** Handlers by path. Other paths read the whole body and answer its length. */
   readonly handlers = new Map<string, (exchange: Exchange) => void>()
   readonly logs = new Map<string, Log>()
   readonly #app = uWS.App()
@@ -95,7 +95,7 @@ export class ExchangeServer {
     return this.logs.get(path)!
   }
 
-  /** Turns of the loop in which everything that is under way on other sockets moves on, too. */
+  /** Turns of the loop, in which pending work of other sockets also proceeds. */
   async turns(rounds = 20): Promise<void> {
     const socket = await this.open()
     for (let round = 1; round <= rounds; round++) {
@@ -110,7 +110,7 @@ export class ExchangeServer {
   }
 }
 
-/** Notes what it is told; is full while `takes` says so. */
+/** Records its events; reports that it is full according to `takes`. */
 export class TestConsumer implements BodyConsumer {
   readonly events = new Events<string>()
   readonly chunks: Uint8Array[] = []
@@ -139,14 +139,14 @@ export class TestConsumer implements BodyConsumer {
     this.events.push(`abort ${reason}`)
   }
 
-  /** How it ended: `end`, or `abort` with its reason; once, after which nothing came. */
+  /** The final event: `end`, or `abort` with its reason. It occurs once, and nothing follows it. */
   async ended(): Promise<string> {
     const all = await this.events.until((events) => events.some((event) => event === 'end' || event.startsWith('abort')))
     return all.slice(all.findIndex((event) => event === 'end' || event.startsWith('abort'))).join(', ')
   }
 }
 
-/** Comments of server-sent events are its pulses. */
+/** Its pulses are comments of server-sent events. */
 export class TestProducer implements PushedBody {
   readonly pulse = Buffer.from(':\n\n')
   readonly events = new Events<string>()
@@ -171,7 +171,7 @@ export class TestProducer implements PushedBody {
   }
 }
 
-/** The content of a chunked answer so far, pulses left out, and whether its last chunk has come. */
+/** The content of a chunked answer so far without pulses, and whether its last chunk has arrived. */
 export function pushedText(received: string): { readonly text: string; readonly isComplete: boolean } {
   let at = received.indexOf('\r\n\r\n') + 4
   let text = ''

@@ -1,10 +1,13 @@
-/** Garbage collections by force: what nothing holds is gone soon, as it may be at any time. */
+/** Forced garbage collections: unreferenced objects are collected soon, as may happen at any time. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const EVERY_MS = 20
 
-/** In this process. @returns what ends it */
+/**
+ * Forces collections in this process.
+ * @returns a function that stops them
+ */
 export function forceCollections(): () => void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -12,7 +15,7 @@ export function forceCollections(): () => void {
   return () => clearInterval(timer)
 }
 
-/** For the runtime of a server: a collection of each thread, many times a second. */
+/** Node options for a server: a collection in each thread, many times per second. */
 export const FORCED_COLLECTIONS: readonly string[] = [
   '--expose-gc',
   '--import',

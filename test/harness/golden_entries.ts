@@ -1,7 +1,6 @@
 /**
- * The golden data directory of entries in their first form, as make_golden_entries.ts made it: the directory
- * of a server that was killed, the answers that it gave, and its binlog. Its vectors are those of
- * EmbeddingServer.
+ * The golden data directory with entries in their first form, made by make_golden_entries.ts: the directory
+ * of a killed server, the answers that it gave, and its binlog. Its vectors are those of EmbeddingServer.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -13,7 +12,7 @@ import type { EmbeddingServer } from './embedding_server.js'
 import type { Server } from './server.js'
 
 export const GOLDEN_ENTRIES = 'test/golden/entries'
-/** As SVC_ENCRYPTION_KEY, key id 1. */
+/** The value of SVC_ENCRYPTION_KEY, key id 1. */
 export const GOLDEN_ENTRIES_KEY = Buffer.alloc(32, 0x5a).toString('base64')
 
 export interface GoldenAnswer {
@@ -41,7 +40,10 @@ export function goldenEntriesKeyring(): Keyring {
   return new Keyring({ primary, previous: [] }, () => assert.fail('there is a master key'))
 }
 
-/** @param folder gets the data directory @returns its path */
+/**
+ * @param folder receives the data directory
+ * @returns its path
+ */
 export function unpackGoldenEntries(folder: string): string {
   const { status, stderr } = spawnSync('tar', ['-C', folder, '-xzf', join(GOLDEN_ENTRIES, 'directory.tar.gz')])
   assert.equal(status, 0, String(stderr))
@@ -56,7 +58,7 @@ export function goldenBinlog(): readonly PlainEntry[] {
   return JSON.parse(readFileSync(join(GOLDEN_ENTRIES, 'entries.json'), 'utf8')) as PlainEntry[]
 }
 
-/** Of an entry what JSON can hold: bytes in base64, LSNs as text. */
+/** The JSON form of an entry: bytes in base64, LSNs as text. */
 export function plainEntry(entry: StoredEntry): PlainEntry {
   return Object.fromEntries(
     Object.entries(entry).map(([field, value]: [string, unknown]) => {
@@ -66,7 +68,7 @@ export function plainEntry(entry: StoredEntry): PlainEntry {
   )
 }
 
-/** What is asked of the server: documents, histories, listings, searches of each kind, settings, jobs. */
+/** Requests to the server: documents, histories, listings, searches of each kind, settings, jobs. */
 const QUESTIONS: readonly (readonly [method: string, path: string, body?: Readonly<Record<string, unknown>>])[] = [
   ...['Plain', 'sealed', 'limited', 'moved'].flatMap((collection) => [
     ...[0, 1, 2, 5].flatMap((number) => {
@@ -92,8 +94,8 @@ const QUESTIONS: readonly (readonly [method: string, path: string, body?: Readon
 ]
 
 /**
- * Without what another start may answer otherwise: times taken, whether pages of before a rotation are left,
- * and scores, which count documents that were replaced until their segment is merged.
+ * Removes what may differ after another start: durations, whether pages from before a rotation are left, and
+ * scores, which count replaced documents until their segment is merged.
  */
 function settled(text: string): string {
   return text.replace(/"(took\w*|\w*[mM]s|score)":[\d.]+/g, '"$1":0').replace(/"residue":\w+/, '"residue":false')
@@ -108,7 +110,7 @@ export async function answersOf(server: Server): Promise<GoldenAnswer[]> {
   return answers
 }
 
-/** Nothing waits for vectors, and all bulk ingests have ended. */
+/** Waits until no document waits for vectors and all bulk ingests have ended. */
 export async function untilEmbedded(server: Server): Promise<void> {
   for (;;) {
     const stats = (await server.get('/v1/vector-stats')).json<{ queue: { depth: number }; index_ready: boolean }>()

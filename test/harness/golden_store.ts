@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Keyring } from '../../src/store/sealing/keyring.js'
 
-/** As SVC_ENCRYPTION_KEY, key id 1. */
+/** The value of SVC_ENCRYPTION_KEY, key id 1. */
 export const GOLDEN_KEY = 'MDAxMTIyMzM0NDU1NjY3Nzg4OTlhYWJiY2NkZGVlZmY='
 
-/** @param path directory of the generation, which is made */
+/** @param path directory of the generation, which is created */
 export function unpackGoldenStore(path: string): string {
   mkdirSync(path, { recursive: true })
   writeFileSync(join(path, 'truth.mdb'), gunzipSync(readFileSync('test/golden/store/format-1.mdb.gz')))
@@ -24,8 +24,8 @@ export function goldenKeyring(): Keyring {
 }
 
 /**
- * Content of `doc-0` to `doc-23` of either collection, but for `doc-8`, which was deleted, and `doc-1`, whose
- * last spelling is DOC-1.
+ * Content of `doc-0` to `doc-23` of either collection, except for `doc-8`, which was deleted. The last
+ * spelling of `doc-1` is DOC-1.
  */
 export function goldenContent(document: number): string {
   const first = `# Document ${document}\n\n${`The ${document}th text of the golden store. `.repeat(document % 4 === 0 ? 200 : 3)}`

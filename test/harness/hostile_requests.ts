@@ -1,8 +1,8 @@
 /**
- * Requests that are made to cost much: one of each kind, with what they need in the store, and which answers
- * are right. Shared by loadtest/hostile.ts, which measures them at full size, and
- * test/contract/hostile.test.ts, which looks at the answers of smaller ones. Every generator yields JSON
- * text, because most of these bodies could not be held as values.
+ * Requests that are designed to be expensive: one of each kind, with the data that it needs in the store and
+ * its correct answers. Used by loadtest/hostile.ts, which measures them at full size, and by
+ * test/contract/hostile.test.ts, which checks the answers of smaller ones. Every generator yields JSON text,
+ * because most of these bodies could not be held as values.
  */
 import type { Server } from './server.js'
 
@@ -10,9 +10,9 @@ export interface HostileRequest {
   readonly name: string
   readonly method?: 'POST' | 'PUT' | 'PATCH'
   readonly path: string
-  /** @param scale 1: as large as the body bound lets it be */
+  /** @param scale 1: as large as the body limit permits */
   readonly body: (scale: number) => string
-  /** Statuses that are right, and what an error has to begin with. */
+  /** Correct statuses, and the required beginning of an error. */
   readonly answers: readonly number[]
   readonly error?: RegExp
   readonly prepare?: (server: Server, scale: number) => Promise<void>
@@ -31,7 +31,7 @@ const times = (scale: number, count: number): number => Math.max(1, Math.round(s
 
 async function write(server: Server, path: string, body: string): Promise<void> {
   let { status, text } = await server.post(path, body)
-  // On a busy machine a deadline may pass.
+  // A deadline may pass on a busy machine.
   for (let attempt = 0; attempt < 20 && status === 503; attempt++) ({ status, text } = await server.post(path, body))
   if (status >= 300) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`)
 }
@@ -40,7 +40,7 @@ function document(key: string, contentMd: string, more = ''): string {
   return `{"collection":"hostile","key":"${key}","lang":"en","contentMd":${JSON.stringify(contentMd)}${more}}`
 }
 
-/** Two versions of a document. */
+/** Writes the versions of a document. */
 async function versions(server: Server, key: string, contents: readonly string[]): Promise<void> {
   for (const contentMd of contents) await write(server, '/v1/add', document(key, contentMd))
 }
@@ -359,5 +359,5 @@ const WORK: readonly HostileRequest[] = [
   },
 ]
 
-/** In this order: later ones use what earlier ones have written. */
+/** The order matters: later requests use the data written by earlier ones. */
 export const HOSTILE_REQUESTS: readonly HostileRequest[] = [...BODIES, ...WORK]

@@ -1,7 +1,7 @@
 /**
- * Makes the golden data directory of entries in their first form (test/golden/entries): a server is filled
- * with every kind of entry, questions are asked and their answers noted, and it is killed, so that the next
- * start replays. Run once, by the last version that wrote such entries: `node
+ * Makes the golden data directory of entries in their first form (test/golden/entries). A server is filled
+ * with every kind of entry, requests are sent and their answers recorded, and the server is killed, so that
+ * the next start replays. Run once, by the last version that wrote such entries: `node
  * dist/test/harness/make_golden_entries.js`. A later version must not replace its files.
  */
 import assert from 'node:assert/strict'
@@ -74,7 +74,7 @@ const provider = await EmbeddingServer.start()
 const server = await startServer({ directory, env: goldenEntriesEnv(provider) })
 try {
   await fill(server)
-  // What is done unasked (packing, rotation, moves) has to be done.
+  // Waits until the background work (packing, rotation, moves) is done.
   for (let quiet = 0, last = ''; quiet < 40;) {
     const { text: present } = await server.get('/v1/encryption/jobs')
     const metrics = (await server.get('/metrics')).text.match(/^mddb_(revisions_packed|bodies_moved|commits)\S* .*$/gm)?.join() ?? ''

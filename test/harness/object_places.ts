@@ -1,7 +1,7 @@
 /**
- * Storage backends without servers: process memory and two object stores as maps, of which a run can forget
- * what it likes. As an `ObjectSource` it has what is at hand: all of memory, and of the stores what was
- * fetched since the last `forget`. One thread.
+ * Storage backends without servers: process memory and two object stores, as maps that a run can clear. As an
+ * `ObjectSource` it returns the cached bodies: all of memory, and the objects fetched from the stores since
+ * the last `forget`. One thread.
  */
 import assert from 'node:assert/strict'
 import type { PreparedObject } from '../../src/domain/commands.js'
@@ -29,7 +29,7 @@ export class ObjectPlaces implements ObjectSource {
   }
 
   /**
-   * As a lane and the front end do it together: the object lies where it should before its row is written.
+   * What a lane and the front end do together: the object is stored in its backend before its row is written.
    */
   make(view: View, collection: number, location: number, body: Buffer): PreparedObject {
     const id = newObjectId()
@@ -51,7 +51,7 @@ export class ObjectPlaces implements ObjectSource {
     }
   }
 
-  /** What a request does that has lacked it. Fails where it can't be had. */
+  /** Fetches an object as a suspended request does. Fails if the object cannot be fetched. */
   fetch({ location, id, hash, bytes }: BodyObject): void {
     const name = id.toString('hex')
     assert.notEqual(location, MEMORY_LOCATION, `${name} lay in memory, and a row names it still`)
@@ -62,18 +62,18 @@ export class ObjectPlaces implements ObjectSource {
     this.#fetched.add(name)
   }
 
-  /** Only what object stores have. */
+  /** Clears the cache of fetched objects; memory is kept. */
   forget(): void {
     this.#fetched.clear()
   }
 
-  /** The commit has let go of them: exactly what nothing refers to any more. */
+  /** Removes the objects that the commit has released: exactly those without references. */
   release(ids: readonly Buffer[]): void {
     for (const id of ids)
       assert.ok(this.#memory.delete(id.toString('hex')), `${id.toString('hex')} was released twice, or is not in memory`)
   }
 
-  /** Another process: what lay in memory is lost, what was fetched too. */
+  /** A process restart: memory and fetched objects are lost. */
   endProcess(): void {
     this.#memory.clear()
     this.forget()

@@ -1,7 +1,7 @@
 /**
  * A real S3-compatible server for tests: versitygw on a free port of this machine, over a temporary folder.
- * It checks signatures and preconditions. Where it is missing (scripts/install-object-store.mjs puts it into
- * .cache/bin), tests that need it are skipped and say so.
+ * It checks signatures and preconditions. If it is missing (scripts/install-object-store.mjs installs it into
+ * .cache/bin), the tests that need it are skipped with a message.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ function find(): string | undefined {
 
 const program = find()
 
-/** For the `skip` option of a suite: why, or false. */
+/** The `skip` option of a suite: the reason, or false. */
 export const noObjectStore: string | false =
   program === undefined ? 'NO OBJECT STORE: versitygw is missing; node scripts/install-object-store.mjs installs it' : false
 if (noObjectStore !== false) console.error(noObjectStore)
@@ -34,7 +34,7 @@ export class ObjectStore {
 
   private constructor(readonly port: number) {}
 
-  /** With these buckets. */
+  /** Starts the store with these buckets. */
   static async start(...buckets: string[]): Promise<ObjectStore> {
     const store = new ObjectStore(await freePort())
     for (const bucket of buckets) mkdirSync(join(store.#folder, bucket))
@@ -54,13 +54,14 @@ export class ObjectStore {
         const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
         return found.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort()
       } catch (error) {
-        // The store removes folders that have become empty, this one between its name and its contents.
+        // The store removes folders that have become empty; this one disappeared between its listing and its
+        // reading.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(folder)) throw error
       }
     }
   }
 
-  /** What lies in one, as it lies there; undefined once it is gone. */
+  /** The bytes of an object as stored; undefined if it is gone. */
   read(bucket: string, path: string): Buffer | undefined {
     const file = join(this.#folder, bucket, path)
     try {
@@ -70,7 +71,10 @@ export class ObjectStore {
     }
   }
 
-  /** Puts one there beside the protocol, or takes it away. @param bytes null: away */
+  /**
+   * Writes or removes an object bypassing the protocol.
+   * @param bytes null: removes it
+   */
   place(bucket: string, path: string, bytes: Uint8Array | null): void {
     const file = join(this.#folder, bucket, path)
     if (bytes === null) {
@@ -81,7 +85,10 @@ export class ObjectStore {
     writeFileSync(file, bytes)
   }
 
-  /** Starts it again over what it holds, on the same port. @param secretKey that it takes from now on */
+  /**
+   * Restarts the store over its data, on the same port.
+   * @param secretKey valid from now on
+   */
   async resume(secretKey = SECRET_KEY): Promise<void> {
     const args = ['--port', this.endpoint, '--region', REGION, '--keep-alive', '--quiet', 'posix', this.#folder]
     const env = { ...process.env, ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: secretKey }
@@ -93,7 +100,7 @@ export class ObjectStore {
     }
   }
 
-  /** It takes connections and requests, and answers none, until it is told to. */
+  /** The store accepts connections and requests but answers none until it continues. */
   hang(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -102,7 +109,7 @@ export class ObjectStore {
     this.#child?.kill('SIGCONT')
   }
 
-  /** SIGKILL; its objects stay. */
+  /** SIGKILL; the objects are kept. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return

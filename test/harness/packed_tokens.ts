@@ -1,6 +1,6 @@
 /**
  * A strict reader of packed tokens, written from docs/formats/packed-tokens.md alone: every check that the
- * format asks of a reader is an assertion.
+ * format requires of a reader is an assertion.
  */
 import assert from 'node:assert/strict'
 
@@ -9,7 +9,7 @@ export interface PackedTerm {
   readonly positions: readonly number[]
 }
 
-/** Terms in the order of the record. Fails where the record is not well formed. */
+/** Terms in the order of the record. Fails if the record is not well formed. */
 export function readPackedTokens(record: Uint8Array): PackedTerm[] {
   assert.equal(record.length % 4, 0, 'length is a multiple of 4')
   const view = new DataView(record.buffer, record.byteOffset, record.byteLength)

@@ -1,11 +1,11 @@
 /**
- * The other way round from the query parser: a text that says a tree. What is printed must parse to the same
- * tree (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
+ * The inverse of the query parser: prints a tree as query text. The printed text must parse to the same tree
+ * (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
  */
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits/fulltext.js'
 
-/** A text that parses to the tree, in the dialect that the tree came from. */
+/** Returns text that parses to the tree, in the dialect that the tree came from. */
 export function printQuery(node: SyntaxNode): string {
   switch (node.kind) {
     case 'word':
@@ -36,8 +36,8 @@ export function printQuery(node: SyntaxNode): string {
 }
 
 /**
- * Its marks have cancelled each other (`-NOT x`): without one it would be read as words that are all
- * required.
+ * The marks have cancelled each other (`-NOT x`). Without a mark the text would be parsed as words that are
+ * all required.
  */
 function isUnmarked({ required, excluded }: Extract<SyntaxNode, { kind: 'marked' }>): boolean {
   return required.length === 0 && excluded.length === 0
@@ -48,7 +48,7 @@ function printAtom(node: SyntaxNode): string {
   return isAtom ? printQuery(node) : `(${printQuery(node)})`
 }
 
-/** Directly behind a mark or a name, where only what can be marked may stand (query_lexer.ts). */
+/** The operand of a mark or a field name, where only markable nodes are permitted (query_lexer.ts). */
 function printMarked(node: SyntaxNode): string {
   const text = printAtom(node)
   return /^[\p{L}\p{N}_"(*?]/u.test(text) ? text : `(${text})`

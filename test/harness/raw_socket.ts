@@ -1,4 +1,7 @@
-/** A bare TCP client for what an HTTP client would not do: pipelining, half requests, resets, silence. */
+/**
+ * A bare TCP client for behaviour that an HTTP client does not offer: pipelining, partial requests, resets,
+ * silence.
+ */
 import { connect, type Socket } from 'node:net'
 
 export class RawSocket {
@@ -15,7 +18,7 @@ export class RawSocket {
       this.#length += chunk.length
       this.#wake()
     })
-    // A reset is one of the ends that tests provoke.
+    // Tests provoke resets, so a reset is not a failure.
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#closed = true
@@ -40,7 +43,7 @@ export class RawSocket {
     return this.#received().toString('latin1')
   }
 
-  /** Joined when it is looked at: joining with every chunk would take longer than receiving megabytes. */
+  /** Chunks are joined on access: joining with every chunk would take longer than receiving megabytes. */
   #received(): Buffer {
     const joined = Buffer.concat(this.#chunks)
     this.#chunks = [joined]
@@ -52,7 +55,7 @@ export class RawSocket {
     return this.#length
   }
 
-  /** Bytes written here that the kernel has not taken: what the other side does not read. */
+  /** Bytes written here that the kernel has not accepted, because the peer does not read. */
   get unsentBytes(): number {
     return this.#socket.writableLength
   }
@@ -82,7 +85,7 @@ export class RawSocket {
     this.#socket.destroy()
   }
 
-  /** Settles when what was received holds, or the connection is closed. */
+  /** Settles when the predicate is true for the received text, or the connection is closed. */
   async until(holds: (received: string) => boolean): Promise<string> {
     while (!holds(this.text) && !this.#closed) {
       await new Promise<void>((resolve) => {

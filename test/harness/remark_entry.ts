@@ -1,4 +1,6 @@
-/** A kind of binlog entries that only tests have: a setting whose text `plain` is stored as `remarked`. */
+/**
+ * A kind of binlog entries that exists only in tests: a setting whose text `plain` is stored as `remarked`.
+ */
 import { setting, type SettingEntry } from '../../src/store/entries/setting/setting.js'
 import type { EntryBase, EntryKind } from '../../src/store/entries/entry_kind.js'
 import type { Edit } from './scratch_copy.js'
@@ -29,7 +31,7 @@ export const remark: EntryKind<RemarkEntry> = {
   },
 }
 
-/** What the recipe asks for: the import and the line in the list. */
+/** The edits that the recipe requires: the import and the line in the list. */
 export const KIND_EDITS: readonly Edit[] = [
   {
     file: 'src/store/entries/kinds.ts',

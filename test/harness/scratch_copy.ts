@@ -1,6 +1,5 @@
 /**
- * A copy of the installation whose programs are bundled from changed sources, for tests of how the code is
- * extended.
+ * A copy of the installation with programs bundled from changed sources, for tests of the extension points.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { projectFolder } from '../../src/installation.js'
 
-/** @param text with one occurrence of `find` */
+/** @param text must contain `find` exactly once */
 export interface Edit {
   readonly file: string
   readonly find: string
@@ -21,7 +20,7 @@ export interface ScratchCopy {
   remove(): void
 }
 
-/** @throws Error where an edit does not fit */
+/** @throws Error if an edit does not fit */
 export async function scratchCopy(edits: readonly Edit[]): Promise<ScratchCopy> {
   const root = projectFolder()
   const folder = mkdtempSync(join(tmpdir(), 'mds-scratch-'))

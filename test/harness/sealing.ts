@@ -1,6 +1,6 @@
 /**
- * What tests of encryption at rest share: keyrings of which the primary key changes, and a whole rotation in
- * one transaction.
+ * Tools shared by the tests of encryption at rest: keyrings with a changing primary key, and a whole rotation
+ * in one transaction.
  */
 import assert from 'node:assert/strict'
 import type { WriteTransaction } from '../../src/store/apply.js'
@@ -11,7 +11,7 @@ import type { ResealedRows, ResealedTable } from '../../src/store/resealing/rese
 
 const MASTERS = [1, 2].map((id) => ({ id, bytes: Buffer.alloc(32, id) }))
 
-/** Two master keys, of which one or the other is the primary one. */
+/** Two master keys; the given one is primary. */
 export function keyringWith(primaryId: 1 | 2, cipher?: Cipher): Keyring {
   const [primary, previous] = primaryId === 1 ? MASTERS : [...MASTERS].reverse()
   assert.ok(primary !== undefined && previous !== undefined)
@@ -19,8 +19,8 @@ export function keyringWith(primaryId: 1 | 2, cipher?: Cipher): Keyring {
 }
 
 /**
- * Brings every row of the collection into its form, in steps as small as they can be. @returns what could not
- * be done
+ * Converts every row of the collection to its present form, in the smallest possible steps.
+ * @returns errors
  */
 export function resealAll(transaction: WriteTransaction, collection: number): readonly string[] {
   const errors: string[] = []

@@ -1,7 +1,7 @@
 /**
- * A real server for tests: the built program, in a process of its own, on a free port and in a temporary data
- * directory, waited for by its ready line. The process is the server itself, without the supervisor, unless
- * the test asks for it.
+ * A real server for tests: the built program in a separate process, on a free port and in a temporary data
+ * directory. A start waits for the ready line. The process is the server itself, without the supervisor,
+ * unless the test asks for it.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,31 +13,31 @@ import { programPath } from '../../src/installation.js'
 import { gcFlags } from '../../src/supervisor.js'
 
 /**
- * How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for
- * tests that restart a filled one.
+ * Time limit of a start: an empty store needs half a second, the rest is for a loaded machine and for tests
+ * that restart a filled store.
  */
 const START_MS_MAX = 60_000
-/** How long a start may take that is to be refused. */
+/** Time limit of a start that must be refused. */
 const REFUSAL_MS_MAX = 30_000
 export const MAIN = programPath('main')
 
 export interface ServerOptions {
-  /** Another program than the installation's. */
+  /** Another program instead of the installation's. */
   readonly main?: string
-  /** Added to the environment; `undefined` removes. */
+  /** Added to the environment; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly args?: readonly string[]
-  /** Another file of the runtime than the one that runs the tests. */
+  /** Another Node executable than that of the tests. */
   readonly execPath?: string
-  /** Of the runtime, before the program. */
+  /** Node options, before the program. */
   readonly nodeArgs?: readonly string[]
-  /** Kept after `stop`. Default: a fresh one, removed by `stop`. */
+  /** Kept after `stop`. Default: a new directory, removed by `stop`. */
   readonly directory?: string
-  /** With the parent process that restarts it. Default false. */
+  /** With the parent process that restarts the server. Default false. */
   readonly supervisor?: boolean
-  /** Called at once, for what is to happen while it starts. */
+  /** Called immediately after the spawn, for actions during the start. */
   readonly onSpawn?: (pid: number, isReady: () => boolean) => void
-  /** Runs it as this user, which takes the right to. */
+  /** Runs the server as this user, which requires the privilege to do so. */
   readonly uid?: number
   /** `host:port` or `unix:/path`. Default: a free port of the loopback address. */
   readonly address?: string
@@ -48,34 +48,34 @@ export interface TestResponse {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly text: string
-  /** The body as JSON; the caller says what it expects. */
+  /** The body as JSON, with the type that the caller expects. */
   json<T = Record<string, unknown>>(): T
 }
 
 export interface Server {
   readonly pid: number
   readonly directory: string
-  /** As printed: `127.0.0.1:40123` or `unix:/path`. */
+  /** The printed address: `127.0.0.1:40123` or `unix:/path`. */
   readonly address: string
   readonly port: number
   readonly url: string
   /** Everything printed so far, both streams. */
   output(): string
-  /** Nobody reads what is printed any more. */
+  /** Closes the reading end of the output streams. */
   closeOutput(): void
-  /** An object or array is sent as JSON, text and bytes as they are. */
+  /** Objects and arrays are sent as JSON, text and bytes unchanged. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   /** SIGTERM; settles with the exit code when the process has ended. */
   stop(): Promise<number | null>
-  /** SIGKILL; the data directory stays. */
+  /** SIGKILL; the data directory is kept. */
   kill(): Promise<void>
-  /** Settles with the exit code (null: by a signal) when the process ends by itself. */
+  /** Settles with the exit code (null after a signal) when the process ends by itself. */
   readonly ended: Promise<number | null>
 }
 
-/** @throws Error with everything that was printed, when the server ends before it is ready. */
+/** @throws Error with all output if the server ends before it is ready */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
   const child = spawnServer({ ...options, directory })
@@ -118,12 +118,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   }
 }
 
-/** Starts the program and waits for its end: for starts that are to be refused. */
+/** Starts the program and waits for its end, for starts that must be refused. */
 export async function runToEnd(options: ServerOptions): Promise<{ readonly code: number | null; readonly output: string }> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
   const child = spawnServer({ ...options, directory })
   const printed = collectOutput(child)
-  // One that is not refused would run for ever.
+  // A start that is not refused would run forever.
   const late = setTimeout(() => child.kill('SIGKILL'), REFUSAL_MS_MAX)
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(late)
@@ -133,11 +133,12 @@ export async function runToEnd(options: ServerOptions): Promise<{ readonly code:
 
 function spawnServer(options: ServerOptions & { readonly directory: string }): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT')
-  // What a test finds must not depend on whether the machine has an Ollama.
+  // Results of tests must not depend on whether Ollama runs on the machine.
   const standard = { SVC_SUPERVISOR: String(options.supervisor === true), SVC_EMBEDDING_AUTODETECT: '0' }
   const env = { ...Object.fromEntries(inherited), ...standard, ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
-  // Without the supervisor, but with the flags that it gives: what is measured and tested is what runs.
+  // Without the supervisor, but with the flags that it sets, so that tests and benches run the production
+  // configuration.
   const program = [options.main ?? MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0']
   const args = [...gcFlags(), ...(options.nodeArgs ?? []), ...program, ...(options.args ?? [])]
   const user = options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }

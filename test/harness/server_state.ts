@@ -1,4 +1,4 @@
-/** The state of a server as answers of the loop see it, for tests without a server. */
+/** The state of a server as loop operations read it, for tests without a server. */
 import { tmpdir } from 'node:os'
 import { loadConfig } from '../../src/config/config.js'
 import type { ServerState } from '../../src/system/server_state.js'

@@ -1,6 +1,6 @@
 /**
- * What must hold for the rows of a truth env that is closed, whatever was written to it; master key 1 opens
- * what is sealed.
+ * Invariants of the rows of a closed truth env, whatever was written to it. Master key 1 decrypts sealed
+ * rows.
  */
 import assert from 'node:assert/strict'
 import { openEnvironment } from '../../src/store/environment.js'
@@ -11,8 +11,8 @@ import { View } from '../../src/store/view.js'
 import { keyringWith } from './sealing.js'
 
 /**
- * Every body counts its states and the bodies that are differences from it, and is there as long as there is
- * one; without one it waits for the trimming of the binlog.
+ * Every body counts its states and the bodies that are differences from it. It exists as long as the count is
+ * not zero; after that it waits for the trimming of the binlog.
  */
 export function checkReferences(path: string): void {
   const environment = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
@@ -34,7 +34,7 @@ export function checkReferences(path: string): void {
   const garbage = new Set([...environment.garbage.getKeys()].map((at) => at.subarray(8).toString('hex')))
   for (const { key: at } of bodies) {
     const base = view.baseOf(parseBodyKey(at))
-    // A document that was deleted as a whole has no counts any more.
+    // A document that was deleted as a whole has no counts.
     const isDeleted = !environment.heads.doesExist(at.subarray(0, 8))
     if (base !== undefined && !isDeleted) count(at.readUInt32BE(0), at.readUInt32BE(4), base)
   }
@@ -44,15 +44,16 @@ export function checkReferences(path: string): void {
     assert.equal(stored, wanted.get(name) ?? 0, `references of body ${name}`)
     wanted.delete(name)
   }
-  // One that lies in a storage backend has the present state alone; its object is looked at by
-  // `checkObjects`.
+  // A body in a storage backend belongs to the present state alone. `checkObjects` checks its object.
   const isElsewhere = (name: string): boolean => wanted.get(name) === 1 && environment.objects.doesExist(Buffer.from(name, 'hex'))
   const missing = [...wanted.keys()].filter((name) => !retired.has(Number.parseInt(name.slice(0, 8), 16)) && !isElsewhere(name))
   assert.deepEqual(missing, [], 'a body that is referred to is there')
   void environment.root.close()
 }
 
-/** Every object has its way back to its body, which is that of a present state, and nothing else has one. */
+/**
+ * Every object has a back reference to its body, which is that of a present state, and nothing else has one.
+ */
 export function checkObjects(path: string): void {
   const environment = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
   const view = new View(environment, 0)
@@ -71,7 +72,7 @@ export function checkObjects(path: string): void {
   void environment.root.close()
 }
 
-/** Nothing is left of collections that were deleted, in whatever table. */
+/** No table has rows of deleted collections. */
 export function checkPurged(path: string): void {
   const { collections, root, ...tables } = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
   const known = new Set([...collections.getRange()].map(({ value }) => value.readUInt32LE(0)))

@@ -1,6 +1,6 @@
 /**
- * Aggregation by the native engine, through the addon as a lane asks it, against a scan of the documents:
- * values of any text, several segments, deletes, filters, documents that do not count.
+ * Aggregation by the native engine, called through the addon as a lane does, compared with a scan of the
+ * documents: values of any text, several segments, deletes, filters, documents that do not count.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ function upsert(collection: number, { docid, addedAt, updatedAt, meta }: Counted
   return op
 }
 
-/** First second of the bucket by the calendar of the language. */
+/** First second of the bucket, by JavaScript's calendar. */
 function bucketStart(seconds: number, interval: TimeInterval): number {
   const date = new Date(seconds * 1000)
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]

@@ -1,4 +1,4 @@
-/** Laws of the analyzer over generated texts. fast-check prints the seed and shrinks what fails. */
+/** Laws of the analyzer over generated texts. fast-check prints the seed and shrinks failures. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ const options: fc.Arbitrary<AnalysisOptions> = fc.record({
   markdown: fc.boolean(),
 })
 
-/** What opens, closes and breaks constructs, between words of many scripts. */
+/** Markup that opens, closes and breaks constructs, between words of many scripts. */
 const piece = fc.oneof(
   {
     weight: 3,

@@ -1,4 +1,4 @@
-/** Laws of the chunker over generated texts. fast-check prints the seed and shrinks what fails. */
+/** Laws of the chunker over generated texts. fast-check prints the seed and shrinks failures. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -48,7 +48,7 @@ const piece = fc.oneof(
 const text = fc.array(piece, { maxLength: 80 }).map((pieces) => pieces.join('').toWellFormed())
 const budget = fc.constantFrom(1, 5, 30, 120, 1500)
 
-/** The chunks as text, after a look at what holds for all of them. */
+/** The chunks as text, after checks of the invariants of every chunk. */
 function chunksOf(source: string, mode: 'prose' | 'code', size: number, overlap = 0): string[] {
   const bytes = Buffer.from(source)
   const ranges = chunker.chunk(bytes, mode, size, overlap)
@@ -143,7 +143,7 @@ describe('chunks', () => {
             lowest = Math.min(lowest, depth)
           }
           assert.deepEqual([depth, lowest], [0, 0], chunk)
-          // Too long a chunk is one construct: it balances nowhere at the end of a line before its own.
+          // A chunk over the budget is one construct: its brackets balance at no earlier end of a line.
           if (characters(chunk) > size) assert.match(structure, /[([{]/)
         }
       }),

@@ -1,7 +1,7 @@
 /**
- * Commands of every kind, with fields that no handler would let through, through decide and apply on a real
- * store: whatever a command says is done or refused, the transaction stands, and what is stored can be read.
- * `Writer` ends the process where anything is thrown, which here fails the test.
+ * Commands of every kind, with field values that no handler would accept, executed by decide and apply on a
+ * real store. Whatever a command reports as done or refused, the transaction stands, and the stored data can
+ * be read. `Writer` ends the process on any exception, which here fails the test.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,7 +48,7 @@ after(async () => {
 })
 
 /** As the write lane runs it. */
-/** As over HTTP. */
+/** The HTTP status of the answer. */
 function statusOf({ code }: CommitAnswer): number {
   return code === undefined ? 200 : entryOf(code).http
 }
@@ -89,7 +89,7 @@ const newVectors = {
   isFresh: true,
 } as const
 
-/** One of each kind that is right, made anew each time: decide stamps what it is given. */
+/** One valid command of each kind, created on every call, because decide stamps its argument. */
 function commands(): Command[] {
   const put = prepared('a', 'text', true, 5)
   return [
@@ -159,10 +159,10 @@ const HOSTILE: readonly unknown[] = [
 
 type Path = readonly string[]
 
-/** The kinds say what the other fields are. `meta` is JSON text that the lane itself has made. */
+/** The kind determines the other fields. `meta` is JSON text that the lane itself has made. */
 const OWN_FIELDS = ['kind', 'meta']
 
-/** The fields at any depth, but of lists not themselves. */
+/** The paths of all fields at any depth; for lists only those of their items. */
 function fieldsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [path]
   return Object.entries(value).flatMap(([name, field]) => (OWN_FIELDS.includes(name) ? [] : fieldsOf(field, [...path, name])))
@@ -179,7 +179,7 @@ const step = fc.record({
   changes: fc.array(fc.record({ field: fc.nat(), by: fc.constantFrom(...HOSTILE) }), { maxLength: 3 }),
 })
 
-/** The same command, with some of its fields hostile. */
+/** The same command with some of its fields replaced by hostile values. */
 function spoilt(command: Command, changes: readonly { readonly field: number; readonly by: unknown }[]): Command {
   return changes.reduce<Command>((changed, { field, by }) => {
     const fields = fieldsOf(changed)
@@ -187,7 +187,7 @@ function spoilt(command: Command, changes: readonly { readonly field: number; re
   }, command)
 }
 
-/** What msgpack does not carry never reaches the write lane. */
+/** Values that msgpack cannot encode never reach the write lane. */
 function isCarried(command: Command): boolean {
   try {
     encodeCommand(command)
@@ -197,7 +197,7 @@ function isCarried(command: Command): boolean {
   }
 }
 
-/** Everything that a reader would look at, once. */
+/** Reads everything once that a reader would read. */
 function readAll(): void {
   store.read((view) => {
     for (const { id, name } of view.collections()) {

@@ -1,7 +1,7 @@
 /**
  * Random sequences of add, add-batch, update, delete, set-ttl, get, search and full-text search over HTTP
- * answer like documents in a plain Map. Every run has a collection of its own on one server. fast-check
- * prints the seed and shrinks what fails. Identity rules: service-1, "Document".
+ * have the same answers as documents in a plain Map. Every run uses its own collection on one server.
+ * fast-check prints the seed and shrinks failures. Identity rules: service-1, "Document".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -39,7 +39,7 @@ const meta: fc.Arbitrary<Meta> = fc.dictionary(fc.constantFrom('colour', 'constr
   maxKeys: 3,
   noNullPrototype: true,
 })
-/** Beside words, text that no markdown reading can join to them or hide them in. */
+/** Text beside words that no markdown rule joins to them and that does not hide them. */
 const noise = fc.string({ unit: fc.constantFrom('x', 'é', '🙂', '"', '\\', '\u0001', '\u2028'), maxLength: 5 })
 const contentMd = fc.array(fc.oneof(fc.constantFrom(...WORDS), noise), { maxLength: 6 }).map((parts) => parts.join(' \n'))
 const ttl = fc.constantFrom(0, TTL)
@@ -65,7 +65,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fts' as const), word: fc.constantFrom(...WORDS) }) },
 )
 
-/** One run: the model, and what the server said to the same operations. */
+/** One run: the model, and the server's answers to the same operations. */
 class Run {
   readonly #server: Server
   readonly #collection: string
@@ -107,7 +107,7 @@ class Run {
     }
   }
 
-  /** The whole of the collection: documents, counts, revisions, metadata. */
+  /** Compares the whole collection: documents, counts, revisions, metadata. */
   async compareAll(): Promise<void> {
     for (const word of WORDS) await this.#fulltext(word)
     await this.#search({ filterMeta: {}, asc: true, limit: 100, offset: 0 })

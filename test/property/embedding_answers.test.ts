@@ -1,5 +1,5 @@
 /**
- * Whatever a provider answers: it becomes vectors of the wanted number and length, all values finite, or
+ * Any answer of a provider becomes vectors of the wanted number and length with finite values, or
  * `BadAnswer`, and nothing else.
  */
 import assert from 'node:assert/strict'

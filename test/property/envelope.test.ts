@@ -1,6 +1,6 @@
 /**
- * What crosses the thread border comes out as it went in, and the queue and slots keep their order and their
- * bounds. Seeds are printed by fast-check on failure.
+ * Messages across the thread boundary are decoded as they were encoded, and the queue and slots keep their
+ * order and their limits. fast-check prints seeds on failure.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -20,14 +20,13 @@ import type { Ticket } from '../../src/dispatch/ticket.js'
 import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX, LARGE_BLOCK_BYTES } from '../../src/limits/wire.js'
 import { operations } from '../../src/operations/index.js'
 
-// Bodies on both sides of the bounds between copied and transferred.
+// Bodies on both sides of the size limits between copied and transferred.
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 64 }),
   fc.nat(3 * INLINE_BODY_BYTES_MAX).map((length) => new Uint8Array(length).fill(length & 255)),
   fc.integer({ min: -1, max: 1 }).map((beside) => new Uint8Array(INLINE_ANSWER_BYTES_MAX + beside).fill(7)),
 )
-// In shared memory, or each in a buffer of its own. Few blocks: an envelope that is not given back is
-// noticed.
+// In shared memory, or each in a separate buffer. With few blocks a leaked envelope is noticed.
 const blocks = fc.constantFrom(EnvelopeBlocks.create(2), EnvelopeBlocks.create(2, 1), null)
 
 function ticketOf(change: Partial<Ticket> = {}): Ticket {

@@ -1,7 +1,7 @@
 /**
- * What `mds export --git` writes: a document comes back from its file as it was, whatever its texts; any
- * reader of frontmatter finds its metadata; and no two documents share a path, nor does a path lie where git,
- * a file system or the importer would not have it.
+ * The files of `mds export --git`: a document is read back from its file unchanged, whatever its text, and
+ * any frontmatter reader finds its metadata. No two documents share a path, and no path is one that git, a
+ * file system or the importer rejects.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

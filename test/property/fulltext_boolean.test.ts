@@ -1,6 +1,6 @@
 /**
- * The laws of boolean search, from text to hits: random queries over random documents against sets computed
- * by brute force. Analyzer, planner and engine are the real ones.
+ * The laws of boolean search, from text to hits: random queries over random documents compared with sets
+ * computed by brute force. Analyzer, planner and engine are the real ones.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -24,7 +24,7 @@ const analyzer = createAnalyzer()
 let collections = 1000
 let lsn = 0n
 
-/** Documents by docid: what the model knows and the engine holds. */
+/** Documents by docid: the model's, which the engine also contains. */
 interface Corpus {
   readonly collection: number
   readonly documents: ReadonlyMap<number, readonly string[]>
@@ -47,8 +47,8 @@ const query = fc.letrec<{ query: Query }>((tie) => ({
 })).query
 
 /**
- * Every document is written, some are written again with other words and some deleted; a batch holds a few of
- * these.
+ * Every document is written; some are rewritten with other words and some deleted. A batch contains a few of
+ * these operations.
  */
 function index(documents: readonly (readonly string[])[], rewritten: ReadonlySet<number>, deleted: ReadonlySet<number>): Corpus {
   const collection = collections++
@@ -190,8 +190,8 @@ describe('boolean search', () => {
   it('scores a union by the sum of its parts, and an optional word by what it adds', () => {
     fc.assert(
       fc.property(corpora, fc.shuffledSubarray(WORDS, { minLength: 2, maxLength: 2 }), (corpus, [a = '', b = '']) => {
-        // Dead documents count in df and avgdl until a merge drops them; one between two of the searches
-        // would change the scores.
+        // Deleted documents count in df and avgdl until a merge drops them; a merge between two of the
+        // searches would change the scores.
         engine.forceMerge()
         const [first, second] = [find(corpus, a, 'boolean'), find(corpus, b, 'boolean')]
         for (const text of [`${a} OR ${b}`, `+${a} ${b}`]) {

@@ -1,6 +1,6 @@
 /**
- * Query texts as attackers and cats on keyboards write them: every text gets an answer or a 400, and the time
- * grows with its length only.
+ * Malicious and random query texts: every text is answered or refused with a 400, and the time is linear in
+ * its length.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -73,8 +73,8 @@ describe('query parser, any text', () => {
   })
 
   it('takes time in proportion to the length of the text', () => {
-    // Sixteen times the text may take 16 times as long; a quadratic scan would take 256 times. Best of
-    // several, and again where the machine was busy.
+    // A text 16 times as long may take 16 times as long; a quadratic scan would take 256 times. The best of
+    // several runs counts, repeated if the machine was busy.
     for (const piece of ['(', '"', '-', '+-', '\\"', '"a"', 'a ', 'NOT ', '"a"~', 'a"', '*?', '( ) ']) {
       const [short, long] = [piece.repeat(2000 / piece.length), piece.repeat(32_000 / piece.length)]
       fastestMs(short)
@@ -101,15 +101,15 @@ function fastestMs(text: string): number {
   return fastest
 }
 
-/** Words that mean nothing but themselves. */
+/** Words without a special meaning. */
 const word = fc.constantFrom('rust', 'wal', 'C++', 'foo-bar', 'é', '字', 'a::b', 'it`s', '1.5')
 
 const record = <Fields extends object>(fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> }) =>
   fc.record(fields, { noNullPrototype: true })
 
 /**
- * Trees as the parser makes them: no operator of one child, no negation of a negation, no mark but in a
- * dialect that has them.
+ * Trees as the parser makes them: no operator with one child, no double negation, marks only in dialects that
+ * have them.
  */
 function trees(dialect: Dialect): fc.Arbitrary<SyntaxNode> {
   return fc.letrec<{ tree: SyntaxNode; positive: SyntaxNode }>((tie) => {

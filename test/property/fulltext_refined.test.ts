@@ -1,7 +1,7 @@
 /**
- * Ranges and boosts as the native engine applies them, through the addon as a lane asks it: against the rule
- * in TypeScript over odd values, and against scoring every match; and ranges and factors against what they
- * mean.
+ * Ranges and boosts as the native engine applies them, called through the addon as a lane does. Compared with
+ * the rule in TypeScript over unusual values, and with scoring every match. Also ranges and factors compared
+ * with their definitions.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,10 +31,10 @@ const analyzer = createAnalyzer()
 let collections = 7000
 let lsn = 0n
 
-/** Different for the first 10 007, and in another order than the docids. */
+/** Unique for the first 10 007, and not in the order of the docids. */
 const keyOf = (docid: number): string => `k${String((docid * 7919) % 10_007).padStart(5, '0')}`
 
-/** Publishes the documents, docids from 0 on, as some segments, and returns their collection. */
+/** Publishes the documents, docids from 0 on, as several segments, and returns their collection. */
 function publish(documents: readonly Indexed[]): number {
   const collection = ++collections
   for (let begin = 0; begin < documents.length; begin += Math.ceil(documents.length / 3)) {
@@ -167,8 +167,8 @@ test('the best of a search with ranges, boosts, filters and deletes are those of
 
 test('a hit whose document has moved on is judged and boosted as it is now', () => {
   const price = (docid: number): string => String(docid === 3 ? 99 : docid)
-  // The engine found all boosted but the last; since then 1 has lost the value, 2 is as it was, 3 has left
-  // the range, 4 has got the value.
+  // The engine found all of them boosted except the last. Since then 1 has lost the value, 2 is unchanged, 3
+  // has left the range, and 4 has gained the value.
   const tagged = [true, false, true, true, true]
   const hits = [10, 8, 6, 4, 1].map((score, docid): Hit => ({ docid, score, factor: docid === 4 ? 1 : 2, lsn: 1n, matched: [0] }))
   const headOf = (docid: number): string =>

@@ -1,6 +1,6 @@
 /**
- * What is done to results after scoring, against plain models: facets equal a scan, content is measured as
- * its UTF-8 text, curated pages equal the rules applied to a list.
+ * Processing of results after scoring, compared with plain models: facets equal a scan, content is measured
+ * as its UTF-8 text, curated pages equal the rules applied to a list.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const awkward = fc.oneof(
 )
 const meta = fc.dictionary(fc.oneof(fc.constantFrom('tags', 'contentMd', 'kind'), awkward.filter((key) => key !== '__proto__')), fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c'), awkward), { maxLength: 4 }), { maxKeys: 4 }) // prettier-ignore
 
-/** As the store keeps it. */
+/** The stored form of a document. */
 function stored(of: Readonly<Record<string, readonly string[]>>, contentMd: string): Buffer {
   const head = JSON.stringify({ id: 'c|k|en', key: 'k', lang: 'en', meta: of, addedAt: 1, updatedAt: 2 })
   return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"contentMd":"`), escapeContent(contentMd), Buffer.from('"}')])
@@ -55,7 +55,7 @@ test('facet counts equal a scan of the results', () => {
   )
 })
 
-/** Documents 1 to 12 by the names k1 to k12, each in one language. */
+/** Documents 1 to 12 under the keys k1 to k12, each in one language. */
 const DOCIDS = Array.from({ length: 12 }, (_, index) => index + 1)
 const view = {
   docidsOfKey: (_: number, key: string) => DOCIDS.filter((docid) => `k${docid}` === key),

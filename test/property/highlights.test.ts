@@ -1,6 +1,6 @@
 /**
- * Laws of highlights over generated documents and queries: against the tokens that the analyzer finds in the
- * same text. fast-check prints the seed and shrinks what fails.
+ * Laws of highlights over generated documents and queries, compared with the tokens that the analyzer finds
+ * in the same text. fast-check prints the seed and shrinks failures.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -22,7 +22,7 @@ interface Highlight {
 }
 
 const analyzer = createAnalyzer()
-/** No text below has them. */
+/** No text below contains them. */
 const OPENING = '\u{f0001}'
 const CLOSING = '\u{f0002}'
 
@@ -78,7 +78,7 @@ const reading = fc.record({
 })
 const QUERY = 'run foobar bar cafe café strasse x 7 東京 한국 ไท é k 中 it long'
 
-/** Terms that both a query has and a document may have. */
+/** Terms of the query that a document may contain. */
 function termsOf(options: { language: string; stem: boolean }): string[] {
   const words = analyzer.tokenize(QUERY, { ...options, markdown: false, asks: true }).map(({ term }) => term)
   return [...new Set([...words, 'foo_bar', 'foo', 'runs'])]
@@ -146,7 +146,7 @@ describe('highlights', () => {
         asked,
         fc.integer({ min: 1, max: 2000 }),
         (text, options, { matched, phrases, most }, fragmentBytes) => {
-          // A term twice, as two leaves of a query may have it: the first one asked for is marked.
+          // A term twice, as in two leaves of a query: the first one requested is marked.
           const terms = termsOf(options)
           const highlighter = analyzer.highlighter({
             terms: [...terms, terms[0] ?? ''].map((term, index) => ({ indexed: term, shown: String(index) })),
@@ -161,10 +161,10 @@ describe('highlights', () => {
           const vector = analyzer.termVector(escaped, options, () => false)
           assert.ok(vector !== undefined && vector.length > 0)
           const known = highlighter.highlightKnown(escaped, vector, matched)
-          // Words of more than 255 bytes are several terms; a reading, which skims, sees the first of them
-          // only (decision 0071).
+          // Words of more than 255 bytes are several terms; a reading skims the text and sees only the first
+          // of them (decision 0071).
           if (/[A-Za-z0-9]{256}/.test(text)) return
-          // A reading ends with 65 536 places.
+          // A reading ends after 65 536 positions.
           if (known === undefined) assert.ok(text.length >= 65_536)
           else assert.equal(Buffer.from(known).toString(), read)
         },
@@ -213,7 +213,7 @@ describe('highlights', () => {
   })
 })
 
-/** Each marked run is covered by tokens of the terms. */
+/** Checks that tokens of the terms cover each marked run. */
 function assertMarks(
   fragment: string,
   from: number,

@@ -1,8 +1,8 @@
 /**
- * Tracking against plain maps: random writes, reads, deletes, drops and purges must leave histories,
- * leaderboard and counts as the model has them; a history of any length keeps its size, its order and the
- * number of its reads; the rings lose nothing that they took and take nothing that they can't hold; buckets
- * hold every second exactly once.
+ * Tracking compared with plain maps. Random writes, reads, deletes, drops and purges must leave histories,
+ * leaderboard and counts as in the model. A history of any length keeps its size limit, its order and the
+ * number of its reads. The rings lose nothing that they accepted and accept nothing that does not fit.
+ * Buckets contain every second exactly once.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -129,7 +129,7 @@ test('histories, leaderboard and counts are those of a model under writes, reads
         onFailure: (failure) => assert.fail(failure),
       })
       const model = new Map<string, ModelDocument>()
-      /** Ages ago: the record of a document that is gone must not come back. */
+      /** From long ago: the record of a deleted document must not reappear. */
       const gone: { readonly collection: number; readonly docid: number }[] = []
       let counted = 0
       let time = 100_000

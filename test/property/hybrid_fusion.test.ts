@@ -1,4 +1,4 @@
-/** Fusion of two lists against the formulas of the contract, evaluated document by document. */
+/** Fusion of two lists compared with the contract's formulas, evaluated document by document. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -18,7 +18,10 @@ const list = (least: number): fc.Arbitrary<Scored[]> =>
     .map((scored) => scored.sort((one, other) => other.score - one.score || one.docid - other.docid))
 
 const scoreIn = (scored: readonly Scored[], docid: number): number | undefined => scored.find((each) => each.docid === docid)?.score
-/** Of equals the one that the words rank higher, then the one nearer in meaning, then the older one. */
+/**
+ * Equal scores are ordered by the rank of the words, then by the similarity of meaning, then by age, the
+ * oldest first.
+ */
 const order =
   (words: readonly Scored[], meanings: readonly Scored[]) =>
   (one: Row, other: Row): number =>

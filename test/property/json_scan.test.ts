@@ -1,6 +1,6 @@
 /**
- * The look through a body before it is parsed: it takes what JSON.parse takes and nothing else, what it
- * leaves is what the operation knows, and it counts what the parser would build.
+ * The scan of a body before it is parsed: it accepts exactly what JSON.parse accepts, it keeps only fields
+ * that the operation knows, and it counts what the parser would build.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
@@ -38,7 +38,7 @@ const { tree } = fc.letrec<{ tree: KnownMembers }>((tie) => ({
   ),
 }))
 
-/** JSON of the value, written as a foreign writer might: spaces anywhere, characters escaped or not. */
+/** JSON of the value in a foreign writer's style: spaces anywhere, characters escaped or not. */
 function written(one: unknown, next: () => number): string {
   const space = (): string => ['', '', '', ' ', '\n\t', ' \r\n'][next() % 6] as string
   const text = (of: string): string => {
@@ -73,8 +73,8 @@ it('what is left is what is known, in JSON of the same length, and another look 
       const text = Buffer.from(` ${written(one, next)} `)
       const scanner = new JsonScanner(node, NONE)
       assert.equal(scanner.scan(text), 'good')
-      // As it was parsed, not as it was made: -0 is 0, and a lone surrogate in a name has become another
-      // character.
+      // Compared with the parsed value, not the generated one: -0 becomes 0, and a lone surrogate in a name
+      // becomes another character.
       assert.deepEqual(JSON.parse(text.toString()), known(JSON.parse(JSON.stringify(one)), node))
       const before = Buffer.from(text)
       assert.equal(scanner.scan(text), 'good')
@@ -167,7 +167,7 @@ it('what is kept is counted: objects and lists, values, beginnings of objects; a
   assert.equal(verdict(`{"a":[${many(99, () => '{}')}]}`), 'containers')
   assert.equal(verdict(`{"a":[${many(998, () => '1')}]}`), 'good')
   assert.equal(verdict(`{"a":[${many(999, () => '"1"')}]}`), 'values')
-  // One beginning is that of the member itself.
+  // One shape is that of the member itself.
   assert.equal(verdict(`{"a":{${many(49, (at) => `"${at}":1`)}}}`), 'good')
   assert.equal(verdict(`{"a":{${many(50, (at) => `"${at}":1`)}}}`), 'shapes')
   assert.equal(verdict(`{"a":[${many(40, () => '{"x":1,"y":2}')}]}`), 'good', 'the same names in the same order count once')

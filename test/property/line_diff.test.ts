@@ -1,7 +1,6 @@
 /**
- * Diffs: carried out by a strict reader of the unified format they turn one text into the other; where they
- * say that they are the shortest they are as short as the longest common subsequence allows; and texts made
- * to be hard take a bounded time.
+ * Diffs: applied by a strict reader of the unified format they turn one text into the other. Diffs marked as
+ * minimal are as short as the longest common subsequence permits. Adversarial texts take a bounded time.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -28,7 +27,7 @@ function unifiedDiff(
   return { ...counts, text: unescapeContent(out.view()) }
 }
 
-/** Every line of the format is checked: counts, places, context. */
+/** Applies a diff and checks every line of the format: counts, positions, context. */
 function carryOut(a: string, diff: string): string {
   if (diff === '') return a
   const old = a.match(/[^\n]*\n|[^\n]+$/g) ?? []
@@ -90,8 +89,8 @@ test('a diff carried out gives the other text, and the shortest is as short as c
 })
 
 /**
- * Seconds of processor time, and bytes of the old heap that were in use beyond those before, at the most seen
- * when the deadline was polled.
+ * Seconds of processor time, and the maximum growth of the used old heap in bytes at the polls of the
+ * deadline.
  */
 function costOf(run: (poll: () => void) => void): { readonly seconds: number; readonly heapBytes: number } {
   const before = process.memoryUsage().heapUsed
@@ -126,7 +125,7 @@ test('texts in which many lines differ: the diff is right, and the shortest up t
   )
   const a = Array.from({ length: 3 * DIFF_EDITS_MAX }, (_, at) => `line ${at}`)
   const replaced = (every: number): string => a.map((one, at) => (at % every === 0 ? 'new' : one)).join('\n')
-  // A line replaced is two that differ.
+  // A replaced line counts as two differing lines.
   const few = unifiedDiff('old', a.join('\n'), 'new', replaced(7))
   assert.deepEqual([few.isMinimal, few.added], [true, Math.ceil(a.length / 7)])
   const many = unifiedDiff('old', a.join('\n'), 'new', replaced(2))
@@ -139,7 +138,7 @@ test('texts made to be hard take a bounded time, and heap that does not grow wit
   const repeated = (lines: readonly string[], count: number): string =>
     Array.from({ length: count }, (_, at) => lines[at % lines.length]).join('\n')
   const cases: readonly (readonly [string, string])[] = [
-    // Nothing in common; the same lines in other orders; no line twice, backwards; one line, over and over.
+    // Nothing in common; the same lines in other orders; unique lines, reversed; one line repeated.
     [repeated(['a'], 500_000), repeated(['b'], 500_000)],
     [repeated(['a', 'b', 'b'], 60_000), repeated(['b', 'a', 'a', 'a'], 60_000)],
     [Array.from({ length: 100_000 }, (_, at) => at).join('\n'), Array.from({ length: 100_000 }, (_, at) => 100_000 - at).join('\n')],

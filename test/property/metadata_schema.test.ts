@@ -1,8 +1,7 @@
 /**
- * Schemas against a model that is written the other way round, one predicate a rule: random schemas and
- * metadata must be judged alike, error by error; what is refused when a schema is set does not depend on the
- * order of its keys; and a write that was prepared under an older schema is judged by the present one when it
- * is carried out.
+ * Schemas compared with an independently structured model, one predicate per rule. Random schemas and
+ * metadata must be judged equally, error by error. The refusal of a schema does not depend on the order of
+ * its keys. A write prepared under an older schema is judged by the present one when it is executed.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -36,7 +35,7 @@ interface Schema {
 
 const key = fc.constantFrom('a', 'b', 'toString', 'ä')
 const value = fc.constantFrom('', '1', '-2', '1.5', 'true', 'false', 'x', 'xx', '1e3', ' 1')
-/** Patterns that mean the same to JavaScript. */
+/** Patterns with the same meaning in JavaScript. */
 const pattern = fc.constantFrom('x', '^x+$', '\\d', '^$', '(1|true)')
 const rules: fc.Arbitrary<Rules> = fc
   .record(
@@ -56,7 +55,7 @@ const schema: fc.Arbitrary<Schema> = fc.record(
 )
 const meta = fc.dictionary(key, fc.array(value, { maxLength: 4 }), { maxKeys: 4 })
 
-/** (key, rule) of everything that is wrong, once for each value. */
+/** The (key, rule) pairs of all violations, once for each value. */
 function modelErrors({ required = [], properties = {} }: Schema, of: Readonly<Record<string, readonly string[]>>): string[] {
   const texts = (name: string): readonly string[] | undefined => (Object.hasOwn(of, name) ? of[name] : undefined)
   const missing = required.filter((name) => (texts(name)?.length ?? 0) < 1).map((name) => `${name} required`)
@@ -109,7 +108,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 type Op =
   | { readonly kind: 'set'; readonly schema: Schema }
   | { readonly kind: 'unset' | 'drop' | 'other' }
-  /** Prepared now, carried out after so many more steps. */
+  /** Prepared now, executed after the given number of further steps. */
   | { readonly kind: 'write'; readonly meta: Readonly<Record<string, readonly string[]>>; readonly after: number }
 
 const op: fc.Arbitrary<Op> = fc.oneof(
@@ -124,7 +123,7 @@ test('a write is judged by the schema that holds when it is carried out, however
     fc.asyncProperty(fc.array(op, { minLength: 2, maxLength: 12 }), async (ops) => {
       const store = new TruthStore(openDataDirectory(join(folder, String(runs++))).generationPath, 1000)
       const writer = store.openWriter({ durability: 'async', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
-      // Of a read lane and of the write lane.
+      // The caches of a read lane and of the write lane.
       const [reading, writing] = [new SettingsCache(), new SettingsCache()]
       let present: Schema = {}
       const change = (asked: SettingsChange): Promise<void> =>

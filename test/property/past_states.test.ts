@@ -1,7 +1,6 @@
 /**
- * Reads as of a time against a list of everything that was ever written: with writes that keep no revision,
- * histories that were cut, expiries and gaps of time, the answer is the state of that second, or none where
- * it is not known.
+ * Reads as of a time compared with a list of all writes. With writes without a revision, truncated histories,
+ * expiries and time gaps, the answer is the state of that second, or none if it is not known.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -30,7 +29,7 @@ test('as of a second: the state that was current then, or none where nobody can 
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
       const store = new TruthStore(openDataDirectory(join(folder, String(runs++))).generationPath, 1000)
       const writer = store.openWriter({ durability: 'async', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
-      /** What was current from `at` on. */
+      /** The states, each current from `at` on. */
       const states: { readonly at: number; readonly revision: number; readonly keep: boolean; readonly expiresAt: number }[] = []
       let time = 1000
       let expiresAt = 0
@@ -46,7 +45,7 @@ test('as of a second: the state that was current then, or none where nobody can 
       }
       const last = states.at(-1)
       if (expiresAt > 0 && last !== undefined) {
-        // The present state must be there to be asked about.
+        // The present state must exist for the query.
         await writer.group(
           () => last.at,
           (transaction) => {
@@ -62,8 +61,8 @@ test('as of a second: the state that was current then, or none where nobody can 
         for (let second = 998; second <= time + 3; second++) {
           const current = states.filter(({ at }) => at <= second).at(-1)
           const isThere = current !== undefined && (current.expiresAt === 0 || current.expiresAt > second)
-          // The present state is there whether it counts as a revision or not; of a kept one it must be known
-          // when the next began.
+          // The present state is stored whether or not it counts as a revision. A kept state is known only if
+          // the start of the next one is known.
           const isStored = (revision: number): boolean => revision === states.length || states[revision - 1]?.keep === true
           const isKnown = isThere && isStored(current.revision) && (current.revision === states.length || isStored(current.revision + 1))
           assert.equal(revisionAsOf(() => stateAsOf(view, head, second).revision), isKnown ? current.revision : undefined) // prettier-ignore

@@ -1,6 +1,6 @@
 /**
- * The check of inputs says what a full implementation of JSON Schema says: the same values are right, and of
- * wrong ones the same place is named. Seeds are printed by fast-check on failure.
+ * The input check agrees with a full implementation of JSON Schema: it accepts the same values, and for
+ * invalid ones it names the same place. fast-check prints seeds on failure.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -12,14 +12,14 @@ import { checkOf, type Mismatch } from '../../src/worker/request/schema_check.js
 
 const ajv = new Ajv({ allErrors: false, strict: false, ownProperties: true })
 
-/** Of any kind, and on both sides of the bounds that schemas set. */
+/** Values of any kind, on both sides of the schemas' limits. */
 const anything = fc.constantFrom<unknown>(
   '', 'a', '🙂', 0, 1, -1, 1.5, 1e300, Number.POSITIVE_INFINITY, true, false, null, [], ['a'], [1], [['a']], {}, { a: 1 }, { a: ['b'] }, { constructor: 1 },
 ) // prettier-ignore
 
 /**
- * Values that are mostly right: each part may be anything instead, a field may be absent, and there may be
- * fields that no schema names.
+ * Mostly valid values: each part may be replaced by anything, a field may be absent, and unknown fields may
+ * be present.
  */
 function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   const right = (): fc.Arbitrary<unknown> => {
@@ -50,7 +50,7 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 12, arbitrary: right() }, { weight: 1, arbitrary: anything })
 }
 
-/** What ajv says of the value, in the terms of the check. */
+/** The result of ajv, in the terms of the check. */
 function judgement(validate: ReturnType<typeof ajv.compile>, value: unknown): Mismatch | null {
   if (validate(value)) return null
   const { keyword, instancePath, params } = validate.errors![0]!

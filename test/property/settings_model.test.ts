@@ -1,7 +1,7 @@
 /**
- * Settings of collections against plain maps: random changes through decide and apply, with drops, purges and
- * restarts, must leave what the model has, read from the store and by way of a lane's cache; and the laws of
- * a configuration's merge.
+ * Settings of collections compared with plain maps. Random changes through decide and apply, with drops,
+ * purges and restarts, must leave the model's state, read from the store and through a lane's cache. Also the
+ * laws of merging a configuration.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ interface ModelSettings {
   config: CollectionConfig | undefined
   synonyms: Map<string, readonly string[]>
   stopWords: Set<string>
-  /** By language. */
+  /** Dictionaries by language. */
   dictionaries: Map<string, Map<string, number>>
   rules: Map<string, CurationRule>
 }
@@ -89,11 +89,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 class Run {
-  /** Which master key is the primary one: another with each restart. */
+  /** The primary master key; it changes with each restart. */
   #primary: 1 | 2 = 1
   readonly model = new Map<string, ModelSettings>()
   store: TruthStore
-  /** One for the whole run, as a lane has it: restarts of the store must not make it stale either. */
+  /** One cache for the whole run, as in a lane: restarts of the store must not make it stale either. */
   readonly cache = new SettingsCache()
 
   constructor(readonly path: string) {
@@ -123,7 +123,7 @@ class Run {
     return found
   }
 
-  /** Crosses the thread border like a request's. */
+  /** The change crosses the thread boundary like that of a request. */
   async carryOut(collection: string | null, change: SettingsChange): Promise<unknown> {
     const command = decodeCommand(encodeCommand({ kind: 'settings', collection, change })) as SettingsCommand
     return this.write((transaction) => {
@@ -204,7 +204,7 @@ class Run {
     const rule = { query: 'new', matchMode: 'exact' as const, enabled: true, pins: [], hides: [] }
     const asked: SettingsChange = kind === 'replaceRule' ? { kind, id: id ?? 'cur_none', rule } : { kind, id: id ?? 'cur_none' }
     if (id === undefined) {
-      // Inside the transaction a refusal would end the process: it is decided first.
+      // A refusal inside the transaction would end the process, so the decision is checked first.
       await this.write((transaction) =>
         assert.throws(() => decideSettings(transaction, { kind: 'settings', collection: null, change: asked }), ServiceError),
       )
@@ -265,7 +265,7 @@ test('a change of a configuration sets what it names, clears what it nulls, leav
       if (merged.storageConfig !== undefined)
         assert.deepEqual(shown.storageConfig, { ...merged.storageConfig, secretKey: '', secretKeySet: merged.storageConfig.secretKey !== undefined }) // prettier-ignore
       if (merged.cms !== undefined) assert.deepEqual(shown.cms, { ...merged.cms, apiKey: '', apiKeySet: merged.cms.apiKey !== undefined })
-      // What was read may be put back.
+      // A configuration may be written back as it was read.
       assert.deepEqual(mergeConfig(merged, readChange(showConfig(merged), [])), { type: 'default', ...merged })
     }),
     { numRuns: 500 },

@@ -1,8 +1,8 @@
 /**
- * Completions and corrections over a running server, for small random collections: completions equal a scan
- * of the documents' words; suggestions are words whose stems the documents have, or stop words, within the
- * edits that a word of its length may have, and words that are there are never touched. And the parts of the
- * correction that stand alone, against plain models.
+ * Completions and corrections over a running server, for small random collections. Completions equal a scan
+ * of the documents' words. Suggestions are stop words or words whose stems occur in the documents, within the
+ * edits permitted for a word of that length. Known words are never changed. The independent parts of the
+ * correction are also compared with plain models.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -24,7 +24,7 @@ const analyzer = createAnalyzer()
 const stemOf = (word: string): string => analyzer.tokenize(word, { language: 'en', stem: true, markdown: false })[0]?.term ?? ''
 
 const document = fc.array(fc.constantFrom(...VOCABULARY), { minLength: 1, maxLength: 8 })
-/** As many as are looked at for the words of a term, so that nothing is left to chance. */
+/** Within the number of documents examined for the words of a term, so that the result is deterministic. */
 const documents = fc.array(document, { minLength: 1, maxLength: 3 })
 const beginning = fc
   .constantFrom(...VOCABULARY)
@@ -35,7 +35,7 @@ interface Item {
   readonly docCount: number
 }
 
-/** The commonest word of each stem that begins as typed, with the documents of the stem. */
+/** The commonest word of each stem with the typed prefix, with the documents of the stem. */
 function scan(texts: readonly (readonly string[])[], prefix: string): Item[] {
   const stems = new Map<string, Map<string, readonly [documents: number, occurrences: number]>>()
   for (const words of texts)
@@ -55,7 +55,7 @@ function scan(texts: readonly (readonly string[])[], prefix: string): Item[] {
     .sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
 }
 
-/** One change of a letter at a random place. */
+/** Applies one edit at a random position. */
 function misspell(word: string, kind: number, at: number): string {
   const place = at % word.length
   const [head, tail] = [word.slice(0, place), word.slice(place)]
@@ -98,7 +98,7 @@ describe('completions and corrections', () => {
       fc.asyncProperty(documents, fc.constantFrom(...VOCABULARY), fc.nat(3), fc.nat(20), async (texts, word, kind, at) => {
         const name = await fill(texts)
         const known = new Set(texts.flat())
-        // Words with accents are in the index without them, too.
+        // Words with accents are also indexed without them.
         const stems = new Set([...known].flatMap((each) => [stemOf(each), stemOf(foldLetters(each))]))
         const text = misspell(word, kind, at)
         const body = { collection: name, text: `${text} ${texts[0]?.join(' ') ?? ''}`, lang: 'en', maxSuggestions: 20 }

@@ -1,7 +1,7 @@
 /**
- * The truth store against a plain map: random writes through decide and apply, with restarts and the packing
- * of revisions in between, must leave the same documents, revisions, counters and expiries as the model, and
- * every body with the references that it has.
+ * The truth store compared with a plain map. Random writes through decide and apply, with restarts and the
+ * packing of revisions in between, must leave the same documents, revisions, counters and expiries as in the
+ * model, and every body with its number of references.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -43,7 +43,7 @@ interface ModelDocument {
   expiresAt: number
   spellings: Set<string>
   states: ModelState[]
-  /** What its vectors were made of. */
+  /** The inputs of its vectors. */
   embedded?: Embedded | undefined
 }
 
@@ -70,9 +70,9 @@ class Run {
   writer: Writer
   now = 1_000
   packed = 0
-  /** Documents that wait for vectors, with one more for each time that one does. */
+  /** Documents that wait for vectors, counted once for each queue entry. */
   waiting = 0
-  /** Which master key is the primary one: another with each restart. */
+  /** The primary master key; it changes with each restart. */
   #primary: 1 | 2 = 1
 
   constructor(readonly path: string) {
@@ -169,12 +169,12 @@ class Run {
     }
   }
 
-  /** As maintenance does it, until nothing is left. */
+  /** Purges as maintenance does, until nothing is left. */
   async purge(): Promise<void> {
     for (let isMore = true; isMore;) await this.write((transaction) => (isMore = transaction.purgeRetired(3)))
   }
 
-  /** As the write lane does it, slice by slice. */
+  /** Packs as the write lane does, slice by slice. */
   async pack(): Promise<void> {
     for (let isMore = true; isMore;) {
       const slice = this.store.read((view) => nextPacking(view, view.binlog.positionOf('revision-packing') ?? 0n))
@@ -210,7 +210,7 @@ class Run {
     this.limits.set(name.toLowerCase(), maxRevisions)
   }
 
-  /** What a restored revision does: an earlier state's body becomes that of a new state. */
+  /** Restores a revision: the body of an earlier state becomes that of a new state. */
   async share(name: string, spelled: string, back: number): Promise<void> {
     const expected = this.visible(name, spelled)
     if (expected === undefined) return
@@ -225,7 +225,7 @@ class Run {
       assert.ok(state)
       const body = { kind: 'shared', lsn: state.bodyLsn, rawBytes: state.bodyRawBytes, storedBytes: state.bodyStoredBytes } as const
       carryOut(transaction, decidePut(transaction, name, { ...prepared(spelled, chosen.content, true, null), body, embeds: true }).steps)
-      // The content that it has already is not embedded again.
+      // Content that is already embedded is not embedded again.
       if (state.bodyLsn !== head.bodyLsn) this.waiting++
     })
     this.written(name, spelled, { content: chosen.content, kept: true }, null)
@@ -260,8 +260,8 @@ class Run {
   }
 
   /**
-   * As the worker does it: what waits is embedded as it is now, only what is new of it; some of it in two
-   * steps.
+   * Embeds as the worker does: queued documents are embedded in their present state, only the new parts, some
+   * of them in two steps.
    */
   async embed({ count, variant, isWhole }: Extract<Operation, { kind: 'embed' }>): Promise<void> {
     const rows = this.store.read((view) => view.vectors.queued(0n, count))
@@ -294,7 +294,7 @@ class Run {
     else expected.expiresAt = this.now + 5
   }
 
-  /** Everything the store shows equals the model. */
+  /** Compares everything that the store shows with the model. */
   compare(): void {
     this.store.read((view) => {
       const { trimmedLsn, lastLsn } = view.storeCounters()
@@ -322,7 +322,7 @@ class Run {
     })
   }
 
-  /** What answers show may come from memory: it must be the present state all the same. */
+  /** Answers may come from the cache, but must show the present state. */
   compareShown(view: View, head: Head, document: ModelDocument): void {
     const shown = view.document(head.collection, head.docid)
     if (head.expiresAt > 0 && head.expiresAt <= view.now) {
@@ -353,8 +353,8 @@ class Run {
 }
 
 /**
- * Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some
- * never kept.
+ * Space for a few documents, so that some are cached from an earlier state of the store, some evicted, some
+ * never cached.
  */
 const CACHE_BYTES = 2_000
 
@@ -366,7 +366,7 @@ test('the truth store equals a plain map after any sequence of writes, with rest
       const subject = new Run(join(folder, String(run++)))
       for (const op of operations) {
         await subject.step(op)
-        // The clock of a view is the wall clock; expiry is compared through the heads.
+        // The clock of a view is the wall clock, so expiry is compared through the heads.
         subject.compare()
       }
       await subject.purge()

@@ -1,5 +1,5 @@
 /**
- * What the model test of the truth store does to it: random operations, and documents as a lane prepares
+ * The operations of the model test of the truth store: random operations, and documents as a lane prepares
  * them.
  */
 import fc from 'fast-check'
@@ -30,7 +30,7 @@ export type Operation =
   | { readonly kind: 'pack' }
   | { readonly kind: 'history'; readonly collection: string; readonly key: string; readonly numbers: readonly number[] }
 
-/** A text that hardly compresses, with a small change in it: worth storing as a difference. */
+/** A text that hardly compresses, with a small change: worth storing as a difference. */
 export function edited(number: number): string {
   const text = Array.from({ length: 80 }, (_, index) => Math.imul(index + 1, 0x9e3779b1).toString(36)).join(' ')
   return `${text.slice(0, number)}-${number}-${text.slice(number)}`

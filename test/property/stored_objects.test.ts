@@ -1,8 +1,8 @@
 /**
- * Bodies in storage backends against a plain map: random writes with and without objects, moves to and fro,
- * revisions that come back, restarts that lose memory, encryption and its keys, in any order. What is read
- * equals the model where the bytes are at hand, else the reader is told which it lacks; a revision never
- * lacks any; each row of an object has its way back; and what is let go of is exactly what nothing refers to.
+ * Bodies in storage backends compared with a plain map: random writes with and without objects, moves between
+ * backends, restored revisions, restarts that lose memory, encryption and its keys, in any order. Reads equal
+ * the model if the bytes are cached; otherwise the reader is told which objects are missing. A revision never
+ * lacks any. Each object row has its back reference. Exactly the unreferenced objects are released.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ const COMPRESSION = { enabled: true, smallThreshold: 64, mediumThreshold: 256 }
 const folder = mkdtempSync(join(tmpdir(), 'mds-stored-objects-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Where a body goes: null is the env, 0 process memory, the rest object stores. */
+/** The location of a body: null is the env, 0 process memory, the others object stores. */
 type Where = number | null
 
 interface ModelState {
@@ -124,8 +124,8 @@ function prepared(key: string, text: string, keep: boolean, ttl: number | null):
 }
 
 /**
- * Has in it what `met` counts, whatever is drawn: bodies that lie elsewhere only, are fetched, let go of, and
- * lost with the process.
+ * Contains every case that `met` counts, whatever is drawn: bodies that are stored only outside the env,
+ * fetched, released, and lost with the process.
  */
 const PLAIN_LIFE: Operation[] = [
   { kind: 'put', collection: 'blog', key: 'a', where: MEMORY_LOCATION, content: 'held', keep: false, ttl: null },
@@ -136,7 +136,10 @@ const PLAIN_LIFE: Operation[] = [
   { kind: 'restart' },
 ]
 
-/** What the runs together have met: a property that never met its case would prove nothing. */
+/**
+ * Counts of the cases that all runs together have reached: a property that never meets its case would prove
+ * nothing.
+ */
 const met = { lacking: 0, elsewhere: 0, released: 0, lost: 0 }
 
 class Run {
@@ -176,7 +179,7 @@ class Run {
     this.places.release(released)
   }
 
-  /** A start as the write lane makes it. */
+  /** A start as the write lane performs it. */
   async restart(): Promise<void> {
     await this.store.close()
     this.places.endProcess()
@@ -272,13 +275,10 @@ class Run {
     })
   }
 
-  /**
-   * Whether the shared body of the put that is being made is that of the present state: then its object
-   * stays.
-   */
+  /** Whether the body shared by the present put is that of the present state; its object is then kept. */
   sharesPresent = false
 
-  /** Writes that build on what is there. */
+  /** Writes that change an existing document. */
   async change(op: Change): Promise<void> {
     const document = this.documents(op.collection).get(op.key)
     const head = this.store.read((view) => this.head(view, op.collection, op.key))
@@ -311,7 +311,7 @@ class Run {
     document.where = where
   }
 
-  /** What an update of the metadata alone does: the body stays, unless it lies elsewhere only. */
+  /** An update of the metadata alone: the body is kept, unless it is stored only outside the env. */
   async update(target: Target, head: Head, document: ModelDocument): Promise<void> {
     const text = document.states.at(-1)?.content ?? ''
     const isElsewhere = this.store.read((view) => view.objects.isElsewhere(head))
@@ -323,7 +323,7 @@ class Run {
     })
   }
 
-  /** What a restored revision does. */
+  /** Restores a revision. */
   async share(target: Target & { readonly count: number }, head: Head, document: ModelDocument): Promise<void> {
     const kept = document.states.filter((state) => state.kept)
     const chosen = kept.at(-1 - (target.count % Math.max(1, kept.length)))
@@ -341,7 +341,7 @@ class Run {
     return found === undefined || identity === undefined ? undefined : view.headEvenExpired(found.id, identity.docid)
   }
 
-  /** As requests do it: again, with what was lacking. */
+  /** Reads as requests do: repeated after fetching the missing objects. */
   reading<T>(run: (view: View) => T): T {
     for (let round = 0; round < 2; round++) {
       try {
@@ -394,7 +394,7 @@ function sharing(document: PreparedDocument, { bodyLsn, bodyRawBytes, bodyStored
   return { ...document, body: { kind: 'shared', lsn: bodyLsn, rawBytes: bodyRawBytes, storedBytes: bodyStoredBytes } }
 }
 
-/** The newest `count` kept states stay, and the present one, which may count no more. */
+/** Keeps the newest `count` kept states, and the present one, which may no longer count as kept. */
 function trim(document: ModelDocument, count: number): void {
   const kept = document.states.filter((state) => state.kept)
   const stay = new Set(count === 0 ? [] : kept.slice(-count))

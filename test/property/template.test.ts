@@ -1,6 +1,6 @@
 /**
- * Template variables: what a slow and simple reading of the rule gives, whatever names, values and texts are;
- * the deadline and the bound on answers end the work before anything is built.
+ * Template variables: the result equals that of a simple reference implementation for any names, values and
+ * texts. The deadline and the limit on answers end the work before anything is built.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
@@ -19,7 +19,7 @@ function filled(content: string, env: readonly (readonly [string, string])[]): s
   return unescapeContent(out.view())
 }
 
-/** From front to end: of the variables that end first the longest. */
+/** Reads from front to end; of the variables that end first the longest applies. */
 function expected(content: string, env: ReadonlyMap<string, string>): string {
   let made = ''
   let begin = 0
@@ -68,8 +68,7 @@ it('every variable is replaced, as a slow reading of the rule replaces it', () =
     fc.property(content, fc.dictionary(name, name, { maxKeys: 5 }), fc.boolean(), (text, env, isUsed) => {
       const names = Object.keys(env)
       const whole = isUsed ? text + names.map((one) => `%%${one}%%%`).join('') : text
-      // What is escaped on its own and what is escaped together differ only in how lone surrogates are
-      // written.
+      // Text escaped in parts and text escaped as a whole differ only in the form of lone surrogates.
       assert.equal(filled(whole, Object.entries(env)), expected(whole, new Map(Object.entries(env))))
     }),
     { numRuns: 5_000 },

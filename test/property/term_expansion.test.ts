@@ -1,7 +1,7 @@
 /**
- * Wildcard, fuzzy and proximity leaves and completions through the whole engine as a lane asks it (N-API,
- * encoded plans), over random words: against regular expressions, the textbook's edit distance and plain
- * position arithmetic; and expandPlan, which must say of every document what the engine said.
+ * Wildcard, fuzzy and proximity leaves and completions through the whole engine, called as a lane does
+ * (N-API, encoded plans), over random words. Compared with regular expressions, the textbook's edit distance
+ * and plain position arithmetic. Also expandPlan, whose result must agree with the engine for every document.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -24,8 +24,8 @@ const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'й', 'ж'), minLe
 const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 })
 
 /**
- * Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are
- * two segments.
+ * Publishes the documents, docids from 1 on, as two snapshots, so that there are two segments. Returns their
+ * collection.
  */
 function publish(documents: readonly (readonly string[])[]): number {
   const collection = ++collections
@@ -56,7 +56,7 @@ function planOf(collection: number, words: readonly string[], root: PlanNode): S
   }
 }
 
-/** Docids that match, after a check that the expanded plan says the same of every document. */
+/** Docids that match, after a check that the expanded plan agrees for every document. */
 function found(plan: SearchPlan, documents: readonly (readonly string[])[]): number[] {
   const hits = engine.search(plan)
   const expanded = expandPlan(plan, hits.expansions)
@@ -163,7 +163,8 @@ function randomNumbers(seed: number): () => number {
 }
 
 /**
- * Words of `a`, `b` and `c`. @param skew 0: all as likely as each other; higher: some are in nearly every set
+ * Words of `a`, `b` and `c`.
+ * @param skew 0: all equally likely; higher: some are in nearly every set
  */
 function someWords(random: () => number, most: number, skew: number): Set<string> {
   return new Set(
@@ -180,7 +181,7 @@ function order(one: Completion, other: Completion): number {
   )
 }
 
-/** By going through all words. */
+/** Computed by scanning all words. */
 function completionsOf(documents: Iterable<ReadonlyMap<string, ReadonlySet<string>>>, prefix: string): Completion[] {
   const counts = new Map<string, Completion>()
   for (const fields of documents)
@@ -253,7 +254,7 @@ describe('completions', () => {
 
   it('are the commonest of the entries looked at, where 10 000 do not suffice', () => {
     const collection = ++collections
-    // Nothing tells these apart: every term of either segment might be in the other, too.
+    // The terms do not distinguish the segments: every term of either might be in the other, too.
     for (const docid of [1, 2]) {
       const words = Array.from({ length: 12_000 }, (_, n) => `w${docid}${n}`)
       publishFields(collection, docid, new Map([['content', new Set([...words, 'wboth'])]]))

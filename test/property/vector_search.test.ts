@@ -1,7 +1,8 @@
 /**
- * Vector search through the addon, as a lane asks it, against an exact search over plain arrays: histories of
- * sets, updates and removes, documents of one and of several chunks, vectors of any length, all metrics,
- * thresholds, metadata filters. Kinds that may err are exact in sets so small; flat is in any.
+ * Vector search through the addon, called as a lane does, compared with an exact search over plain arrays:
+ * histories of sets, updates and removes, documents of one and of several chunks, vectors of any length, all
+ * metrics, thresholds, metadata filters. Approximate kinds are exact for such small sets; flat is always
+ * exact.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -63,7 +64,7 @@ function exactSearch(documents: ReadonlyMap<number, Known>, request: VectorSearc
     .slice(0, request.k)
 }
 
-/** Sums are rounded differently: documents may change places with others of nearly the same score only. */
+/** Sums are rounded differently: documents may swap ranks only with others of nearly the same score. */
 function assertSame(
   found: VectorHits,
   wanted: readonly Scored[],
@@ -83,7 +84,7 @@ function assertSame(
   }
 }
 
-// Lengths are kept as floats: of numbers that are hardly any they say little.
+// Vector lengths are stored as floats, which are imprecise for numbers close to zero.
 const number = fc.double({ min: -1, max: 1, noNaN: true }).map((drawn) => (Math.abs(drawn) < 1e-30 ? 0 : drawn))
 const element = fc.oneof({ weight: 6, arbitrary: number }, fc.constantFrom(0, 0, 1, -1, 1000, 1e-6))
 function vector(dimensions: number): fc.Arbitrary<Float32Array> {
@@ -103,7 +104,7 @@ const change = fc.record({
 const request = fc.record({
   query: dimensionsOf.chain(vector),
   k: fc.integer({ min: 1, max: 70 }),
-  // None that a sum of small numbers may lie on.
+  // Thresholds that no sum of small numbers can equal.
   threshold: fc.constantFrom(-Infinity, -1e9, 0.01737, 0.30171),
   metric: fc.constantFrom<VectorMetric>('cosine', 'dot_product', 'euclidean'),
   algorithm: fc.constantFrom('flat', 'hnsw', 'quantized'),
@@ -244,7 +245,7 @@ test('MMR chooses the best first, then what differs from what was chosen', () =>
   assert.deepEqual(docids(0).slice(0, 2), [1, 5])
 })
 
-/** Every pair of first vectors compared, and joined by walking from one member to the next. */
+/** Compares every pair of first vectors and joins groups by walking from member to member. */
 function comparedGroups(vectorsOf: readonly Float32Array[], threshold: number): SimilarGroup[] {
   const scores = vectorsOf.map((a, first) => vectorsOf.map((b, second) => (first === second ? -Infinity : score('cosine', a, b))))
   const met = new Set<number>()

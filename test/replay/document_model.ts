@@ -1,10 +1,10 @@
 /**
- * The contract's documents in a plain Map: identity by lower-cased key and lang, look-ups gated by the
- * spellings that were written, revisions counted, deletes that forget all spellings. What the server must
- * answer after any sequence of operations (service-1, identity rules 1 to 4).
+ * The contract's documents in a plain Map: identity by lower-cased key and lang, look-ups restricted to
+ * written spellings, a count of revisions, and deletes that remove all spellings. It defines the server's
+ * answers after any sequence of operations (service-1, identity rules 1 to 4).
  */
 export interface ModelDocument {
-  /** As the last add spelled it. */
+  /** In the spelling of the last add. */
   key: string
   lang: string
   meta: Readonly<Record<string, readonly string[]>>
@@ -36,13 +36,13 @@ export class DocumentModel {
     this.#documents.set(identity, { ...spelling, meta, contentMd, spellings, revisions: (old?.revisions ?? 0) + 1 })
   }
 
-  /** Undefined where the service answers 404. */
+  /** Undefined if the service answers 404. */
   find(spelling: Spelling): ModelDocument | undefined {
     const document = this.#documents.get(identityOf(spelling))
     return document?.spellings.has(spelled(spelling)) === true ? document : undefined
   }
 
-  /** @returns whether the document was there */
+  /** @returns whether the document existed */
   update(spelling: Spelling, change: { readonly meta?: ModelDocument['meta']; readonly contentMd?: string }): boolean {
     const document = this.find(spelling)
     if (document === undefined) return false
@@ -52,7 +52,7 @@ export class DocumentModel {
     return true
   }
 
-  /** @returns whether the document was there */
+  /** @returns whether the document existed */
   delete(spelling: Spelling): boolean {
     return this.find(spelling) !== undefined && this.#documents.delete(identityOf(spelling))
   }

@@ -1,6 +1,6 @@
 /**
- * Seeded random operations against the server and against the model in a Map, with restarts in between
- * (orderly ones and kills): every answer and, now and then, the whole collection must be the same. One
+ * Seeded random operations against the server and against a model in a Map, with restarts in between (clean
+ * stops and kills). Every answer must be the same, and occasionally the whole collection is compared. One
  * client, so that the order of operations is certain.
  */
 import assert from 'node:assert/strict'
@@ -13,7 +13,7 @@ import { ServerProcess } from '../fault/server_process.js'
 import { DocumentModel, type ModelDocument, type Spelling } from './document_model.js'
 
 const OPERATIONS = 600
-/** Chances per operation: about six restarts and thirty comparisons of the whole in a run. */
+/** Probabilities per operation: about six restarts and thirty full comparisons in a run. */
 const RESTART_CHANCE = 0.01
 const COMPARE_CHANCE = 0.05
 const COLLECTION = 'replayed'
@@ -148,7 +148,7 @@ class Replay {
   }
 }
 
-/** A document as one string, without what only the server knows. */
+/** A document as one string, without the fields that only the server knows. */
 function shown({ key, lang, meta, contentMd }: ModelDocument): string {
   return JSON.stringify([key, lang, meta ?? {}, contentMd])
 }

@@ -1,4 +1,4 @@
-/** Which provider is active, against a real embedding server and lanes that are played by the test. */
+/** Selection of the active provider, against a real embedding server and lanes that the test simulates. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { loadConfig, type Config } from '../../src/config/config.js'
@@ -21,7 +21,7 @@ function answer(code: ErrorCode | null, value: unknown): OutgoingAnswer {
   return { code, contentType: null, facts: [], isCompressed: false, body: JSON.stringify(value) }
 }
 
-/** A lane that answers what it is told, and what the front end has registered for. */
+/** A lane with preset answers, which records what the front end has registered for. */
 class PlayedLanes {
   stored: OutgoingAnswer = answer(null, {})
   readonly io = new Map<string, Io>()
@@ -105,7 +105,7 @@ describe('the active embedding provider', () => {
     assert.deepEqual(heard, ['openai/n/8/r1'])
     assert.equal((await embedding.current()?.embed(['a'], 'document', never))?.length, 8)
     await assert.rejects(before?.embed(['a'], 'document', never) ?? Promise.resolve(), /it is closed/)
-    // The same again changes nothing.
+    // An unchanged configuration changes nothing.
     await embedding.load()
     assert.equal(heard.length, 1)
     lanes.stored = answer(null, {})

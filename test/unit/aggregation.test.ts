@@ -1,6 +1,6 @@
 /**
- * Buckets of histograms: borders of days, weeks, months and years in UTC, as ISO 8601 counts them, and the
- * bound on their number.
+ * Histogram buckets: boundaries of days, weeks, months and years in UTC, as defined by ISO 8601, and the
+ * limit of their number.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -12,7 +12,7 @@ const engine = openEngine()
 let collection = 0
 let lsn = 0n
 
-/** Of documents that were added at these times. */
+/** The buckets of documents added at these times. */
 function buckets(interval: string, times: readonly string[]): readonly HistogramBucket[] {
   collection++
   const ops = times.map((time, docid) => {
@@ -27,7 +27,7 @@ function buckets(interval: string, times: readonly string[]): readonly Histogram
 
 describe('histograms', () => {
   it('a week begins on Monday and belongs to the year of its Thursday', () => {
-    // Sunday, Monday, last Thursday of 2020's week 53, a Monday that belongs to the next year.
+    // Sunday, Monday, the last Thursday of week 53 of 2020, a Monday that belongs to the next year.
     const weeks = { '2024-01-07T23:59:59Z': '2024-W01', '2024-01-08T00:00:00Z': '2024-W02', '2021-01-03T12:00:00Z': '2020-W53', '2024-12-30T00:00:00Z': '2025-W01', '1969-12-31T00:00:00Z': '1970-W01' } // prettier-ignore
     for (const [time, key] of Object.entries(weeks)) {
       const [bucket] = buckets('week', [time])

@@ -1,6 +1,4 @@
-/**
- * The analyzer's promises apart from which tokens there are: languages, instances, large texts, memory, time.
- */
+/** Properties of the analyzer other than its tokens: languages, instances, large texts, memory, time. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
@@ -89,7 +87,7 @@ describe('instances', () => {
   })
 })
 
-/** Patterns that make a careless scanner search the rest of the text again at every mark. */
+/** Patterns for which a careless scanner searches the rest of the text again at every mark. */
 const PATTERNS = [
   '[',
   '<',
@@ -131,7 +129,7 @@ PATTERNS.push(
 describe('time', () => {
   it('four times the marks take about four times the time, for every mark', () => {
     const analyzer = createAnalyzer()
-    // Processor time, not the clock's: what else the machine does must not count.
+    // Processor time, not wall-clock time, so that other load on the machine does not count.
     const microseconds = (text: Buffer): number =>
       Math.min(
         ...Array.from({ length: 5 }, () => {
@@ -144,7 +142,7 @@ describe('time', () => {
     const repeated = (pattern: string, bytes: number): Buffer => Buffer.from(pattern.repeat(Math.ceil(bytes / Buffer.byteLength(pattern))))
     for (const pattern of PATTERNS) {
       const ratio = microseconds(repeated(pattern, 400_000)) / microseconds(repeated(pattern, 100_000))
-      // Quadratic work gives 16; first uses of fresh memory and a busy machine have given 8.
+      // Quadratic work has a ratio of 16; fresh memory and a busy machine have caused 8.
       assert.ok(ratio < 12, `${JSON.stringify(pattern)}: ${ratio.toFixed(1)}`)
     }
   })

@@ -1,6 +1,6 @@
 /**
- * The analyzer against recorded tokens and stems: test/golden/analyzer. A difference is a change of every
- * index, so it is never taken over without a decision.
+ * The analyzer compared with recorded tokens and stems: test/golden/analyzer. A difference changes every
+ * index, so it is never adopted without a decision.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

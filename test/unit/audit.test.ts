@@ -1,4 +1,4 @@
-/** Audit events of every surface are emitted by the dispatcher, from the row of the operation. */
+/** The dispatcher emits the audit events of every surface, from the row of the operation. */
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import { it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Consumers of the binlog: one is a maker in a list, is woken by commits, has its position stored with its
- * work, keeps the binlog up to a bound and is lost beyond it; and notices of changes reach whoever watches.
+ * Consumers of the binlog. A consumer is a maker in a list. Commits wake it, its position is stored with its
+ * work, and it retains the binlog up to a bound and is lost beyond it. Also: change notices reach every
+ * watcher.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +30,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A store with a write lane in small: a consumer's work runs as a group of its own, and a commit wakes. */
+/** A store with a minimal write lane: a consumer's work is a separate group, and a commit wakes consumers. */
 class Lane {
   readonly store = new TruthStore(openDataDirectory(mkdtempSync(join(folder, 'store-'))).generationPath)
   readonly #writer = this.store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
@@ -59,7 +60,7 @@ class Lane {
     if (this.lastLsn > before) this.consumers?.wake()
   }
 
-  /** An entry a job. */
+  /** Adds one entry per job. */
   async addJobs(count: number): Promise<void> {
     await this.write((transaction) => {
       for (let job = 0; job < count; job++) {
@@ -83,7 +84,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate()
 }
 
-/** Counts jobs, `slice` entries at a time, and stores its position with each. */
+/** A consumer that counts jobs, `slice` entries at a time, and stores its position with each slice. */
 function counting(counted: bigint[], slice = 3, fails = (): boolean => false): ConsumerMaker {
   return () => ({
     name: 'counting',

@@ -1,6 +1,6 @@
 /**
- * Bulk ingests over real lanes and an empty store, when something goes wrong with a chunk: its lane is lost,
- * there is no room for it, its client has gone before the job was accepted.
+ * Bulk ingests over real lanes and an empty store when a chunk fails: its lane is lost, the queue has no
+ * capacity for it, or its client disconnects before the job is accepted.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { choreTools } from '../harness/chore_tools.js'
 import { emptyLoop, ownTelemetry, requestOf } from '../harness/dispatching.js'
 import { noObjects } from '../harness/no_objects.js'
 
-/** Does to chunks what a test has asked for, one after the other. */
+/** Applies the requested faults to chunks, one after the other. */
 class Troubled extends Dispatcher {
   troubles: ('lose' | 'refuse')[] = []
   chunks = 0
@@ -33,7 +33,7 @@ class Troubled extends Dispatcher {
     this.chunks += 1
     switch (this.troubles.shift()) {
       case 'lose':
-        // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the
+        // As in dispatcher.test.ts: a lane rejects it by an assertion, which loses the batch but not the
         // lane.
         return super.submit({ ...request, admitted: this.admission.admitOwn({ ...operation }) })
       case 'refuse':

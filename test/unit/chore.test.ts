@@ -1,6 +1,6 @@
 /**
- * Rounds of background work by a clock of the test: when they run, when they rest, what a failure, a wake-up,
- * a stop and the role do to them.
+ * Rounds of background work by a clock of the test: when they run and rest, and the effects of a failure, a
+ * wake-up, a stop and the role.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -16,7 +16,7 @@ class Subject {
   readonly role: { role: Role } = { role: 'leader' }
   readonly counted: boolean[] = []
   readonly states: ChoreState[] = []
-  /** When each round began. */
+  /** Start time of each round. */
   readonly begun: number[] = []
   readonly chore: Chore
 

@@ -1,6 +1,6 @@
 /**
- * The chunker through its TypeScript face: golden examples of both modes, its instance, its time on hostile
- * texts.
+ * The chunker through its TypeScript interface: golden examples of both modes, its instance, its time on
+ * hostile texts.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

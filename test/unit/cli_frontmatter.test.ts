@@ -1,6 +1,6 @@
 /**
- * Frontmatter of `mds import`: what becomes metadata, in which form, and that nothing in a block can lose or
- * harm the document.
+ * Frontmatter of `mds import`: which values become metadata and in which form, and that no block can lose or
+ * damage the document.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -127,7 +127,7 @@ describe('frontmatter blocks', () => {
     const { meta, problem } = readFrontmatter(`---\n${block.slice(0, FRONTMATTER_BYTES_MAX)}\n---\n`)
     assert.equal(problem, undefined)
     assert.equal(Object.keys(meta).length, block.split('\n').length)
-    // Processor time, so that a busy machine changes nothing: 0.4 s here; comparing each key with each took 8
+    // Processor time, so that a busy machine does not matter: 0.4 s here; comparing every pair of keys took 8
     // s.
     assert.ok(process.cpuUsage(before).user < 4e6)
   })

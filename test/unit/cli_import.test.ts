@@ -1,7 +1,7 @@
 /**
- * `mds import` against a peer that answers as told: what is repeated, halved, reported and remembered. The
- * peer speaks the contract's add-batch; the same import against the real server is in
- * test/contract/cli.test.ts.
+ * `mds import` against a peer with preset answers: which requests are repeated or halved, what is reported,
+ * and what is stored for a continuation. The peer speaks the contract's add-batch; the same import against
+ * the real server is in test/contract/cli.test.ts.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const refuse =
   (_, response) =>
     response.writeHead(status).end(JSON.stringify({ error: text }))
 
-/** A peer on a port of its own; `batches` holds the keys of each request that was answered 200. */
+/** A peer on a free port; `batches` contains the keys of each request that was answered 200. */
 async function withPeer(answer: Answerer, body: (url: string, batches: readonly string[][]) => Promise<void>): Promise<void> {
   const batches: string[][] = []
   let requests = 0
@@ -149,7 +149,7 @@ describe('an import', () => {
 
   it('keeps the order of two versions of one document, in whatever spelling', async () => {
     const open: (() => void)[] = []
-    // Answers come in reverse order, whenever two requests are open at once.
+    // Answers come in reverse order whenever two requests are open at once.
     const reversing: Answerer = (documents, response, request) => {
       open.push(() => accept(documents, response, request))
       setImmediate(() => open.pop()?.())

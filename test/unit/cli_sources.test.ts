@@ -1,4 +1,4 @@
-/** Sources and batches of `mds import`: keys, order, bytes, continuing, and what broken input turns into. */
+/** Sources and batches of `mds import`: keys, order, bytes, continuation, and the results of broken input. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

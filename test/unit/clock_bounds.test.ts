@@ -1,5 +1,5 @@
 /**
- * Clocks before 1970 and after 2106: what is stored holds the nearest time that it can, and no write ends the
+ * Clocks before 1970 and after 2106: stored data contains the nearest storable time, and no write ends the
  * process.
  */
 import assert from 'node:assert/strict'

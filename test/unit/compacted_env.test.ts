@@ -1,6 +1,6 @@
 /**
- * What a compacted copy of an env has to bear: a first transaction that frees many pages, as a restore makes
- * it.
+ * A property that a compacted copy of an env must have: its first transaction may free many pages, as a
+ * restore does.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ describe('a compacted copy', () => {
     for (const name of ['one', 'two']) mkdirSync(join(folder, name))
     const source = openEnvironment(join(folder, 'one'))
     const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
-    // Each on pages of its own.
+    // Each value on its own pages.
     source.root.transactionSync(() => keys.forEach((key) => source.bodies.put(key, Buffer.alloc(6000, 7))))
     await source.root.backup(join(folder, 'two', 'truth.mdb'), true)
     await source.root.close()

@@ -1,4 +1,4 @@
-/** Configuration: where a value comes from, what is refused, what is warned of. */
+/** Configuration: the sources of values, refused values, and warnings. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -253,7 +253,7 @@ describe('what is refused', () => {
     const file = yamlFile('embedding:\n  provider: openai\n  apiKey: from-file\n  dimensions: 256\n')
     const fromFile = loadConfig(['-c', file], {})
     assert.deepEqual([fromFile.embedding?.apiKey, fromFile.embedding?.dimensions, fromFile.warnings], ['from-file', 256, []])
-    // A server of one's own that speaks the protocol may want no key.
+    // A self-hosted server that speaks the protocol may not require a key.
     assert.ok(of({ SVC_EMBEDDING_PROVIDER: 'openai', SVC_EMBEDDING_API_URL: 'http://localhost:1234/v1' }))
   })
 

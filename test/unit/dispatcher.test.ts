@@ -1,6 +1,6 @@
 /**
- * The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose
- * client has gone, whose deadline has passed, who meet searches.
+ * The dispatcher over real lanes and an empty store: requests whose batch is lost, whose client has
+ * disconnected, whose deadline has passed, or that queue together with searches.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,8 +18,8 @@ import { BATCH_SEARCHES_MAX } from '../../src/limits/dispatch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 
-// A lane refuses a row outside the table by an assertion, which ends its task: the way to lose a batch
-// without harming the lane.
+// A lane rejects a row outside the table by an assertion, which ends its task. This loses a batch without
+// harming the lane.
 const stray = (name: string): AnyOperation => ({ ...operationByName.get(name)! })
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-dispatcher-'))
@@ -119,7 +119,7 @@ describe('dispatcher', () => {
       for (const { status } of await Promise.all([ask(search()), ask(get())])) assert.equal(status, 200)
     }
     // The first point read that meets a search starts the point lane; the first that the lane answers
-    // compiles what checks it.
+    // compiles its validator.
     while (lanes.point() === null) await both()
     for (let round = 0; round < 3; round++) await both()
     await dispatcher.idle()

@@ -1,6 +1,6 @@
 /**
- * The written documents hold together: every decision record is in the index under its title, links and named
- * source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
+ * Consistency of the written documents: every decision record is in the index under its title, links and
+ * named source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
  * nothing.
  */
 import assert from 'node:assert/strict'
@@ -10,11 +10,11 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const COLUMNS_MAX = 110
-/** Folders that are not of the checkout, or are made by a build. */
+/** Folders that are not part of the checkout, or are made by a build. */
 const SKIPPED = ['node_modules', 'dist', 'build', 'target', 'pkg', '.git']
-/** Documents that name paths of a former state: a change log is not rewritten when files move. */
+/** Documents that name paths of an earlier state: a change log is not rewritten when files move. */
 const HISTORICAL = ['CHANGELOG.md']
-/** Files of users in examples. */
+/** Users' files in examples. */
 const EXAMPLES = ['guide/install.md']
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
@@ -36,7 +36,7 @@ const records = documents.filter((path) => /^docs\/decisions\/\d{4}-/.test(path)
 
 const withoutCode = (text: string): string => text.replace(/^\s*(```|~~~)[\s\S]*?^\s*\1/gm, '')
 
-/** The anchor that a heading gets in the usual renderers: lower case, marks removed, blanks as hyphens. */
+/** The anchor that common renderers generate for a heading: lower case, marks removed, blanks as hyphens. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -55,7 +55,8 @@ interface Line {
 }
 
 /**
- * Lines of prose: no fenced code, no tables, and no line that is one unbreakable word, such as an address.
+ * Lines of prose: no fenced code, no tables, and no line that is a single unbreakable word, such as an
+ * address.
  */
 function proseLines(path: string): Line[] {
   let fence: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Writes that wait for room among the documents that want vectors: as long as there is progress, and no
- * longer than they may.
+ * Writes that wait for queue capacity for documents to embed: they wait as long as there is progress, but not
+ * beyond their limit.
  */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
@@ -33,7 +33,7 @@ class Subject {
     this.capacity = new EmbeddingCapacity(config, this.control, this.progress, drop, this.telemetry, choreTools())
   }
 
-  /** A write of so many documents, which are in the queue by now. */
+  /** A write of the given number of documents, which are already in the queue. */
   write(operation: string, count: number, msMax = 60_000, body: object = { added: count }): Promise<OutgoingAnswer> {
     this.control.embeddingDepth += count
     const documents = Array.from({ length: count }, (_, at) => ({ collection: 1, docid: at, queued: at + 1, force: false }))
@@ -50,7 +50,7 @@ class Subject {
 const bodyOf = ({ body }: OutgoingAnswer): unknown => JSON.parse(Buffer.from(body).toString())
 
 describe('room for documents that want vectors', () => {
-  // The timers of a chore keep no process alive.
+  // The timers of a chore do not keep the process alive.
   const alive = setInterval(() => undefined, 1000)
   after(() => clearInterval(alive))
 

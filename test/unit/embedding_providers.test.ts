@@ -1,4 +1,7 @@
-/** Providers against a real HTTP server that speaks their protocols, and fails in every way that one can. */
+/**
+ * Providers against a real HTTP server that speaks their protocols and fails in every way that a provider
+ * can.
+ */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_REQUESTS_AT_ONCE } from '../../src/limits/providers.js'
@@ -200,7 +203,7 @@ describe('embedding providers', () => {
       const error = await failureOf(asked.embed(TEXTS, 'document', never))
       assert.equal(error.kind, isAnswer ? 'refused' : 'unavailable')
       assert.match(error.message, /^embedding provider ollama: /)
-      // Where an answer came, a harmless text has told that it is these texts.
+      // Where an answer came, a harmless text has shown that the failure is due to these texts.
       assert.deepEqual(server.requests.map(({ texts }) => texts.length), isAnswer ? [3, 3, 3, 1] : [3, 3, 3]) // prettier-ignore
       assert.deepEqual([...(await asked.embed(TEXTS, 'document', never))], expected(TEXTS))
     })
@@ -331,7 +334,7 @@ describe('embedding providers', () => {
     await untilAsked(EMBEDDING_REQUESTS_AT_ONCE - 1)
     for (const end of ends) end.abort()
     for (const error of await Promise.all(calls)) assert.equal(error.kind, 'unavailable')
-    // What was given up soon tells nothing of the provider.
+    // A request cancelled early says nothing about the provider.
     assert.deepEqual(states, [])
     server.release()
     server.standing = { status: 429, headers: { 'retry-after': '5' } }
@@ -378,7 +381,7 @@ describe('embedding providers', () => {
   })
 
   it('a local Ollama is found with the first of the preferred models that it has', async () => {
-    // Its port by name, served by the test.
+    // Ollama's port by name, served by the test.
     const found = (models: readonly string[]): Promise<unknown> => {
       server.ollamaModels = models
       const rerouted = { safeFetch: (request: { url: string }) => outbound().safeFetch({ ...request, url: request.url.replace('localhost:11434', `127.0.0.1:${server.port}`) }) } // prettier-ignore

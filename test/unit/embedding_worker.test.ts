@@ -1,6 +1,6 @@
 /**
- * The worker over a queue and a provider of the test: nobody waits for a document that can't be embedded, and
- * nothing is given up that may be embedded yet.
+ * The worker over a queue and a provider of the test: no document waits for one that cannot be embedded, and
+ * no document is given up that may still be embedded.
  */
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
@@ -24,9 +24,9 @@ class Subject {
   readonly embedded: number[] = []
   readonly givenUp: number[] = []
   readonly slicesSeen: number[][] = []
-  /** Documents whose bodies can't be read now. */
+  /** Documents whose bodies cannot be read now. */
   readonly away = new Set<number>()
-  /** Documents with which the provider dies. */
+  /** Documents that make the provider fail. */
   readonly poison = new Set<number>()
   /** Slices with a document of a reindex wait for it. */
   reindexed: Promise<void> | undefined
@@ -56,7 +56,7 @@ class Subject {
     t.after(() => this.worker.stop())
   }
 
-  /** Until the documents that wait are these. */
+  /** Waits until exactly these documents are queued. */
   async left(...docids: readonly number[]): Promise<void> {
     while ([...this.rows.keys()].join() !== docids.join()) await new Promise<void>((resolve) => (this.#isWatched = resolve))
   }
@@ -91,7 +91,7 @@ class Subject {
 }
 
 describe('the worker of embeddings', () => {
-  // The worker's own timers keep no process alive.
+  // The worker's own timers do not keep the process alive.
   const alive = setInterval(() => undefined, 1000)
   after(() => clearInterval(alive))
 
@@ -128,7 +128,7 @@ describe('the worker of embeddings', () => {
     subject.poison.add(2)
     let next = 100
     while (subject.givenUp.length === 0) {
-      // Somebody goes on writing, and nobody waits for the pauses.
+      // Writes continue, and no pause is waited for.
       if (subject.control.embeddingDepth < 2) subject.rows.set(next, { collection: 1, docid: next, queued: next++, force: false })
       subject.control.embeddingDepth = subject.rows.size
       subject.worker.changed()

@@ -1,7 +1,6 @@
 /**
- * Entries of the binlog: who made them and what consumers are to leave out, what an older version makes of
- * them, and that those of anonymous requests are stored as versions before stored them. Layout:
- * docs/formats/binlog.md.
+ * Entries of the binlog: their origin and actor, the flags for consumers, their handling by an older version,
+ * and that those of anonymous requests are stored as by earlier versions. Layout: docs/formats/binlog.md.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -33,7 +32,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mds-entries-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const DELETE: Entry = { kind: 'delete', lsn: 7n, collection: 3, docid: 5, key: 'a', lang: 'en', collectionName: 'Blog' }
-/** Places of the CRC and of the byte of the scope in a record. */
+/** Positions of the CRC and of the scope byte in a record. */
 const SCOPE_AT = 7
 
 describe('entries of the binlog', () => {

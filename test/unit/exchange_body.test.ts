@@ -1,5 +1,5 @@
 /**
- * Streamed request bodies over real sockets: order and bytes, back pressure, and every way in which a body
+ * Streamed request bodies over real sockets: order and bytes, backpressure, and every way in which a body
  * ends before its last byte.
  */
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { ExchangeServer, MIB, TestConsumer, textAnswer } from '../harness/exchan
 import type { RawSocket } from '../harness/raw_socket.js'
 
 /**
- * The receive buffer of uWS, which it fills ten more times at most before it looks whether the socket is
+ * The receive buffer of uWS, which is filled at most ten more times before uWS checks whether the socket is
  * paused.
  */
 const KEPT_BYTES_MAX = 11 * 512 * 1024
@@ -22,7 +22,7 @@ before(async () => {
 })
 after(() => server.close())
 
-/** Bytes that differ from place to place. */
+/** Bytes that differ from position to position. */
 function bodyOf(bytes: number): Buffer {
   const body = Buffer.alloc(bytes)
   for (let at = 0; at + 4 <= bytes; at += 4) body.writeUInt32LE((at * 2654435761) >>> 0, at)
@@ -35,7 +35,7 @@ function head(path: string, framing: string): string {
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`
 }
 
-/** In chunks of `bytes`. */
+/** The body in chunks of `bytes`. */
 function chunked(body: Buffer, bytes: number): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < body.length; at += bytes) {
@@ -45,7 +45,7 @@ function chunked(body: Buffer, bytes: number): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
 }
 
-/** Streams what comes to `path` to the consumer, and answers at its end. */
+/** Streams the body received at `path` to the consumer, and answers at its end. */
 function stream(path: string, consumer: TestConsumer, bytesMax = BODY_MAX, stallMsMax?: number): TestConsumer {
   server.handlers.set(path, (exchange) => {
     const end = consumer.end.bind(consumer)
@@ -65,7 +65,7 @@ async function send(path: string, body: Buffer, framing = `Content-Length: ${bod
   return socket
 }
 
-/** Everything that a stream took is given back. */
+/** Checks that a stream has released all its resources. */
 function assertNothingHeld(): void {
   assert.equal(server.budget.used, 0)
   assert.equal(server.streams.count, 0)

@@ -1,6 +1,6 @@
 /**
- * Pushed answers over real sockets: pieces as they are made, the bound of what a client has not taken, and
- * every way in which they end.
+ * Pushed answers over real sockets: chunks are sent as they are produced, unsent bytes are bounded, and every
+ * way in which an answer ends.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -16,7 +16,7 @@ after(() => server.close())
 
 const PIECE = Buffer.alloc(64 * 1024, 'x')
 
-/** Asks for `path`, which the producer answers. */
+/** Requests `path`, which the producer answers. */
 async function ask(path: string, producer: TestProducer, method = 'GET', on = server): Promise<RawSocket> {
   on.handlers.set(path, (exchange) => exchange.answer(pushedAnswer(producer)))
   const socket = await on.open()
@@ -27,7 +27,7 @@ async function ask(path: string, producer: TestProducer, method = 'GET', on = se
 const hasText = (text: string) => (received: string) => pushedText(received).text === text
 const isComplete = (received: string): boolean => pushedText(received).isComplete
 
-/** Pushes until the socket is full; returns how many pieces went out. */
+/** Pushes until the socket is full; returns the number of chunks sent. */
 function fill(producer: TestProducer): number {
   let pieces = 1
   while (producer.push!.write(PIECE)) pieces += 1
@@ -57,7 +57,7 @@ describe('pushed answers', () => {
     assert.equal(producer.push!.write(PIECE), false)
     producer.push!.end()
     producer.push!.close()
-    // The connection lives on.
+    // The connection stays open.
     socket.write('GET /next HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await socket.until((received) => received.endsWith('\r\n\r\n0'))
     socket.destroy()
@@ -240,7 +240,7 @@ describe('pushed answers', () => {
     sender.write(`POST /long_body HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${16 * MIB}\r\n\r\n`)
     sender.write(Buffer.alloc(16 * MIB))
     await consumer.events.until((events) => events.includes('write'))
-    // One at once, then one every 3 s: 15 s.
+    // One immediately, then one every 3 s: 15 s.
     await socket.until((text) => text.split(':\n\n').length > 6)
     consumer.takes = () => true
     consumer.drained()

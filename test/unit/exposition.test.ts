@@ -1,4 +1,4 @@
-/** The metrics page: what it holds, and that a Prometheus server can read it. */
+/** The metrics page: its contents, and that a Prometheus server can parse it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CHORE_NAMES, CHORE_STATES } from '../../src/chore_list.js'
@@ -50,7 +50,7 @@ function used(): Telemetry {
   return telemetry
 }
 
-/** Reads the page as the format says; throws on a line that breaks its rules. */
+/** Parses the page by the format's rules; throws on a line that violates them. */
 function parse(page: string): Map<string, number> {
   const samples = new Map<string, number>()
   const types = new Map<string, string>()

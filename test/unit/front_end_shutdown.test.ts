@@ -1,6 +1,4 @@
-/**
- * The HTTP surface at a shutdown: an answer that would never end must not keep the server from its own end.
- */
+/** The HTTP surface at a shutdown: an endless answer must not prevent the server from ending. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { loadConfig } from '../../src/config/config.js'

@@ -1,4 +1,4 @@
-/** The addresses that a start tells its reader to try. */
+/** The addresses that a start suggests to its user. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { curlTarget } from '../../src/greeting.js'

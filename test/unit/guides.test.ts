@@ -1,6 +1,6 @@
 /**
- * What users read is true: the guide's table of options, the default stop words and the README's limits are
- * those of the code.
+ * Documents for users match the code: the guide's table of options, the default stop words and the README's
+ * limits.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * Bodies in native memory: what one thread holds all threads see, bytes are copies, bounds and ids are
+ * Bodies in native memory: a body kept by one thread is visible to all, bytes are copies, limits and ids are
  * checked.
  */
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ const idOf = (number: number): Buffer => {
   return id
 }
 
-/** A thread that does what it is told: `[function, ...arguments]` in, the result out. */
+/** A thread that executes commands: `[function, ...arguments]` in, the result out. */
 const lane = `
   const { parentPort, workerData } = require('node:worker_threads')
   import(workerData).then(({ heldBodies }) => {

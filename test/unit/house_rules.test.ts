@@ -1,6 +1,6 @@
 /**
- * House rules that a compiler cannot know: who may import whom, which names may occur where, how long a file
- * may be. Reads the sources, not the compiled files.
+ * House rules that a compiler cannot check: permitted imports, names restricted to certain files, file
+ * lengths. Reads the sources, not the compiled files.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -45,8 +45,8 @@ function importsOf(path: string): Import[] {
 }
 
 /**
- * Folders from the socket to the disk: a folder imports from those after it. `store` and `engine` know
- * nothing of each other.
+ * Folders from the socket to the disk: a folder imports only from itself and from later ones. `store` and
+ * `engine` do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
   ['surface'],
@@ -61,12 +61,12 @@ const LAYERS: readonly (readonly string[])[] = [
 /** The last layer of the main thread. */
 const MAIN_THREAD = LAYERS.findIndex((folders) => folders.includes('dispatch'))
 
-/** The halves of surfaces that run on lanes: src/lane.ts hands them to the lane. */
+/** The halves of surfaces that run on lanes: src/lane.ts passes them to the lane. */
 const LANE_HALF = /^src\/surface\/\w+\/lane\//
 
 /**
- * Pure data, measures, authorisation and the client for outgoing requests, imported by every layer; they
- * import from no layer but types.
+ * Pure data, measures, authorisation and the client for outgoing requests, imported by every layer. They
+ * import only types from layers.
  */
 const SHARED: readonly string[] = ['operations', 'access', 'telemetry', 'outbound', 'wire', 'limits']
 
@@ -79,7 +79,7 @@ function breaksDirection({ from, target, typeOnly }: Import): boolean {
   if (LANE_HALF.test(from)) return destination !== 'worker'
   if (SHARED.includes(source)) return true
   if (layerOf(source) < 0) return false
-  // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by
+  // The thread boundary: code on the main thread loads neither engine nor store, and reaches the lanes by
   // messages.
   if (layerOf(source) <= MAIN_THREAD && layerOf(destination) > MAIN_THREAD) return true
   return layerOf(destination) <= layerOf(source)
@@ -141,7 +141,7 @@ describe('house rules', () => {
       serving.filter(({ target }) => clients.test(target)).map(({ from }) => from),
       [],
     )
-    // The script of the reference page asks from the reader's browser.
+    // The script of the reference page sends requests from the reader's browser.
     const calling = sources.filter((path) => !['cli', 'outbound'].includes(folderOf(path)) && path !== 'src/surface/http/docs_assets.ts')
     assert.deepEqual(
       calling.filter((path) => /\bfetch\(/.test(withoutComments(read(path)))),
@@ -233,7 +233,7 @@ describe('house rules', () => {
       'package.json',
       'package-lock.json',
     ]
-    // Written so that this file does not name them itself.
+    // Written so that this file itself does not contain the names.
     const forbidden = new RegExp(
       [
         '/wo' + 'rk/(main|shared)',

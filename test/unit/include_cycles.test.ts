@@ -1,6 +1,6 @@
 /**
- * The order of the native sources: which file may include which. Reads the sources; what compiles may still
- * be a circle of folders.
+ * The order of the native sources: which file may include which. Reads the sources; folders may form a cycle
+ * although the code compiles.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -16,8 +16,7 @@ function findRoot(folder: string): string {
 const root = findRoot(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Where an include in quotes is looked for besides the folder of its file: the include folders of
- * CMakeLists.txt.
+ * The search folders of quoted includes besides the file's own folder: the include folders of CMakeLists.txt.
  */
 const INCLUDE_FOLDERS = ['native/engine', 'native', 'native/test']
 

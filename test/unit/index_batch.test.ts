@@ -1,6 +1,4 @@
-/**
- * The bytes of index batches against vectors written by hand from docs/formats/index-batch.md.
- */
+/** The bytes of index batches compared with vectors written by hand from docs/formats/index-batch.md. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { encodeDelete, encodeDrop, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'

@@ -1,6 +1,6 @@
 /**
- * The table of jobs: order, changes, retention, damage, and that a second store which applies the same
- * entries holds the same jobs.
+ * The table of jobs: order, changes, retention, damage, and that a second store with the same applied entries
+ * has the same jobs.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The background work of the write lane: the list is whole, and on a follower nothing of it commits. */
+/** The background work of the write lane: the list is complete, and on a follower none of it commits. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ChoreTools } from '../../src/chore.js'
@@ -14,7 +14,7 @@ const telemetry = Telemetry.create([])
 telemetry.claimRow()
 installTelemetry(telemetry)
 
-/** A lane with something to do for everything that asks. */
+/** A lane with pending work for every chore. */
 function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChoreParts {
   const view = {
     due: () => [{ expiresAt: 1, collection: 1, docid: 1 }],

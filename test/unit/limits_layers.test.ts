@@ -1,4 +1,4 @@
-/** The bounds in src/limits: each has one owner, one reason, and a place where it holds. */
+/** The limits in src/limits: each has one owner, one reason, and a place of enforcement. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * That a start whose writes are refused says so before it ends is shown by test/fault/io_failure.test.ts;
- * here, that the lmdb of this installation can be given what that needs.
+ * test/fault/io_failure.test.ts shows that a start whose writes are refused reports it before it ends. This
+ * test shows that the installed lmdb can be given what that needs.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

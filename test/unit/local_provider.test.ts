@@ -1,5 +1,5 @@
 /**
- * The provider `local` with the model `static`: a thread of its own, tasks in turn, queries first, an end at
+ * The provider `local` with the model `static`: its separate thread, tasks in turn, queries first, an end at
  * any time.
  */
 import assert from 'node:assert/strict'

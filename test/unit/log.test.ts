@@ -1,4 +1,4 @@
-/** Lines of the log: what may stand in them, and in which form. */
+/** Lines of the log: their permitted contents and their form. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { LOG_TEXT_CHARS_MAX } from '../../src/limits/telemetry.js'
 import { textLine } from '../../src/telemetry/log.js'
 import type { LogFields } from '../../src/telemetry/log.js'
 
-/** Many times what a pipe and its reader hold. */
+/** Many times the capacity of a pipe and its reader. */
 const LINES = 10_000
 
 const line = (message: string, fields: LogFields = {}): string =>
@@ -66,14 +66,14 @@ describe('lines of the log', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'pipe' })
     const [ms] = (await once(child.stderr, 'data')) as [Buffer]
     const output = text(child.stdout)
-    // Space for the next line.
+    // Makes space for the next line.
     child.stdout.once('data', () => child.stdin.end('now'))
     const lines = (await output).trimEnd().split('\n')
     const lost = Number(/warn (\d+) lines were lost/.exec(lines.at(-2) ?? '')?.[1])
     assert.equal(lines.length - 2 + lost, LINES)
     assert.match(lines.at(-1) ?? '', /info read again$/)
     assert.ok(lost > 100, `${lost} lines lost`)
-    // A wait for each would be 50 ms times the lines.
+    // A wait for each would be 50 ms times the number of lines.
     assert.ok(Number(ms) < lost * 5, `${String(ms)} ms for ${lost} lines`)
   })
 

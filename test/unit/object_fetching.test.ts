@@ -1,6 +1,6 @@
 /**
- * What a pass over the index asks object stores for: a place that fails is asked no more, what is lost is
- * told from what is away, and one place does not stand for another.
+ * Fetches of an index pass from object stores: a failing location is not asked again, lost objects are
+ * distinguished from unavailable ones, and locations are independent of each other.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * How long objects in object stores are kept that nothing refers to any more: counted from then, not from
- * when they were made (docs/decisions/0093-storage-backends.md).
+ * Retention of unreferenced objects in object stores: it counts from their release, not from their creation
+ * (docs/decisions/0093-storage-backends.md).
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Made `days` before NOW. */
+/** An object made `days` before NOW. */
 function made(days: number, last: number, location = 1) {
   const id = Buffer.alloc(16, last)
   id.writeUIntBE((NOW - days * DAY) * 1000, 0, 6)

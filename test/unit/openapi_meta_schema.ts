@@ -1,7 +1,7 @@
 /**
  * The rules of OpenAPI 3.1.0 for the parts that our document uses, written from the specification's text
- * (sections 4.8.1 to 4.8.24): which objects have which fields, which of them are required, and how paths,
- * statuses and component names look. Schemas inside are checked as JSON Schema by the test itself.
+ * (sections 4.8.1 to 4.8.24): the fields of each object, required fields, and the form of paths, statuses and
+ * component names. The test itself checks the schemas inside as JSON Schema.
  */
 const text = { type: 'string' } as const
 const mapOf = (values: object): object => ({ type: 'object', additionalProperties: values })

@@ -1,6 +1,6 @@
 /**
- * The table of operations and what is derived from it: routes, OpenAPI document, reference page, answers of
- * the loop.
+ * The table of operations and what is derived from it: routes, OpenAPI document, reference page, loop
+ * answers.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -40,7 +40,7 @@ function ask(name: string, state: ServerState = serverState(), input: Readonly<R
   return run(input)
 }
 
-/** As over HTTP. */
+/** The HTTP status of an answer. */
 function statusOf({ code }: Answer): number {
   return code === undefined ? 200 : entryOf(code).http
 }

@@ -1,6 +1,6 @@
 /**
- * Where outgoing requests may go: addresses in every spelling, entries of the allow-list, ports. Nothing here
- * touches the network.
+ * Permitted destinations of outgoing requests: addresses in every spelling, entries of the allow-list, ports.
+ * No test uses the network.
  */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
@@ -21,7 +21,9 @@ const entries = (...texts: string[]): AllowedDestination[] =>
     return entry
   })
 
-/** 127.0.0.1, ::1, 169.254.169.254, 0.0.0.0 and other places inside, as a URL can spell them. */
+/**
+ * 127.0.0.1, ::1, 169.254.169.254, 0.0.0.0 and other internal addresses in the spellings that a URL permits.
+ */
 const INSIDE = [
   '127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0x7F.0.0.0x1', '017700000001', '0177.0.0.1', '0177.0.0.01', '127.0.0.1.', '127.255.255.254', '127.0.0.0x1',
   '%31%32%37.0.0.1', '１２７.０.０.１', '127。0。0。1', '①②⑦.⓪.⓪.①', '0', '0.0.0.0', '0x0', '00', '0.1.2.3',

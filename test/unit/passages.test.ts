@@ -1,4 +1,4 @@
-/** Passages in place of documents: what takes time looks whether anybody still waits. */
+/** Passages in place of documents: expensive work checks whether the request is still wanted. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Passages } from '../../src/domain/search/shown_passages.js'

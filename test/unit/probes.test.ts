@@ -1,5 +1,5 @@
 /**
- * What the probes answer in each state that a real server is hard to bring into. The states that are easy:
+ * Answers of the probes in states that are difficult to reach with a real server. The other states:
  * test/contract/probes.test.ts.
  */
 import assert from 'node:assert/strict'
@@ -57,8 +57,7 @@ describe('probes', () => {
     const slots = new SlotTable(ControlBlock.create())
     const ticket = (deadlineAt: number, batch = 1): Ticket => ({ deadlineAt, batch }) as Ticket
     assert.equal(slots.overdueMs(1000), 0)
-    // A start that takes its time has requests in its queues, the scrapes of a monitor for example, but in no
-    // lane.
+    // During a long start requests wait in the queues, for example the scrapes of a monitor, but in no lane.
     slots.take(ticket(100, 0))
     assert.equal(slots.overdueMs(1000), 0)
     const late = ticket(400)

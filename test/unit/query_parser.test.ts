@@ -1,6 +1,6 @@
 /**
- * Query languages: which mode a text is read in, what tree a boolean query is, and where a broken one is
- * broken. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * Query languages: the detected mode of a text, the tree of a boolean query, and the error position of a
+ * malformed one. Rules: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -10,7 +10,7 @@ import { parseTree } from '../../src/domain/query/query_parser.js'
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
 import { ServiceError } from '../../src/errors.js'
 
-/** A tree as one line: words as they are, phrases in quotes, operators in prefix form. */
+/** A tree as one line: plain words, phrases in quotes, operators in prefix form. */
 function print(node: SyntaxNode): string {
   switch (node.kind) {
     case 'word':
@@ -92,7 +92,7 @@ const TREES: readonly (readonly [query: string, tree: string])[] = [
   ['title:rust', 'title:rust'],
 ]
 
-/** What the expression dialect reads in another way. */
+/** Queries that the expression dialect parses differently. */
 const EXPRESSIONS: readonly (readonly [query: string, tree: string])[] = [
   ['+a -b c', 'and(a not(b) c)'],
   ['--a', 'a'],

@@ -1,6 +1,4 @@
-/**
- * The list of results that all searches write: what fits, what is taken back, and what the answer says of it.
- */
+/** The result list of all searches: its limits, the removal of results, and the answer's fields about it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ResultList, type ResultBounds } from '../../src/domain/search/result_list.js'

@@ -1,7 +1,7 @@
 /**
- * Rows of the truth env and their checksums: what a damaged one can do, and how a store of format 1 gets
- * them. The golden store (test/golden/store/format-1.mdb.gz) was written by the last version of format 1:
- * collections in clear and encrypted, revisions, spellings, expiries, histories, settings.
+ * Rows of the truth env and their checksums: the effects of a damaged row, and how a store of format 1 gets
+ * checksums. The golden store (test/golden/store/format-1.mdb.gz) was written by the last version of format
+ * 1: plaintext and encrypted collections, revisions, spellings, expiries, histories, settings.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -118,7 +118,7 @@ describe('a damaged row', () => {
       environment.root.transactionSync(() => table.put(key, value))
       const stored = raw.get(key) as Buffer
       assert.deepEqual(table.get(key), value)
-      // The rest of a record has a checksum of its own.
+      // The rest of a record has a separate checksum.
       const covered = table.isOfRecords
         ? [...Array(32).keys(), ...bitsFrom(value.length * 8, stored.length * 8)]
         : bitsFrom(0, stored.length * 8)

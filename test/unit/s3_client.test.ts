@@ -1,6 +1,6 @@
 /**
- * The client of object stores against a server that fails on purpose: what is asked again, how often, for how
- * long; and what is refused before anything is sent.
+ * The object store client against a server that fails deliberately: which requests are retried, how often and
+ * for how long, and which are refused before anything is sent.
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ import type { S3Location } from '../../src/outbound/s3_location.js'
 import { parseErrorCode, parseListing } from '../../src/outbound/s3_xml.js'
 
 const LOCATION: S3Location = { endpoint: 'store.example', bucket: 'bodies', accessKey: 'access', secretKey: 'secret' }
-/** What a busy machine may add to a time limit. */
+/** Time that a busy machine may add to a time limit. */
 const LATE_MS_MAX = 10_000
 
 describe('a failing object store', () => {

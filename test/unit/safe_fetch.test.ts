@@ -1,6 +1,6 @@
 /**
  * The client for outgoing requests against servers of this machine: rebinding names, redirects, slow and
- * endless answers, bombs. Names resolve by the test's own resolver.
+ * endless answers, decompression bombs. Names resolve by the test's own resolver.
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -41,7 +41,7 @@ describe('outgoing requests', () => {
   })
 
   const allowed = (...texts: string[]): AllowedDestination[] => texts.map((text) => parseAllowed(text) as AllowedDestination)
-  /** Knows the loopback server by its address and port. */
+  /** An outbound client that may reach the loopback server by its address and port. */
   const open = (resolver?: (host: string) => Promise<readonly string[]>): Outbound =>
     new Outbound({ allowed: allowed(`127.0.0.1:${port}`), allowPrivate: false }, resolver)
   const route = (path: string, handler: Handler): string => {
@@ -101,7 +101,7 @@ describe('outgoing requests', () => {
 
   it('a name is asked for once a connection, and the connection goes to the address that was checked', async () => {
     route('/pinned', text('here'))
-    // The first answer may be asked, every later one is another place.
+    // The first resolved address is permitted, every later one is a different address.
     let asked = 0
     const rebinding = (): Promise<readonly string[]> => Promise.resolve(asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
     const outbound = open(rebinding)

@@ -1,4 +1,4 @@
-/** What a rotation of keys has overwritten must not be found in the file that the next start writes. */
+/** Data overwritten by a rotation of keys must not be found in the file that the next start writes. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,8 +12,8 @@ import { SmallDisk } from '../fault/small_disk.js'
 const ROWS = 400
 const CLEAR = Buffer.from('zebrafink '.repeat(40))
 /**
- * Longer than LMDB keeps within a leaf, shorter than a page: it lies on a page of its own, whose end it
- * doesn't fill.
+ * Longer than LMDB stores within a leaf, shorter than a page: the value is on a separate page and does not
+ * fill it.
  */
 const SEALED = Buffer.alloc(2300, 7)
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrubbing-'))
@@ -26,8 +26,8 @@ describe('the file written anew after a rotation', () => {
   it('holds nothing of what was overwritten, not even behind the end of a value', async () => {
     const environment = openEnvironment(folder)
     environment.root.transactionSync(() => keys.forEach((key) => void environment.bodies.put(key, CLEAR)))
-    // Leaves that were changed and become empty within one transaction are taken for the new values as they
-    // are.
+    // LMDB reuses leaves that were changed and emptied within one transaction for the new values without
+    // clearing them.
     environment.root.transactionSync(() => {
       for (const key of keys) void environment.bodies.remove(key)
       for (const key of keys) void environment.bodies.put(key, SEALED)

@@ -1,6 +1,6 @@
 /**
- * Sealed records: what is sealed opens as it was, in its place and with its key, and nowhere else; both
- * ciphers make and take the same bytes.
+ * Sealed records: a sealed record can be opened only at its position and with its key, and is then unchanged.
+ * Both cipher implementations produce and accept the same bytes.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * The bytes of search plans and hits against vectors written by hand from docs/formats/search-plan.md.
+ * The bytes of search plans and hits compared with vectors written by hand from docs/formats/search-plan.md.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The loop of all searches: a page that is short is searched again for more hits, as often as that helps and
- * no further than the bound.
+ * The loop of all searches: a page that is short is searched again for more hits, as long as that helps and
+ * within the limit.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -10,7 +10,7 @@ import { BodiesWanted } from '../../src/store/objects.js'
 import type { TruthStore } from '../../src/store/truth_store.js'
 import type { View } from '../../src/store/view.js'
 
-/** A store whose views are numbered, in the order in which they are opened. */
+/** A store whose views are numbered in the order in which they are opened. */
 function storeOf(view: Partial<View> = {}): { readonly store: TruthStore; readonly opened: () => number } {
   let opened = 0
   const read = <T>(run: (view: View) => T): T => {
@@ -20,7 +20,7 @@ function storeOf(view: Partial<View> = {}): { readonly store: TruthStore; readon
   return { store: { read } as unknown as TruthStore, opened: () => opened }
 }
 
-/** An engine with so many hits, of which the first ones are gone from the store. */
+/** An engine with the given number of hits, the first of which are gone from the store. */
 function search(hits: number, gone: number, limit: number, most = 1000): { readonly asked: number[]; readonly shown: number[] } {
   const asked: number[] = []
   let shown: number[] = []

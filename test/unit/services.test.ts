@@ -1,6 +1,4 @@
-/**
- * The ordered list of services: in order at the start, in reverse at the stop, and a stop during the start.
- */
+/** The ordered list of services: started in order, stopped in reverse, and stopped during the start. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { service, Services, sideBySide } from '../../src/services.js'

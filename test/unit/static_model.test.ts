@@ -1,6 +1,6 @@
 /**
- * The static embedding model against the Python packages that it comes from, and what its reader promises for
- * any text and any file.
+ * The static embedding model compared with the Python packages that it comes from, and the guarantees of its
+ * reader for any text and any file.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ describe('static model', () => {
   it('static model: tokens are those of the Python tokenizer, in any script, code, emoji and bytes', () => {
     assert.equal(cases.length, 200)
     for (const { text, tokens } of cases) assert.deepEqual([...model.tokens(text)], tokens, JSON.stringify(text))
-    // A second time, when pieces are remembered.
+    // A second time, when pieces are cached.
     for (const { text, tokens } of cases) assert.deepEqual([...model.tokens(text)], tokens, JSON.stringify(text))
   })
 
@@ -112,8 +112,8 @@ describe('static model', () => {
     refused('flipped', flipped, /damaged/)
     refused('cut', file.subarray(0, file.length - 1), /damaged/)
     refused('empty', Buffer.alloc(0), /damaged/)
-    // Right checksums over wrong numbers: version, rows, dimensions, characters, merges, first byte token, a
-    // token beyond the table.
+    // Valid checksums over invalid numbers: version, rows, dimensions, characters, merges, first byte token,
+    // a token beyond the table.
     for (const at of [7, 12, 16, 20, 24, 31]) {
       refused(
         `wrong-${at}`,

@@ -1,6 +1,6 @@
 /**
- * Requests that the front end does something for: what a restore has to wait for, where they go on
- * afterwards, and that no lane keeps the rest of an answer that nobody gets.
+ * Suspended requests, for which the front end does work: what a restore waits for, where requests continue
+ * afterwards, and that no lane keeps the rest of an answer without a recipient.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -15,7 +15,7 @@ const WRITTEN: OutgoingAnswer = { code: null, contentType: null, facts: [], isCo
 const AWAY: OutgoingAnswer = { ...WRITTEN, code: 'backendUnavailable', body: 'away' }
 const COMMAND = Buffer.from('command')
 
-/** A front end whose store answers when it is told to; `said` is what it did, in order. */
+/** A front end whose store answers on request; `said` lists its actions in order. */
 function frontEnd(
   stored: Promise<OutgoingAnswer | undefined>,
   bytesMax?: number,

@@ -1,5 +1,5 @@
 /**
- * The term vectors that a lane keeps: when one is made, whose it is, and that they stay within their bytes.
+ * The cache of term vectors in a lane: when a vector is made, which state it belongs to, and the byte limit.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Vectors of texts that requests bring: asked for once, at hand for the next who asks, gone when their time
- * is over; and what a request is told where they can't be had.
+ * Vectors of texts in requests: each is requested once, cached for later requests, and removed when it
+ * expires; and the answers to requests when a vector is unavailable.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -19,7 +19,7 @@ const telemetry = Telemetry.create([])
 telemetry.claimRow()
 installTelemetry(telemetry)
 
-/** A lane and a front end over one cache; the provider makes a vector of a text's length and of its role. */
+/** A lane and a front end over one cache. The provider derives a vector from a text's length and its role. */
 class Subject {
   readonly rows = new Map<string, Buffer>()
   readonly asked: string[][] = []
@@ -55,7 +55,7 @@ class Subject {
     return { embedding: new EmbeddingBlock(this.block.buffer), vectorCache: vectorCacheOf(this.#held as unknown as SharedBodies) }
   }
 
-  /** A request until it has what it wants, or is refused. */
+  /** Repeats a request until it has its vectors, or is refused. */
   async request(texts: readonly string[], role: EmbeddingRole = 'query', isOptional = false): Promise<number[][] | string | undefined> {
     for (;;) {
       try {

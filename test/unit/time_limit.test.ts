@@ -1,5 +1,5 @@
 /**
- * The signal that bounds a wait: it aborts at its time whatever is collected meanwhile, with the outer
+ * The signal that bounds a wait: it aborts at its time in spite of garbage collections, with the outer
  * signal, and never after its end.
  */
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { forceCollections } from '../harness/forced_gc.js'
 
 const LATE_MS_MAX = 5_000
 
-/** As callers hold it: the signal alone. */
+/** As callers hold it: only the signal. */
 const signalOf = (ms: number, outer?: AbortSignal): AbortSignal => new TimeLimit(ms, outer).signal
 
 async function isAborted(signal: AbortSignal): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Requests to the vector engine as bytes: docs/formats/vector-index.md. */
+/** The encoding of requests to the vector engine: docs/formats/vector-index.md. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { NO_POLL_WORD } from '../../src/engine/search_plan.js'

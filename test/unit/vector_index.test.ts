@@ -1,5 +1,6 @@
 /**
- * The vector engine at a start: it is given what it lacks, loses what truth has not, and says so meanwhile.
+ * The vector engine at a start: it receives the missing vectors, removes those that truth does not have, and
+ * reports its loading state.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

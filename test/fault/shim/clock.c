@@ -1,7 +1,7 @@
 /*
  * Preload shim that moves the wall clock of a process by MDS_CLOCK_OFFSET_SECONDS, as on a machine with a
- * wrong clock: it may lie before 1970. Monotonic clocks, timers and the times of files stay as they are.
- * Any thread; the offset is written once, before main.
+ * wrong clock. The result may be before 1970. Monotonic clocks, timers and file times are unchanged. Any
+ * thread; the offset is written once, before main.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,12 +19,12 @@ __attribute__((constructor)) static void start(void) {
   if (seconds != NULL) offset = (time_t)strtoll(seconds, NULL, 10);
 }
 
-/* Other libraries may ask for the time before the constructor has run. */
+/* Other libraries may read the time before the constructor has run. */
 static int read_clock(clockid_t clock, struct timespec* now) {
   if (real_clock_gettime == NULL) {
     void* symbol = dlsym(RTLD_NEXT, "clock_gettime");
     if (symbol == NULL) abort();
-    /* Object to function pointer by a copy: ISO C has no cast for it. */
+    /* Converts an object pointer to a function pointer by a copy: ISO C has no cast for it. */
     memcpy(&real_clock_gettime, &symbol, sizeof(real_clock_gettime));
   }
   const int result = real_clock_gettime(clock, now);

@@ -1,8 +1,11 @@
 /*
- * Preload shim that lets calls on what lies below MDS_FAULT_DIR fail. What fails is said in a small file, MDS_FAULT_CONTROL, that all processes of a run map: a test arms the n-th call of a kind from now on, looks what was hit,
- * and arms the next without a start. Layout of that file and meaning of its fields: test/fault/fault_control.ts.
- * Manners: `clean` does nothing and reports the error; `torn` does the work (of a write: half of it) and reports the error; `short` writes half, says so, and lets the next write to that file fail; `hang` never returns.
- * Any thread; the count is one atomic word, so that exactly one call is the n-th.
+ * Preload shim that makes calls on files below MDS_FAULT_DIR fail. The failures are described in a small
+ * file, MDS_FAULT_CONTROL, that all processes of a run map: a test arms the n-th call of a kind from now on,
+ * reads which call was hit, and arms the next without a restart. Layout of that file and meaning of its
+ * fields: test/fault/fault_control.ts. Manners: `clean` does nothing and reports the error; `torn` does the
+ * work (of a write: half of it) and reports the error; `short` writes half, reports that, and lets the next
+ * write to that file fail; `hang` never returns. Any thread; the count is one atomic word, so that exactly
+ * one call is the n-th.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +25,7 @@ enum manner { MANNER_CLEAN = 0, MANNER_TORN = 1, MANNER_SHORT = 2, MANNER_HANG =
 #define CONTROL_BYTES 4096
 #define HIT_BYTES_MAX 256
 #define ONLY_BYTES_MAX 64
-/* Longest vector that is cut for a torn write; Linux takes no longer one. */
+/* Longest vector that is cut for a torn write; Linux accepts no longer one. */
 #define PARTS_MAX 1024
 
 struct control {
@@ -35,7 +38,7 @@ struct control {
   _Atomic uint32_t calls;
   _Atomic uint32_t hits;
   char hit[HIT_BYTES_MAX];
-  /* Only calls on files whose path holds this count; empty: all. */
+  /* Only calls on files whose path contains this count; empty: all. */
   char only[ONLY_BYTES_MAX];
 };
 
@@ -92,7 +95,7 @@ __attribute__((constructor)) static void start(void) {
   control = map;
 }
 
-/* The first call that is hit is named, by one thread. */
+/* The first call that is hit is recorded, by one thread. */
 static void note(const char *call, const char *path) {
   if (atomic_fetch_add(&control->hits, 1) != 0) return;
   const char *below = strncmp(path, watched_directory, watched_directory_bytes) == 0 ? path + watched_directory_bytes : path;
@@ -173,7 +176,7 @@ static int opened(int fd, const char *path) {
     va_end(arguments);                        \
   }
 
-/* What makes a file gives it a name. Torn: the file is there, and whoever made it does not know. */
+/* Creating a file adds a name. Torn: the file exists, but the call fails. */
 static int open_watched(const char *path, int flags, mode_t mode) {
   bool makes = (flags & O_CREAT) != 0 && access(path, F_OK) != 0;
   if (!makes || !fails_at(path, "open")) return opened(real_open(path, flags, mode), path);
@@ -205,7 +208,9 @@ static size_t bytes_of(const struct iovec *parts, int count) {
   return bytes;
 }
 
-/* Half of a write, at the offset or (-1) at the descriptor's place. @returns what the caller is told */
+/*
+ * Writes half of the bytes, at the offset or (-1) at the descriptor's position. @returns the caller's result
+ */
 static ssize_t half_written(int fd, const struct iovec *parts, int count, off_t offset) {
   size_t half = bytes_of(parts, count) / 2;
   struct iovec cut[PARTS_MAX];
@@ -222,7 +227,10 @@ static ssize_t half_written(int fd, const struct iovec *parts, int count, off_t 
   return written;
 }
 
-/* Nothing is written. What follows a write that was cut short fails once, or a writer that begins anew would never come to its end. */
+/*
+ * Nothing is written. The write after a short write fails only once; otherwise a writer that starts again
+ * would never finish.
+ */
 static ssize_t refused_write(int fd) {
   if (watched_get(fd) == VALUE_CUT_SHORT) watched_set(fd, VALUE_WATCHED);
   return refuse();
@@ -246,13 +254,13 @@ ssize_t writev(int fd, const struct iovec *parts, int count) { return fails_on(f
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
   return fails_on(fd, KIND_WRITE, "pwritev") ? failed_write(fd, parts, count, offset) : real_pwritev(fd, parts, count, offset);
 }
-/* Copies inside the kernel: all or nothing is enough, what is copied is checked by its reader. */
+/* Copies inside the kernel: failing as a whole is enough, because the reader checks the copy. */
 ssize_t sendfile(int to, int from, off_t *offset, size_t count) { return fails_on(to, KIND_WRITE, "sendfile") ? refused_write(to) : real_sendfile(to, from, offset, count); }
 ssize_t copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t count, unsigned int flags) {
   return fails_on(to, KIND_WRITE, "copy_file_range") ? refused_write(to) : real_copy_file_range(from, from_offset, to, to_offset, count, flags);
 }
 
-/* A call that is done or not: torn, it is done and reported as failed. */
+/* A call that is done or not. Torn: it is done and reported as failed. */
 #define ALL_OR_NOTHING(fails, call)   \
   if (!(fails)) return call;          \
   if (is_torn()) (void)!(call);       \

@@ -1,11 +1,16 @@
 /*
- * Preload shim that writes down, in one total order, what a process does to the files below MDS_FAULT_DIR, so that a test can rebuild what a power cut would have left.
- * Order: the log (MDS_FAULT_LOG) is opened with O_APPEND and every record is one writev, so the place in the file is the order, across threads and across processes: the client
- * appends its own acknowledgement records to the same file.
- * A write is recorded after it returned and a flush both before it begins and after it returned: a flush covers exactly the writes recorded before its beginning, and a write that
- * overlaps a flush counts as unflushed. A write to an O_DSYNC or O_SYNC descriptor is recorded as flushed by itself. The log survives SIGKILL of the process (page cache).
- * MDS_FAULT_SWALLOW_FLUSHES turns the program into one built without flushes: fsync and fdatasync answer success and do nothing, O_DSYNC counts for nothing.
- * Record (little endian): u32 kind, u32 file, u64 offset, u32 payload bytes, u32 sequence of the flush or 0; then the payload. Reader: test/fault/io_log.ts.
+ * Preload shim that records, in one total order, the calls of a process on the files below MDS_FAULT_DIR, so
+ * that a test can rebuild what a power cut would have left.
+ * Order: the log (MDS_FAULT_LOG) is opened with O_APPEND and every record is one writev. The position in the
+ * file is therefore the order, across threads and across processes: the client appends its own
+ * acknowledgement records to the same file. A write is recorded after it returned. A flush is recorded before
+ * it begins and after it returned. A flush covers exactly the writes recorded before its beginning; a write
+ * that overlaps a flush counts as unflushed. A write to an O_DSYNC or O_SYNC descriptor is recorded as
+ * flushed by itself. The log survives SIGKILL of the process (page cache).
+ * MDS_FAULT_SWALLOW_FLUSHES turns the program into one built without flushes: fsync and fdatasync report
+ * success and do nothing, and O_DSYNC is ignored.
+ * Record (little endian): u32 kind, u32 file, u64 offset, u32 payload bytes, u32 sequence of the flush or 0;
+ * then the payload. Reader: test/fault/io_log.ts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,12 +35,15 @@ enum kind {
   KIND_BLIND = 9,
 };
 
-/* A watched descriptor's value: file number in the upper 30 bits, then "is flushed by each write", then "is a directory". File numbers start at 1. */
+/*
+ * A watched descriptor's value: file number in the upper 30 bits, then "is flushed by each write", then "is a
+ * directory". File numbers start at 1.
+ */
 #define FILE_OF(value) ((value) >> 2)
 #define VALUE_FLUSHED 2U
 #define VALUE_DIRECTORY 1U
 
-/* Linux takes at most this many parts in one vector; one is the record's head. */
+/* Linux accepts at most this many parts in one vector; one is the record's head. */
 #define PARTS_MAX 1024
 
 static int log_fd = -1;
@@ -118,7 +126,9 @@ static void record_write(int fd, uint32_t value, const struct iovec *parts, int 
   append(value & VALUE_FLUSHED ? KIND_WRITE_FLUSHED : KIND_WRITE, FILE_OF(value), (uint64_t)offset, 0, parts, count, (size_t)written);
 }
 
-/* KIND_OPEN: offset 1 = the file was created or emptied by this open. The directory itself has the path ".". */
+/*
+ * KIND_OPEN: offset 1 = the file was created or emptied by this open. The directory itself has the path ".".
+ */
 static int opened(int fd, const char *path, int flags, bool existed) {
   char relative[PATH_MAX];
   struct stat status;
@@ -159,7 +169,10 @@ int open64(const char *path, int flags, ...) {
   return opened(real_open64(path, flags, mode), path, flags, existed);
 }
 
-/* A relative path below a directory descriptor would need that directory's name: nothing here uses one for a file it writes, and the whole-log comparison would show it. */
+/*
+ * A relative path below a directory descriptor would need that directory's name. Nothing here uses one for a
+ * file it writes, and the whole-log comparison would reveal it.
+ */
 int openat(int directory, const char *path, int flags, ...) {
   OPEN_MODE(mode)
   bool existed = exists(path);
@@ -252,7 +265,10 @@ int unlink(const char *path) {
   return result;
 }
 
-/* A writable shared map would be a way to change a file unseen. LMDB maps its lock file so, which holds nothing that outlives the process. */
+/*
+ * A writable shared map can change a file without a recorded call. LMDB maps its lock file in this way, whose
+ * contents do not outlive the process.
+ */
 static void *mapped(void *map, int protection, int flags, int fd) {
   uint32_t value = watched_get(fd);
   if (map != MAP_FAILED && value != 0 && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) append_text(KIND_BLIND, FILE_OF(value), 0, "writable map", 12);

@@ -1,7 +1,7 @@
 /*
- * Which descriptors a preload shim watches: files below MDS_FAULT_DIR. A flat table indexed by descriptor,
- * written by open and close, read by every write. Any thread; one atomic word per descriptor. A descriptor
- * above the table is a file that the shim would not see, so it ends the process.
+ * The descriptors that a preload shim watches: files below MDS_FAULT_DIR. A flat table indexed by descriptor,
+ * written by open and close, read by every write. Any thread; one atomic word per descriptor. The shim would
+ * not see a file with a descriptor above the table, so such a descriptor ends the process.
  */
 #ifndef MDS_WATCHED_FILES_H
 #define MDS_WATCHED_FILES_H
@@ -29,7 +29,10 @@ static void shim_fail(const char *what) {
   abort();
 }
 
-/* The next definition of a libc function. Object to function pointer by a copy: ISO C has no cast for it. */
+/*
+ * The next definition of a libc function. Converts an object pointer to a function pointer by a copy: ISO C
+ * has no cast for it.
+ */
 #define RESOLVE(pointer, name)                          \
   do {                                                  \
     void *symbol_ = dlsym(RTLD_NEXT, name);             \
@@ -47,8 +50,8 @@ static void watched_start(void) {
 }
 
 /*
- * Writes the path below the watched directory to `relative` (PATH_MAX bytes) and says whether `path` lies
- * there. The file need not exist, its folder must. The directory itself gives "".
+ * Writes the path below the watched directory to `relative` (PATH_MAX bytes) and returns whether `path` is
+ * inside it. The file need not exist, its folder must. The directory itself gives "".
  */
 static bool watched_path(const char *path, char *relative) {
   char folder[PATH_MAX];

@@ -1,7 +1,7 @@
-"""Writes unicode.json: forms of words by Python's own Unicode tables (unicodedata), which the analyzer must agree with.
+"""Writes unicode.json: forms of words by Python's own Unicode tables (unicodedata), with which the analyzer must agree.
 
-Run: python3 test/golden/analyzer/compute_unicode.py. Words: those of snowball.json and polish.json that have letters beyond ASCII, and a list of typeset forms.
-Rules: docs/decisions/0012-text-analysis.md, items 4 and 5, written anew here.
+Run: python3 test/golden/analyzer/compute_unicode.py. Words: those of snowball.json and polish.json with letters beyond ASCII, and a list of typeset forms.
+Rules: docs/decisions/0012-text-analysis.md, items 4 and 5, implemented independently here.
 """
 import json
 import unicodedata
@@ -54,7 +54,7 @@ def folded_of(term, language):
 
 
 def pairs_of(run):
-    """Documents: each character, and each with the next. Queries: pairs, or the one character."""
+    """Documents: each character, and each pair of neighbours. Queries: the pairs, or the single character."""
     places = [(at, run[at : at + n]) for at in range(len(run)) for n in (1, 2) if at + n <= len(run)]
     asked = [place for place in places if len(place[1]) == 2] or places
     return [" ".join(f"{text}@{at}" for at, text in some) for some in (places, asked)]

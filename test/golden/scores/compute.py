@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes scores.json from collection.json, from the formulas alone and with nothing of the service.
+"""Computes scores.json from collection.json, by the formulas alone, without code of the service.
 
     python3 test/golden/scores/compute.py > test/golden/scores/scores.json
 
@@ -77,7 +77,7 @@ def bm25f(named, term, weights):
 
 
 def related(term):
-    """The terms that stand beside a term, with their weights."""
+    """The terms that occur near a term, with their weights."""
     beside = {}
     for named in FIELDS.values():
         words = named["content"]
@@ -148,7 +148,7 @@ ALGORITHMS = {"tfidf": tfidf, "bm25": bm25, "bm25f": bm25f}
 
 
 def simple(terms):
-    """Any of the terms; a term said twice weighs twice."""
+    """Any of the terms; a term that occurs twice in the query counts twice."""
     return lambda score: sum(found) if (found := [s for t in terms if (s := score(t)) is not None]) else None
 
 

@@ -1,8 +1,8 @@
-"""Writes vectors.json: tokens and vectors of some 200 texts by the Python packages wordllama 0.4.0.post1 and tokenizers, which our reader must equal.
+"""Writes vectors.json: tokens and vectors of some 200 texts by the Python packages wordllama 0.4.0.post1 and tokenizers, which our reader must match.
 
   pip install wordllama==0.4.0.post1 tokenizers numpy safetensors && python3 test/golden/static_model/compute.py
 
-Vectors are the mean of the rows as they are published (half floats), normalised, kept as half floats in base64.
+Vectors are the mean of the published rows (half floats), normalised, stored as half floats in base64.
 """
 import base64
 import json
@@ -33,7 +33,7 @@ SENTENCES = [
 
 
 def texts():
-    """The sentences, and mixtures of their pieces."""
+    """The sentences, and combinations of their pieces."""
     source = random.Random(20)
     yield from SENTENCES
     pieces = [piece for sentence in SENTENCES for piece in sentence.split(' ') if 0 < len(piece) < 30]

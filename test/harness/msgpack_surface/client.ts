@@ -1,11 +1,11 @@
-/** A client of the surface, and what puts the surface into a scratch copy of the server. */
+/** A client of the surface, and the edits that install the surface in a scratch copy of the server. */
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Edit } from '../scratch_copy.js'
 import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
 import { SOCKET_VARIABLE, THREAD_VARIABLE } from './index.js'
 
-/** The one line in the list of surfaces, and the import that it needs. */
+/** The one line in the list of surfaces, and its import. */
 export const SURFACE_EDITS: readonly Edit[] = [
   {
     file: 'src/surface/index.ts',

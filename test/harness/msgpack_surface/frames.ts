@@ -2,8 +2,8 @@
 import { pack, unpack } from 'msgpackr'
 
 /**
- * What a client sends. `input`: the fields of the operation. `wants`: `parts` of an answer, all where it is
- * absent.
+ * A request of a client. `input`: the fields of the operation. `wants`: the requested `parts` of an answer;
+ * all if absent.
  */
 export interface Asked {
   readonly id: number
@@ -28,7 +28,7 @@ export function frameOf(value: unknown): Buffer {
   return frame
 }
 
-/** Collects chunks of a socket and gives the values that are complete. */
+/** Collects chunks of a socket and returns the complete values. */
 export class FrameReader {
   #rest = Buffer.alloc(0)
 

@@ -1,11 +1,11 @@
 /**
- * A second surface, for tests: operations by name over a unix socket, in MessagePack. One folder, and one
- * line in src/surface/index.ts. Runs in a thread of its own, over the port form of the core.
+ * A second surface, for tests: operations by name over a unix socket, in MessagePack. It needs one folder,
+ * and one line in src/surface/index.ts. It runs in a separate thread, over the port form of the core.
  */
 import type { SurfaceDefinition } from '../../../src/surface/host.js'
 import { ThreadSurface } from '../../../src/surface/thread/thread_surface.js'
 
-/** Variables that say where the thread's code lies, and on which socket it listens. */
+/** Environment variables with the path of the thread's code and of the socket. */
 export const THREAD_VARIABLE = 'MSGPACK_SURFACE_THREAD'
 export const SOCKET_VARIABLE = 'MSGPACK_SURFACE_SOCKET'
 

@@ -1,6 +1,6 @@
-//! The index of the peer: content with positions (tokenizer `en_stem`), key stored, as the Python peer of the
-//! shared aids has it. One indexing thread; merged into one segment afterwards, as the other peers are. Only
-//! the indexing is timed, not the parsing of the corpus.
+//! The index of the peer: content with positions (tokenizer `en_stem`), key stored, as in the Python peer of
+//! the shared aids. One indexing thread. It is merged into one segment afterwards, like the indexes of the
+//! other peers. Only indexing is timed, not the parsing of the corpus.
 
 use std::fs::{create_dir_all, remove_dir_all, File};
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use tantivy::{doc, Index, IndexWriter, TantivyDocument};
 
 use crate::Failure;
 
-/// As in the Python peer: one thread's arena.
+/// One thread's arena, the same size as in the Python peer.
 const WRITER_BYTES: usize = 256_000_000;
 
 pub struct PeerIndex {
@@ -56,7 +56,7 @@ fn read_corpus(path: &Path) -> Result<Vec<(String, String)>, Failure> {
     Ok(documents)
 }
 
-/// Replaces what is in the directory. Returns the index and the answer of the command.
+/// Replaces the contents of the directory. Returns the index and the answer of the command.
 pub fn build(corpus: &Path, directory: &Path) -> Result<(PeerIndex, Value), Failure> {
     if directory.exists() {
         remove_dir_all(directory)?;

@@ -1,6 +1,6 @@
-//! One measurement: whole passes over the queries of a class until the time is up, so that every query weighs
-//! the same. The best ten by score: `top` their addresses only, `keys` the stored key of each, `exact` their
-//! addresses and the number of all matches, which forbids the engine to skip.
+//! One measurement: whole passes over the queries of a class until the time is up, so that every query has
+//! the same weight. Returns the best ten by score: `top` their addresses only, `keys` the stored key of each,
+//! `exact` their addresses and the number of all matches, which prevents skipping.
 
 use std::time::Instant;
 
@@ -39,7 +39,7 @@ impl std::str::FromStr for Wanted {
 
 struct Answer {
     best: Vec<(Score, DocAddress)>,
-    /// All matches where they are counted, else the hits.
+    /// The number of all matches if they are counted, else the number of hits.
     matches: usize,
 }
 

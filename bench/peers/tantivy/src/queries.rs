@@ -1,6 +1,6 @@
-//! What a query of a class means: terms are OR, the classes of phrases one phrase, `a AND b NOT c` what it
-//! says, misspelt words within so many edits, patterns as regular expressions. Built from the analysed words,
-//! before the clock starts.
+//! The query of each class. Terms are OR. The phrase classes are one phrase. `a AND b NOT c` is a boolean
+//! query. Misspelt words match within a number of edits. Patterns are regular expressions. Queries are built
+//! from the analysed words before the clock starts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -68,7 +68,7 @@ fn terms_of(peer: &PeerIndex, text: &str) -> Result<Vec<Term>, Failure> {
     Ok(terms)
 }
 
-/// Each term once: a single one is a query of its own.
+/// Each term once; a single term is not wrapped in a boolean query.
 fn bag(terms: Vec<Term>, occur: Occur) -> Box<dyn Query> {
     let mut distinct: Vec<Term> = Vec::new();
     for term in terms {

@@ -23,10 +23,10 @@ import org.apache.lucene.search.similarities.BM25Similarity;
 import org.apache.lucene.store.ByteBuffersDirectory;
 
 /**
- * Lucene's BM25 scores of a small collection, as test/golden/scores/lucene.json: the queries of scores.json
- * that mean the same in Lucene's own syntax. Documents of up to 40 tokens only, whose lengths Lucene keeps
- * exactly. Lucene leaves the factor k1 + 1 out of its formula; it is put back here. Arguments:
- * COLLECTION.json SCORES.json
+ * Computes Lucene's BM25 scores of a small collection for test/golden/scores/lucene.json, for the queries of
+ * scores.json that mean the same in Lucene's own syntax. Documents have at most 40 tokens, because Lucene
+ * stores these lengths exactly. Lucene omits the factor k1 + 1 from its formula; it is multiplied in here.
+ * Arguments: COLLECTION.json SCORES.json
  */
 public final class GoldenScores {
   private static final float K1 = 1.2f;

@@ -10,13 +10,13 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollectorManager;
 
 /**
- * One measurement: whole passes over the queries of a class until the time is up, so that every query weighs
- * the same. The best ten by score: `top` their numbers only, `keys` the stored key of each, `exact` their
- * numbers and the count of all matches, which forbids the engine to skip.
+ * One measurement: whole passes over the queries of a class until the time is up, so that every query has the
+ * same weight. Returns the best ten by score: `top` their numbers only, `keys` the stored key of each,
+ * `exact` their numbers and the count of all matches, which prevents skipping.
  */
 final class Measurement {
   private static final int LIMIT = 10;
-  /** Lucene's default, as its own `search(query, 10)` has it: it counts no further and may skip then. */
+  /** Lucene's default in `search(query, 10)`: it stops counting there and may skip from then on. */
   private static final int COUNTED = 1_000;
   private static final long FNV_OFFSET = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 1_099_511_628_211L;
@@ -66,7 +66,7 @@ final class Measurement {
         queries.size(), count / elapsed, micros[count / 2], micros[(int) (count * 0.99)], hits / size, matches / size, checksum);
   }
 
-  /** What was read must go somewhere, or the compiler leaves the reading out. */
+  /** Sink for the values read, so that the compiler does not remove the reads. */
   private static volatile long sink;
 
   private Measurement() {}

@@ -20,8 +20,8 @@ import org.apache.lucene.search.similarities.BM25Similarity;
 import org.apache.lucene.store.MMapDirectory;
 
 /**
- * The index of the peer: content with positions, key stored. Merged into one segment after the indexing, as
- * the other peers are. Only the indexing is timed, not the parsing of the corpus.
+ * The index of the peer: content with positions, key stored. It is merged into one segment after indexing,
+ * like the indexes of the other peers. Only indexing is timed, not the parsing of the corpus.
  */
 final class PeerIndex {
   static final Analyzer ANALYZER = new EnglishAnalyzer();
@@ -52,7 +52,7 @@ final class PeerIndex {
     return LucenePeer.json("{\"documents\":%d}", reader.numDocs());
   }
 
-  /** Replaces what is in the directory. */
+  /** Replaces the contents of the directory. */
   String build() throws IOException {
     List<Text> texts = readCorpus();
     IndexWriterConfig config = new IndexWriterConfig(ANALYZER).setSimilarity(SIMILARITY).setRAMBufferSizeMB(WRITER_MEGABYTES).setOpenMode(IndexWriterConfig.OpenMode.CREATE);

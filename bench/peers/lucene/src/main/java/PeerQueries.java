@@ -21,9 +21,9 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.WildcardQuery;
 
 /**
- * What a query of a class means: terms are OR, the classes of phrases one phrase with the gaps of its stop
- * words, `a AND b NOT c` what it says, misspelt words within so many edits, patterns. Built before the clock
- * starts.
+ * The query of each class. Terms are OR. The phrase classes are one phrase with the gaps of its stop words.
+ * `a AND b NOT c` is a boolean query. Misspelt words match within a number of edits. Patterns are wildcards.
+ * Queries are built before the clock starts.
  */
 final class PeerQueries {
   private record Word(Term term, int position) {}
@@ -54,7 +54,7 @@ final class PeerQueries {
     return query.build();
   }
 
-  /** Lucene's defaults: no fixed prefix, the 50 best words, transpositions are one edit. */
+  /** Lucene's defaults: no fixed prefix, the 50 best words, and a transposition counts as one edit. */
   private static Query fuzzy(List<Word> words, int edits) {
     if (words.size() == 1) return new FuzzyQuery(words.get(0).term, edits);
     BooleanQuery.Builder query = new BooleanQuery.Builder();
@@ -68,7 +68,7 @@ final class PeerQueries {
     return phrase.build();
   }
 
-  /** Each term once: a single one is a query of its own. */
+  /** Each term once; a single term is not wrapped in a boolean query. */
   private static Query bag(String text, Occur occur) throws IOException {
     BooleanQuery.Builder query = new BooleanQuery.Builder();
     add(query, text, occur);
