@@ -94,7 +94,7 @@ export interface Environment {
   readonly settings: Table
   readonly seals: Seals
   /** Cached bytes of objects. */
-  readonly held: ObjectSource
+  readonly cachedObjects: ObjectSource
   /** The counts of a comparison that is in progress on this thread. Writes correct them. */
   readonly tallies: { running: Tally | undefined }
   /** Collections that are lost, once this thread has searched for them. */
@@ -162,7 +162,7 @@ export class DamagedFormat extends UnknownFormat {}
 export function openEnvironment(
   generationPath: string,
   keyring: Keyring = emptyKeyring(),
-  held = NOTHING_HELD,
+  cachedObjects = NOTHING_HELD,
   isReadOnly = false,
 ): Environment {
   const path = join(generationPath, TRUTH_FILE)
@@ -191,7 +191,7 @@ export function openEnvironment(
     path,
     ...tables,
     seals: new Seals(keyring, tables.sealings),
-    held,
+    cachedObjects: cachedObjects,
     tallies: { running: undefined },
     lost: { collections: undefined },
   }

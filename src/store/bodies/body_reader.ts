@@ -133,7 +133,7 @@ export class BodyReader {
   #openObject(body: BodyOf): Buffer {
     const object = readObject(this.#environment, keyOf(body))
     if (object === undefined) throw new CorruptRecord(nameOf(body), 'missing')
-    const bytes = this.#environment.held.get(object.id)
+    const bytes = this.#environment.cachedObjects.get(object.id)
     if (bytes === undefined) throw new BodiesWanted([object])
     return unsealed(this.#sealOf(body.collection), objectAddress(body.collection, object.id), bytes, body)
   }

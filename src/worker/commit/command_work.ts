@@ -129,7 +129,7 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
   }
 }
 
-/** Placements are independent of each other. The body mover retries the refused ones. */
+/** Moves are independent of each other. The body mover retries the refused ones. */
 function moveBodies(
   tools: CommitTools,
   transaction: WriteTransaction,

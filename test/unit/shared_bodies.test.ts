@@ -20,8 +20,8 @@ const idOf = (number: number): Buffer => {
 /** A thread that executes commands: `[function, ...arguments]` in, the result out. */
 const lane = `
   const { parentPort, workerData } = require('node:worker_threads')
-  import(workerData).then(({ heldBodies }) => {
-    const bodies = heldBodies({ SHARED_BODIES_KEPT_BYTES_MAX: 2 ** 30, SHARED_BODIES_CACHED_BYTES_MAX: 2 ** 28 })
+  import(workerData).then(({ openSharedBodies }) => {
+    const bodies = openSharedBodies({ SHARED_BODIES_KEPT_BYTES_MAX: 2 ** 30, SHARED_BODIES_CACHED_BYTES_MAX: 2 ** 28 })
     parentPort.on('message', ([name, ...given]) => parentPort.postMessage(bodies[name](...given)))
   })
 `
