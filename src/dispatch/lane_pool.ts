@@ -3,10 +3,10 @@
  * answers come back over one MessagePort per worker before the task settles; the task itself has no result.
  * Front-end thread only.
  *
- * `atomics: 'disabled'`: by default Piscina parks an idle worker in Atomics.wait, in which lmdb-js never
- * resets its read snapshot (the fault is documented in architecture.md, section 1). The pool neither grows
- * nor shrinks, and a worker is never terminated to cancel a request. Piscina replaces a worker that dies; the
- * `settled` callback of the batch handles its unanswered requests.
+ * `atomics: 'disabled'`: by default Piscina parks an idle worker in Atomics.wait. Its event loop then stands
+ * still, and lmdb-js, which resets the read snapshot in a timer, keeps old pages in use. The pool neither
+ * grows nor shrinks, and a worker is never terminated to cancel a request. Piscina replaces a worker that
+ * dies; the `settled` callback of the batch handles its unanswered requests.
  */
 import { createRequire } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'

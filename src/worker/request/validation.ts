@@ -1,6 +1,6 @@
 /**
  * Checks that an input has the shape that its row declares. The checks of all operations are built when a
- * lane starts. The rules are the same for all operations (architecture.md, section 6). A missing required
+ * lane starts. The rules are the same for all operations. A missing required
  * field, or an empty string where the row requires at least one character, answers 400 `missing fields`.
  * Everything else answers 400 `invalid <field>`. Unknown fields are ignored.
  */
