@@ -25,7 +25,7 @@ export function unreadableCredentials(environment: Environment): string | undefi
   const names = readCollections(environment.collections)
     .filter(({ id }) => lost.has(id))
     .map(({ name }) => name)
-  if (names.length === 0) names.push('the server (places in object stores, embedding providers)')
+  if (names.length === 0) names.push('the server (locations in object stores, embedding providers)')
   const shown = names.slice(0, CREDENTIAL_NAMES_SHOWN).join(', ')
   const more = names.length > CREDENTIAL_NAMES_SHOWN ? ` and ${names.length - CREDENTIAL_NAMES_SHOWN} more` : ''
   const keys = [...new Set(lost.values())].map((id) => (id === KEY_FILE_ID ? `the file ${KEY_FILE_NAME}` : `encryption key id ${id}`))
