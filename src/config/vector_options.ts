@@ -61,7 +61,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     fallback: undefined,
     fallbackText: 'none',
     parse: parseWord(['none', ...PROVIDER_NAMES] as const),
-    help: `who makes vectors of texts: none, ${PROVIDER_NAMES.join(', ')}`,
+    help: `embedding provider: none, ${PROVIDER_NAMES.join(', ')}`,
   },
   embeddingModel: {
     flag: 'embedding-model',
@@ -69,7 +69,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.model'],
     fallback: '',
     parse: parseText,
-    help: 'name of the model; default: that of the provider',
+    help: 'name of the model; default: the default model of the provider',
   },
   embeddingDimensions: {
     flag: 'embedding-dimensions',
@@ -86,7 +86,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.apiUrl'],
     fallback: '',
     parse: parseText,
-    help: 'base address of the provider, or of a server that speaks its protocol; default: that of the provider',
+    help: 'base URL of the provider, or of a server with the same protocol; default: that of the provider',
   },
   embeddingAutodetect: {
     flag: 'embedding-autodetect',
@@ -95,7 +95,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     fallback: true,
     parse: parseBoolean,
     boolean: true,
-    help: 'where no provider is configured, a local Ollama is asked once at start whether it has a model for embeddings',
+    help: 'if no provider is configured, check once at start whether a local Ollama has an embedding model',
   },
   embeddingQueueSize: {
     flag: 'embedding-queue-size',
@@ -103,7 +103,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.queueSize'],
     fallback: EMBEDDING_QUEUE_DEFAULT,
     parse: parseWhole(1, EMBEDDING_QUEUE_MAX),
-    help: 'documents that may wait for their vectors, those that are being embedded among them, before writes wait for room',
+    help: 'number of documents that may wait for vectors, including those being embedded; above it, writes wait for capacity',
   },
   embeddingQueueWaitMs: {
     flag: 'embedding-queue-wait',
@@ -112,7 +112,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     fallback: EMBEDDING_QUEUE_WAIT_MS_DEFAULT,
     fallbackText: '5s',
     parse: parseDuration(0, DEADLINE_HEAVY_MS),
-    help: 'how long a write waits for room in that queue, a duration such as 500ms or 5s; 0: not at all',
+    help: 'maximum time that a write waits for capacity in that queue, a duration such as 500ms or 5s; 0: not at all',
   },
   embeddingChunkMode: {
     flag: 'embedding-chunk-mode',
@@ -120,7 +120,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.chunkMode'],
     fallback: undefined,
     parse: parseWord(['code', 'prose'] as const),
-    help: 'code or prose: all documents are cut into chunks so; without it each as it is',
+    help: 'code or prose: chunking mode of all documents; default: chosen for each document',
   },
   embeddingChunkEnabled: {
     flag: 'embedding-chunk-enabled',
@@ -129,7 +129,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     fallback: true,
     parse: parseBoolean,
     boolean: true,
-    help: 'long documents are cut into chunks, each with a vector of its own',
+    help: 'split long documents into chunks, each with its own vector',
   },
   embeddingChunkSize: {
     flag: 'embedding-chunk-size',
@@ -137,7 +137,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.chunkSize'],
     fallback: EMBEDDING_CHUNK_CHARACTERS_DEFAULT,
     parse: parseWhole(EMBEDDING_CHUNK_CHARACTERS_MIN, EMBEDDING_CHUNK_CHARACTERS_MAX),
-    help: 'characters of a chunk',
+    help: 'size of a chunk in characters',
   },
   embeddingCacheSize: {
     flag: 'embedding-cache-size',
@@ -145,7 +145,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.cacheSize'],
     fallback: EMBEDDINGS_CACHED_DEFAULT,
     parse: parseWhole(0, EMBEDDINGS_CACHED_MAX),
-    help: 'vectors of query texts that are kept; 0: none',
+    help: 'maximum number of cached query vectors; 0: no cache',
   },
   embeddingCacheMsMax: {
     flag: 'embedding-cache-ttl',
@@ -154,7 +154,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     fallback: EMBEDDINGS_CACHED_MS_DEFAULT,
     fallbackText: '1h',
     parse: parseDuration(0, EMBEDDINGS_CACHED_MS_MAX),
-    help: 'for how long they are kept, a duration such as 10m or 1h',
+    help: 'time for which query vectors are cached, a duration such as 10m or 1h',
   },
   vectorDefaultAlgorithm: {
     flag: 'vector-default-algorithm',
@@ -162,7 +162,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['vector.defaultAlgorithm'],
     fallback: 'flat',
     parse: parseWord(VECTOR_ALGORITHMS),
-    help: `algorithm of a vector search that names none: ${VECTOR_ALGORITHMS.join(', ')}`,
+    help: `algorithm of vector searches that name none: ${VECTOR_ALGORITHMS.join(', ')}`,
   },
   vectorBqRerankFactor: {
     flag: 'vector-bq-rerank-factor',
@@ -170,7 +170,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['vector.bqRerankFactor'],
     fallback: BQ_RERANK_FACTOR_DEFAULT,
     parse: parseWhole(1, BQ_RERANK_FACTOR_MAX),
-    help: 'candidates of a bq search that are scored again, for each result',
+    help: 'number of candidates per result that a bq search rescores',
   },
   vectorParallelWorkers: {
     flag: 'vector-parallel-workers',
@@ -178,7 +178,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['vector.parallelWorkers'],
     fallback: 0,
     parse: parseWhole(0, VECTOR_WORKERS_MAX),
-    help: 'threads that one flat search uses at most; 0: one per core, at most 16',
+    help: 'maximum number of threads of one flat search; 0: one per core, at most 16',
   },
   vectorParallelMinSize: {
     flag: 'vector-parallel-min-size',
@@ -186,6 +186,6 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['vector.parallelMinSize'],
     fallback: VECTOR_PARALLEL_SIZE_DEFAULT,
     parse: parseWhole(1, 2 ** 31),
-    help: 'vectors from which a flat search uses more than one thread',
+    help: 'minimum number of vectors for which a flat search uses more than one thread',
   },
 }

@@ -8,7 +8,7 @@ import { collection, operation, optional, shape, wholeNumber } from './schema.js
 export const autocomplete = operation({
   name: 'autocomplete',
   group: 'Full-text search',
-  description: 'Words of a collection that begin as typed, commonest first',
+  description: 'Completes a prefix with words of a collection, most frequent first',
   effect: 'read',
   permission: 'read',
   collections: named('collection'),
@@ -18,28 +18,29 @@ export const autocomplete = operation({
     collection,
     q: Type.String({
       description:
-        'The beginning of a word. Compared in lower case; what is neither letter nor digit is left out, and what comes after 32 characters. Empty: no completions.',
+        'Prefix of a word. It is lower-cased, stripped of characters other than letters and digits, and truncated to 32 characters. Empty: no completions.',
       examples: ['mark'],
     }),
     field: optional(
       Type.String({
-        description: '`title`, `content`, `meta.tags` or another metadata key; empty: all that a search looks in.',
+        description:
+          'Field to complete from: `title`, `content`, `meta.tags` or another metadata key. Empty: all fields that a search covers.',
         examples: ['title'],
       }),
     ),
-    topN: optional(wholeNumber('Most completions wanted. Above 100 counts as 100.', { default: 10 })),
+    topN: optional(wholeNumber('Maximum number of completions. Values above 100 count as 100.', { default: 10 })),
   }),
   output: shape('Completions.', {
     items: Type.Array(
       Type.Object({
-        term: Type.String({ description: 'A word as it stands in documents, in lower case.', examples: ['markdown'] }),
-        field: Type.String({ description: 'Where most documents have it.', examples: ['content'] }),
-        docCount: Type.Integer({ description: 'Documents that have it in this field, words of the same stem included.' }),
+        term: Type.String({ description: 'Word as it occurs in documents, in lower case.', examples: ['markdown'] }),
+        field: Type.String({ description: 'Field in which most documents contain the word.', examples: ['content'] }),
+        docCount: Type.Integer({ description: 'Number of documents that contain the word, or a word of the same stem, in this field.' }),
       }),
     ),
     total: Type.Integer({ description: 'Number of items.' }),
-    query: Type.String({ description: '`q` as it was compared.' }),
-    field: Type.String({ description: 'As asked.' }),
+    query: Type.String({ description: '`q` as it was compared, after normalization.' }),
+    field: Type.String({ description: '`field` of the request.' }),
   }),
   keptSeconds: SURFACE_SECONDS_MAX,
   deadlineMs: DEADLINE_SEARCH_MS,

@@ -18,20 +18,20 @@ const common = {
 export const backup = operation({
   ...common,
   name: 'backup',
-  description: 'Copies the whole store to a file, as it is at one moment, while it is read and written',
+  description: 'Copies the whole store to a file, as a consistent snapshot, while reads and writes continue',
   effect: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/backup' }] },
   input: Type.Object({
     to: optional(
       Type.String({
         description:
-          'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a number where that is taken.',
+          'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a number if that name exists.',
         examples: ['nightly.db'],
       }),
     ),
   }),
-  output: shape('Where it is.', {
-    backup: Type.String({ description: 'Name in the directory of backups, as a restore takes it.', examples: ['nightly.db'] }),
+  output: shape('Name of the backup.', {
+    backup: Type.String({ description: 'Name in the backup directory, as expected by a restore.', examples: ['nightly.db'] }),
   }),
   errors: ['backupExists', 'internal'],
   audit: 'admin./v1/backup',
@@ -40,23 +40,26 @@ export const backup = operation({
 export const restore = operation({
   ...common,
   name: 'restore',
-  description: 'Replaces everything by what a backup holds; what there is now is served until the backup has proved good',
+  description: 'Replaces the whole store with a backup; the current store is served until the backup has been verified',
   effect: 'write',
   freesSpace: true,
   http: { routes: [{ method: 'POST', path: '/v1/restore' }] },
   input: Type.Object({ from: text('Name of the backup.', 'nightly.db') }),
-  output: shape('What is served now.', { restored: Type.String({ examples: ['nightly.db'] }) }),
+  output: shape('Name of the restored backup.', { restored: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['restoreFailed'],
   audit: 'write./v1/restore',
 })
 
-const DESCRIBED = shape('A file in the directory of backups.', {
-  name: Type.String({ description: 'As a restore takes it.', examples: ['nightly.db'] }),
+const DESCRIBED = shape('A file in the backup directory.', {
+  name: Type.String({ description: 'Name as expected by a restore.', examples: ['nightly.db'] }),
   bytes: Type.Integer(),
-  createdAt: Type.Integer({ description: 'Unix seconds; of one that is not whole: when it was last written to.', examples: [1700000000] }),
+  createdAt: Type.Integer({
+    description: 'Time of creation; for an incomplete file, time of the last modification. Unix seconds.',
+    examples: [1700000000],
+  }),
   sealed: Type.Boolean({
     description:
-      'It ends in the seal of a whole backup. Whether its bytes are those that were written is found by a restore, which reads them all.',
+      'Whether the file ends with the seal of a complete backup. Only a restore verifies the contents, because it reads all bytes.',
   }),
 })
 
@@ -65,11 +68,11 @@ const onDirectory = { ...common, cost: 'heavy', deadlineMs: DEADLINE_HEAVY_MS } 
 export const listBackups = operation({
   ...onDirectory,
   name: 'listBackups',
-  description: 'Lists the backups that are there, newest first',
+  description: 'Lists the backups, newest first',
   effect: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/backups' }] },
   input: Type.Object({}),
-  output: shape('The newest, and how many there are in all.', {
+  output: shape('The newest backups, and the total number of backups.', {
     backups: Type.Array(DESCRIBED),
     total: Type.Integer(),
   }),
@@ -80,12 +83,12 @@ export const listBackups = operation({
 export const deleteBackup = operation({
   ...onDirectory,
   name: 'deleteBackup',
-  description: 'Deletes a backup; refused while a restore is under way',
+  description: 'Deletes a backup; refused while a restore is in progress',
   effect: 'write',
   freesSpace: true,
   http: { routes: [{ method: 'DELETE', path: '/v1/backups/:name' }] },
   input: Type.Object({ name: Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] }) }),
-  output: shape('It is gone.', { deleted: Type.String({ examples: ['nightly.db'] }) }),
+  output: shape('Name of the deleted backup.', { deleted: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['notFound', 'restoring', 'internal'],
   notDuringRestore: true,
   audit: 'write./v1/backups/:name',

@@ -2,7 +2,7 @@
 import type { HttpHeader } from './http_form.js'
 
 export const cacheHeaders: readonly HttpHeader[] = [
-  ['X-Cache', 'With `cacheTtl`: `hit` where the answer was given before, else `miss`.', 'string'],
-  ['X-MDDB-Cache', 'With `cacheTtl`: the same.', 'string'],
-  ['X-Cache-Ttl', 'With `cacheTtl`: seconds for which the answer may be given again.'],
+  ['X-Cache', 'With `cacheTtl`: `hit` if the response came from the cache, otherwise `miss`.', 'string'],
+  ['X-MDDB-Cache', 'With `cacheTtl`: same as `X-Cache`.', 'string'],
+  ['X-Cache-Ttl', 'With `cacheTtl`: seconds for which the response may be served from the cache.'],
 ]

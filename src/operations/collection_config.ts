@@ -6,15 +6,15 @@ import { collection, mapOf, operation, optional, shape, word } from './schema.js
 import { asked, changed, inCollection } from './settings_common.js'
 
 const configFields = {
-  type: optional(word(['default', 'website', 'images', 'audio', 'documents', 'scraping'], 'What the collection holds.', 'default')),
+  type: optional(word(['default', 'website', 'images', 'audio', 'documents', 'scraping'], 'Kind of content in the collection.', 'default')),
   description: optional(Type.String()),
-  icon: optional(Type.String({ description: 'An emoji.' })),
-  color: optional(Type.String({ description: 'Hexadecimal.' })),
-  customMeta: optional(mapOf(Type.Unsafe<unknown>({}), { description: 'Whatever else is to be kept.' })),
+  icon: optional(Type.String({ description: 'Emoji.' })),
+  color: optional(Type.String({ description: 'Hexadecimal color.' })),
+  customMeta: optional(mapOf(Type.Unsafe<unknown>({}), { description: 'Custom key-value data.' })),
   storageBackend: optional(
     word(
       ['boltdb', 'memory', 's3'],
-      'Where bodies lie: in the embedded store, in memory until the next restart, or in an object store.',
+      'Where document bodies are stored: in the embedded store, in memory until the next restart, or in an object store.',
       'boltdb',
     ),
   ),
@@ -26,7 +26,7 @@ const configFields = {
         region: optional(Type.String()),
         accessKey: optional(Type.String()),
         secretKey: optional(
-          Type.String({ description: 'Never shown; `secretKeySet` says whether there is one. Empty: the stored one stays.' }),
+          Type.String({ description: 'Never returned; `secretKeySet` tells whether it is set. Empty: the stored key is kept.' }),
         ),
         prefix: optional(Type.String()),
         useTLS: optional(Type.Boolean({ default: false })),
@@ -34,48 +34,55 @@ const configFields = {
       { description: 'Required for `s3`.' },
     ),
   ),
-  maxRevisions: optional(Type.Integer({ description: 'Revisions kept of each document; 0: all.' })),
+  maxRevisions: optional(Type.Integer({ description: 'Maximum number of revisions kept per document; 0: all.' })),
   retrieval: optional(
     Type.Object(
       {
-        defaultSearchType: optional(word(['fts', 'vector', 'hybrid'], 'For clients; the server does not choose by it.')),
-        topK: optional(Type.Integer({ description: '1 to 1000.' })),
-        retrievalMode: optional(word(['parent', 'chunk', 'window'], 'What of a document is returned.')),
-        hybridStrategy: optional(word(['alpha', 'rrf'], 'How scores are joined.')),
-        hybridAlpha: optional(Type.Number({ description: '0: keywords only, 1: meaning only. Counts with `hybridAlphaSet`.' })),
+        defaultSearchType: optional(word(['fts', 'vector', 'hybrid'], 'Default search type for clients; the server does not use it.')),
+        topK: optional(Type.Integer({ description: 'Maximum number of results, 1 to 1000.' })),
+        retrievalMode: optional(word(['parent', 'chunk', 'window'], 'Part of a document that a result contains.')),
+        hybridStrategy: optional(word(['alpha', 'rrf'], 'How full-text and vector results are fused.')),
+        hybridAlpha: optional(Type.Number({ description: '0: full text only, 1: vectors only. Takes effect only with `hybridAlphaSet`.' })),
         hybridAlphaSet: optional(Type.Boolean()),
-        oversample: optional(Type.Number({ description: '1 to 10: candidates for each result.' })),
+        oversample: optional(Type.Number({ description: 'Candidates per result, 1 to 10.' })),
         contextTokenBudget: optional(
-          Type.Integer({ description: 'Results beyond so many tokens (bytes of content / 4) are left out; 0: no cap.' }),
+          Type.Integer({
+            description: 'Maximum number of tokens in a response (bytes of content / 4); results beyond it are omitted. 0: no limit.',
+          }),
         ),
       },
-      { description: 'Defaults of searches; what a request says goes first.' },
+      { description: 'Defaults of searches. Parameters of a request take precedence.' },
     ),
   ),
-  responsePrompt: optional(Type.String({ description: 'How answers are to be put; at most 4 KiB.' })),
-  trackAccess: optional(Type.Boolean({ description: 'Record each read.' })),
-  trackHot: optional(Type.Boolean({ description: 'Keep a list of the documents that are read most.' })),
-  spellCorrect: optional(Type.Boolean({ description: 'Correct full-text queries.' })),
+  responsePrompt: optional(Type.String({ description: 'Instruction for the form of answers, at most 4 KiB.' })),
+  trackAccess: optional(Type.Boolean({ description: 'Records each read.' })),
+  trackHot: optional(Type.Boolean({ description: 'Maintains a list of the most read documents.' })),
+  spellCorrect: optional(Type.Boolean({ description: 'Corrects full-text queries.' })),
   spellLang: optional(Type.String({ description: 'Language of the correction.' })),
   quantization: optional(
     word(
       ['float32', 'int8', 'int4'],
-      'How vectors are searched where a request names no algorithm: by codes of so many bits, or as the server is told.',
+      'How vectors are searched if a request names no algorithm: `int8` and `int4` by codes of 8 or 4 bits, `float32` by the default algorithm of the server.',
     ),
   ),
   disk_only_vectors: optional(
-    Type.Boolean({ description: 'Full vectors lie on disk only, as they do without it; needs `int8` or `int4`. Also `diskOnlyVectors`.' }),
+    Type.Boolean({
+      description:
+        'Full vectors are kept on disk only, as they are without this setting. Requires `int8` or `int4`. Alias: `diskOnlyVectors`.',
+    }),
   ),
   encrypted: optional(
-    Type.Boolean({ description: 'Encrypt at rest what is written from now on; a rotation does the rest. Needs `SVC_ENCRYPTION_KEY`.' }),
+    Type.Boolean({ description: 'Encrypts later writes at rest; a rotation encrypts existing data. Requires `SVC_ENCRYPTION_KEY`.' }),
   ),
   cms: optional(
     Type.Object(
       {
         url: optional(Type.String()),
-        apiKey: optional(Type.String({ description: 'Never shown; `apiKeySet` says whether there is one. Empty: the stored one stays.' })),
+        apiKey: optional(
+          Type.String({ description: 'Never returned; `apiKeySet` tells whether it is set. Empty: the stored key is kept.' }),
+        ),
       },
-      { description: 'An external content-management system. Also `wordpress`.' },
+      { description: 'An external content-management system. Alias: `wordpress`.' },
     ),
   ),
 }
@@ -85,14 +92,14 @@ export const getCollectionConfig = operation({
   ...inCollection,
   ...asked,
   name: 'getCollectionConfig',
-  description: 'The configuration of a collection',
+  description: 'Returns the configuration of a collection',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/collection-config' }] },
   input: Type.Object({ collection }),
-  output: shape('Credentials are empty; flags say whether they are set.', {
+  output: shape('Credentials are empty; flags tell whether they are set.', {
     collection: Type.String(),
     config: Config,
-    configured: Type.Boolean({ description: 'False where nothing was ever set.' }),
+    configured: Type.Boolean({ description: 'False if nothing was ever set.' }),
   }),
 })
 
@@ -100,7 +107,7 @@ export const setCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'setCollectionConfig',
-  description: 'Changes the configuration of a collection: a field that is absent stays, null clears it',
+  description: 'Changes the configuration of a collection; absent fields are kept, null clears a field',
   http: { routes: [{ method: 'PUT', path: '/v1/collection-config' }] },
   input: Type.Object({
     collection,
@@ -116,10 +123,10 @@ export const deleteCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'deleteCollectionConfig',
-  description: 'Removes the configuration of a collection; its documents stay',
+  description: 'Deletes the configuration of a collection; its documents are kept',
   http: { routes: [{ method: 'DELETE', path: '/v1/collection-config' }] },
   input: Type.Object({ collection }),
-  output: shape('Done, also where there was none.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
+  output: shape('Done, even if there was no configuration.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
   audit: 'write./v1/collection-config',
 })
 
@@ -127,13 +134,13 @@ export const listCollectionConfigs = operation({
   group: 'Collection settings',
   collections: READABLE,
   name: 'listCollectionConfigs',
-  description: 'The configurations of all collections that have one',
+  description: 'Lists the configurations of all collections that have one',
   effect: 'read',
   permission: 'read',
   cost: 'search',
   http: { routes: [{ method: 'GET', path: '/v1/collection-configs' }] },
   input: Type.Object({}),
-  output: shape('Ordered by name.', {
+  output: shape('Configurations, ordered by name of the collection.', {
     configs: Type.Array(Type.Object({ collection: Type.String(), config: Config })),
     total: Type.Integer(),
   }),

@@ -10,13 +10,16 @@ const schemaText = Type.String({
   examples: ['{"required":["status"],"properties":{"status":{"enum":["draft","published"]}}}'],
 })
 /** In OpenAPI 3.1, null is a separate type. */
-const schemaOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'As it was set; null where there is none.' })
+const schemaOrNull = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'The schema as it was set; null if there is none.',
+})
 
 export const setSchema = operation({
   ...inCollection,
   ...changed,
   name: 'setSchema',
-  description: 'Sets the schema of a collection: from then on every write is held to it. Documents that are there already stay.',
+  description: 'Sets the schema of a collection. Every later write is validated against it; existing documents are kept.',
   http: { routes: [{ method: 'POST', path: '/v1/schema/set' }] },
   input: Type.Object({
     collection,
@@ -28,7 +31,7 @@ export const setSchema = operation({
             Type.Unsafe<unknown>({
               type: 'object',
               description:
-                'By key: `type` (string, number, integer, boolean), `enum`, `pattern` (RE2), `minItems`, `maxItems` (0: no bound).',
+                'Rules by key: `type` (string, number, integer, boolean), `enum`, `pattern` (RE2), `minItems`, `maxItems` (0: no limit).',
             }),
           ),
         }),
@@ -36,7 +39,7 @@ export const setSchema = operation({
         // The operation reports errors itself, with their position.
         {},
       ],
-      description: 'An object, or its JSON text.',
+      description: 'The schema, as an object or as JSON text.',
       examples: [{ required: ['status'], properties: { status: { enum: ['draft', 'published'], maxItems: 1 } } }],
     }),
   }),
@@ -48,14 +51,14 @@ export const getSchema = operation({
   ...inCollection,
   ...asked,
   name: 'getSchema',
-  description: 'The schema of a collection',
+  description: 'Returns the schema of a collection',
   cost: 'point',
   http: { routes: [{ method: 'POST', path: '/v1/schema/get' }] },
   input: Type.Object({ collection }),
   output: shape('The schema.', {
     collection: Type.String(),
     schema: schemaOrNull,
-    enabled: Type.Boolean({ description: 'Is there a schema that writes are held to?' }),
+    enabled: Type.Boolean({ description: 'Whether there is a schema that writes are validated against.' }),
   }),
 })
 
@@ -63,10 +66,10 @@ export const deleteSchema = operation({
   ...inCollection,
   ...changed,
   name: 'deleteSchema',
-  description: 'Removes the schema of a collection; its documents stay',
+  description: 'Deletes the schema of a collection; its documents are kept',
   http: { routes: [{ method: 'POST', path: '/v1/schema/delete' }] },
   input: Type.Object({ collection }),
-  output: shape('Done, also where there was none.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
+  output: shape('Done, even if there was no schema.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
   audit: 'write./v1/schema/delete',
 })
 
@@ -74,13 +77,15 @@ export const listSchemas = operation({
   group: 'Collection settings',
   collections: READABLE,
   name: 'listSchemas',
-  description: 'The schemas of all collections that have one',
+  description: 'Lists the schemas of all collections that have one',
   effect: 'read',
   permission: 'read',
   cost: 'search',
   http: { routes: [{ method: 'POST', path: '/v1/schema/list' }] },
   input: Type.Object({}),
-  output: shape('Ordered by name.', { schemas: Type.Array(Type.Object({ collection: Type.String(), schema: schemaText })) }),
+  output: shape('Schemas, ordered by name of the collection.', {
+    schemas: Type.Array(Type.Object({ collection: Type.String(), schema: schemaText })),
+  }),
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })
@@ -89,15 +94,16 @@ export const validate = operation({
   ...inCollection,
   ...asked,
   name: 'validate',
-  description: 'Holds metadata to the schema of a collection, and stores nothing',
+  description: 'Validates metadata against the schema of a collection, without storing anything',
   cost: 'point',
   http: { routes: [{ method: 'POST', path: '/v1/validate' }] },
   input: Type.Object({ collection, meta: optional(metaMap) }),
-  output: shape('What a write would say.', {
+  output: shape('Result of the validation, as a write would report it.', {
     valid: Type.Boolean(),
-    errors: Type.Array(Type.String(), { description: 'Each names the key and the rule; at most 50.' }),
+    errors: Type.Array(Type.String(), { description: 'Violations, each with the key and the rule; at most 50.' }),
     warnings: Type.Array(Type.String(), {
-      description: 'Values that look like stringified maps or lists of maps; never an error, and told without a schema, too.',
+      description:
+        'Values that look like stringified maps or lists of maps. They are never errors, and are reported even without a schema.',
     }),
   }),
 })

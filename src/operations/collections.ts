@@ -9,17 +9,17 @@ const common = { collections: named('collection'), group: 'Collections', input: 
 export const deleteCollection = operation({
   ...common,
   name: 'deleteCollection',
-  description: 'Deletes a collection with all that belongs to it',
+  description: 'Deletes a collection and everything in it',
   effect: 'write',
   freesSpace: true,
   permission: 'write',
   cost: 'heavy',
   http: { routes: [{ method: 'POST', path: '/v1/delete-collection' }] },
-  output: shape('Both documented forms at once.', {
+  output: shape('An object with the fields of both documented forms.', {
     status: Type.String({ examples: ['deleted'] }),
     collection: Type.String(),
-    deleted: Type.Integer({ description: 'Documents that were in it.' }),
-    deletedCount: Type.Integer({ description: 'The same.' }),
+    deleted: Type.Integer({ description: 'Number of documents that were in the collection.' }),
+    deletedCount: Type.Integer({ description: 'Same as `deleted`.' }),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write./v1/delete-collection',
@@ -28,7 +28,7 @@ export const deleteCollection = operation({
 export const metaKeys = operation({
   ...common,
   name: 'metaKeys',
-  description: 'Metadata keys in use, each with its values',
+  description: 'Lists the metadata keys in use, each with its values',
   effect: 'read',
   permission: 'read',
   cost: 'search',
@@ -43,7 +43,7 @@ export const metaKeys = operation({
 export const checksum = operation({
   ...common,
   name: 'checksum',
-  description: 'A checksum over a collection, equal for equal contents',
+  description: 'Returns a checksum of a collection, equal for equal contents',
   effect: 'read',
   permission: 'read',
   cost: 'point',
@@ -63,7 +63,7 @@ export const aggregate = operation({
   collections: common.collections,
   group: common.group,
   name: 'aggregate',
-  description: 'Counts over a collection: values of metadata keys, and documents by day, week, month or year',
+  description: 'Counts values of metadata keys in a collection, and documents by day, week, month or year',
   effect: 'read',
   permission: 'read',
   cost: 'search',
@@ -73,7 +73,7 @@ export const aggregate = operation({
     filterMeta: optional(filterMeta),
     facets: optional(
       Type.Array(
-        Type.Object({ field: fieldOf('A metadata key.'), orderBy: optional(word(['count', 'value'], 'Order of the values.', 'count')) }),
+        Type.Object({ field: fieldOf('Metadata key.'), orderBy: optional(word(['count', 'value'], 'Order of the values.', 'count')) }),
         { examples: [[{ field: 'category' }]] },
       ),
     ),
@@ -86,22 +86,25 @@ export const aggregate = operation({
         { examples: [[{ field: 'addedAt', interval: 'day' }]] },
       ),
     ),
-    maxFacetSize: optional(wholeNumber('Most values of a facet.', { default: 50 })),
+    maxFacetSize: optional(wholeNumber('Maximum number of values per facet.', { default: 50 })),
   }),
-  output: shape('Counts of the documents that pass the filter.', {
+  output: shape('Counts of the documents that match the filter.', {
     collection: Type.String(),
     totalDocs: Type.Integer(),
-    facets: mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), { description: 'By field.' }),
+    facets: mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), { description: 'Values by field.' }),
     histograms: mapOf(
       Type.Array(
         Type.Object({
           key: Type.String({ examples: ['2024-W05'] }),
-          from: unixSeconds('First second.'),
-          to: unixSeconds('First second behind.'),
+          from: unixSeconds('First second of the bucket.'),
+          to: unixSeconds('First second after the bucket.'),
           count: Type.Integer(),
         }),
       ),
-      { description: 'By field, in time order; empty buckets are left out, and of more than 1 000 the newest are shown.' },
+      {
+        description:
+          'Buckets by field, in chronological order. Empty buckets are omitted; of more than 1 000 buckets only the newest are returned.',
+      },
     ),
     durationMs: Type.Number(),
   }),

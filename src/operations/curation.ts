@@ -5,23 +5,23 @@ import { collection, operation, optional, shape, text, unixSeconds, wholeNumber,
 import { asked, changed, inCollection } from './settings_common.js'
 
 const ruleFields = {
-  query: text('The query that the rule is for.', 'getting started'),
-  matchMode: optional(word(['exact', 'contains'], 'The whole query, or a part of it; without regard to case.', 'exact')),
+  query: text('Query to which the rule applies.', 'getting started'),
+  matchMode: optional(word(['exact', 'contains'], 'Whether a search query must equal `query` or contain it; case-insensitive.', 'exact')),
   enabled: optional(Type.Boolean({ default: false })),
   pins: optional(
     Type.Array(
       Type.Object(
         {
           key: optional(Type.String()),
-          lang: optional(Type.String({ description: 'Without it the first language that the key has.' })),
-          position: optional(Type.Integer({ description: 'From 1; 0 or below: behind the organic results.' })),
+          lang: optional(Type.String({ description: 'Default: the first language in which the key exists.' })),
+          position: optional(Type.Integer({ description: 'Position from 1; 0 or below: after the organic results.' })),
         },
         { title: 'PinInput' },
       ),
-      { description: 'Documents and their places.', examples: [[{ key: 'intro', position: 1 }]] },
+      { description: 'Pinned documents and their positions.', examples: [[{ key: 'intro', position: 1 }]] },
     ),
   ),
-  hides: optional(Type.Array(Type.String(), { description: 'Keys of documents to leave out, in every language.' })),
+  hides: optional(Type.Array(Type.String(), { description: 'Keys of documents to exclude, in every language.' })),
 }
 const ruleIdOf = text('Id of the rule.', 'cur_5f0c7d3a9b1e2f4c6d8a0b1200000001')
 const anyCollection = Type.Optional(Type.String({ description: 'Name of the collection.', examples: ['blog'] }))
@@ -34,8 +34,8 @@ const Rule = Type.Object(
     enabled: Type.Boolean(),
     pins: Type.Array(Type.Object({ key: Type.String(), lang: Type.Optional(Type.String()), position: Type.Integer() }, { title: 'Pin' })),
     hides: Type.Array(Type.String()),
-    createdAt: unixSeconds('When the rule was made.'),
-    updatedAt: unixSeconds('When it was replaced last.'),
+    createdAt: unixSeconds('When the rule was created.'),
+    updatedAt: unixSeconds('When the rule was last replaced.'),
   },
   { title: 'CurationRule' },
 )
@@ -44,15 +44,18 @@ export const listCuration = operation({
   ...inCollection,
   ...asked,
   name: 'listCuration',
-  description: 'Curation rules: one by its id, those of a collection, or all',
+  description: 'Lists curation rules: one by its id, those of a collection, or all',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
   http: { routes: [{ method: 'GET', path: '/v1/curation' }] },
-  input: Type.Object({ collection: anyCollection, id: Type.Optional(Type.String({ description: 'Then the answer is the rule itself.' })) }),
-  output: shape('In the order in which they were made; with `id` the rule itself.', {
+  input: Type.Object({
+    collection: anyCollection,
+    id: Type.Optional(Type.String({ description: 'Id of a rule. The response is then the rule itself.' })),
+  }),
+  output: shape('Rules in order of creation; with `id`, the rule itself.', {
     rules: Type.Optional(Type.Array(Rule)),
-    total: Type.Optional(wholeNumber('Rules.')),
-    collection: Type.Optional(Type.String({ description: 'As asked; empty for all.' })),
+    total: Type.Optional(wholeNumber('Number of rules.')),
+    collection: Type.Optional(Type.String({ description: '`collection` of the request; empty for all collections.' })),
   }),
   errors: ['notFound'],
 })
@@ -61,7 +64,7 @@ export const addCuration = operation({
   ...inCollection,
   ...changed,
   name: 'addCuration',
-  description: 'Makes a curation rule: for a query, documents at fixed places of the results and documents left out',
+  description: 'Creates a curation rule: for a query, documents pinned to positions of the results, and documents excluded',
   http: { routes: [{ method: 'POST', path: '/v1/curation' }] },
   input: Type.Object({ collection, ...ruleFields }),
   output: Rule,
@@ -72,7 +75,7 @@ export const replaceCuration = operation({
   ...inCollection,
   ...changed,
   name: 'replaceCuration',
-  description: 'Replaces a curation rule; id, collection and `createdAt` stay',
+  description: 'Replaces a curation rule; id, collection and `createdAt` are kept',
   http: { routes: [{ method: 'PUT', path: '/v1/curation' }] },
   input: Type.Object({ id: ruleIdOf, collection: anyCollection, ...ruleFields }),
   output: Rule,

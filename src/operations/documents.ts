@@ -24,13 +24,13 @@ import {
 } from './schema.js'
 
 const inCollection = { collections: named('collection'), group: 'Documents' } as const
-const contentMd = Type.String({ description: 'The markdown text; may be empty.', examples: ['# Hello\n\nA first document.'] })
-const saveRevision = Type.Boolean({ description: 'False keeps no revision of this write.', default: true })
+const contentMd = Type.String({ description: 'Markdown text; may be empty.', examples: ['# Hello\n\nA first document.'] })
+const saveRevision = Type.Boolean({ description: 'If false, no revision of this write is kept.', default: true })
 
 export const add = operation({
   ...inCollection,
   name: 'add',
-  description: 'Writes a document, replacing the one of the same identity, and keeps a revision',
+  description: 'Writes a document, replacing an existing one of the same identity, and keeps a revision',
   effect: 'write',
   permission: 'write',
   cost: 'write',
@@ -56,14 +56,16 @@ export const batchItem = ownItem(
     meta: optional(metaMap),
     saveRevision: optional(saveRevision),
     ttl: optional(ttl),
-    expiresAt: optional(unixSeconds('When the document expires, as an export says it, in place of `ttl`. 0: as `ttl` says.')),
-    addedAt: optional(unixSeconds('With `keepTimes`: the first write.')),
-    updatedAt: optional(unixSeconds('With `keepTimes`: the last write; not before that of the state which is there.')),
+    expiresAt: optional(unixSeconds('When the document expires, as in an export, instead of `ttl`. 0: `ttl` applies.')),
+    addedAt: optional(unixSeconds('With `keepTimes`: time of the first write.')),
+    updatedAt: optional(
+      unixSeconds('With `keepTimes`: time of the last write. If it is before that of the existing document, that one is kept.'),
+    ),
   }),
 )
 export const keepTimes = Type.Boolean({
   description:
-    'Documents keep the `addedAt` and `updatedAt` that they come with, as lines of an export do; without it, times are those of this write.',
+    'Keeps the given `addedAt` and `updatedAt` of documents, such as those of an export. Otherwise times are those of this write.',
   default: false,
 })
 const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
@@ -71,7 +73,7 @@ const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
 export const addBatch = operation({
   ...inCollection,
   name: 'addBatch',
-  description: 'Writes many documents. Each stands alone: a bad one is counted and named, the others are written.',
+  description: 'Writes many documents. Each is handled independently: an invalid one is counted and reported, the others are written.',
   effect: 'write',
   permission: 'write',
   cost: 'heavy',
@@ -84,12 +86,12 @@ export const addBatch = operation({
     }),
     keepTimes: optional(keepTimes),
   }),
-  output: shape('What became of the documents.', {
+  output: shape('Number of documents by outcome.', {
     added: Type.Integer(),
     updated: Type.Integer(),
     failed: Type.Integer(),
-    errors: Type.Optional(Type.Array(Type.String(), { description: 'Present when some failed; at most 50.' })),
-    embeddingDropped: Type.Optional(Type.Integer({ description: 'Documents stored without a vector; present when not 0.' })),
+    errors: Type.Optional(Type.Array(Type.String(), { description: 'Error messages, at most 50; present if any document failed.' })),
+    embeddingDropped: Type.Optional(Type.Integer({ description: 'Number of documents stored without a vector; present if not 0.' })),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write./v1/add-batch',
@@ -98,7 +100,7 @@ export const addBatch = operation({
 export const get = operation({
   ...inCollection,
   name: 'get',
-  description: 'The latest version of a document',
+  description: 'Returns the latest version of a document',
   effect: 'read',
   permission: 'read',
   cost: 'point',
@@ -107,7 +109,7 @@ export const get = operation({
     ...identity,
     env: optional(
       mapOf(Type.String(), {
-        description: 'Each `%%name%%` in the content is replaced by the value of that name.',
+        description: 'Template variables. Each `%%name%%` in the content is replaced by the value of that name.',
         examples: [{ name: 'Ada' }],
       }),
     ),
@@ -116,7 +118,7 @@ export const get = operation({
         // The operation reports errors itself, with the expected form.
         anyOf: [{ type: 'integer' }, { type: 'string' }, {}],
         description:
-          'The state that was current then: unix seconds, or a time like 2024-01-31T12:00:00Z. 404 where the document was not there, or that state was not kept.',
+          'Returns the state that was current at this time: Unix seconds, or a time such as 2024-01-31T12:00:00Z. 404 if the document did not exist then, or if that state was not kept.',
       }),
     ),
   }),
@@ -129,29 +131,29 @@ export const get = operation({
 export const search = operation({
   ...inCollection,
   name: 'search',
-  description: 'Documents of a collection by metadata, sorted and paged',
+  description: 'Finds documents of a collection by metadata, sorted and paginated',
   effect: 'read',
   permission: 'read',
   cost: 'search',
   http: {
     routes: [{ method: 'POST', path: '/v1/search' }],
     headers: [
-      ['X-Total-Count', 'Documents that match, before paging.'],
-      ['X-Context-Truncated', '1 where the token budget of the collection left documents out; otherwise absent.'],
+      ['X-Total-Count', 'Number of matching documents, before pagination.'],
+      ['X-Context-Truncated', '1 if documents were omitted because of the token budget of the collection; otherwise absent.'],
     ],
   },
   input: Type.Object({
     collection,
     filterMeta: optional(filterMeta),
-    sort: optional(word(['addedAt', 'updatedAt', 'key'], 'Order; without it the order of storage.')),
-    asc: optional(Type.Boolean({ description: 'Ascending.', default: false })),
+    sort: optional(word(['addedAt', 'updatedAt', 'key'], 'Sort key. Default: storage order.')),
+    asc: optional(Type.Boolean({ description: 'Sorts in ascending order.', default: false })),
     limit: optional(limit),
     offset: optional(offset),
     ...retrievalFields,
     includeContent: contentBesidePassage,
   }),
   output: Type.Array(Document, {
-    description: 'In the modes `chunk` and `window` with `chunkIndex` and `chunkText`, the beginning of each document.',
+    description: 'The documents. In the modes `chunk` and `window`, `chunkIndex` and `chunkText` contain the beginning of each document.',
   }),
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
@@ -160,7 +162,7 @@ export const search = operation({
 export const update = operation({
   ...inCollection,
   name: 'update',
-  description: 'Changes parts of a document: metadata, content, TTL, each independent of the others',
+  description: 'Updates metadata, content and TTL of a document, each independently of the others',
   effect: 'write',
   permission: 'write',
   cost: 'write',
@@ -182,7 +184,7 @@ export const update = operation({
 export const docMeta = operation({
   ...inCollection,
   name: 'docMeta',
-  description: 'A document without its content',
+  description: 'Returns a document without its content',
   effect: 'read',
   permission: 'read',
   cost: 'point',
@@ -197,9 +199,9 @@ export const docMeta = operation({
     key: Type.String(),
     lang: Type.String(),
     meta: metaMap,
-    addedAt: unixSeconds('First write.'),
-    updatedAt: unixSeconds('Last write.'),
-    expiresAt: Type.Optional(unixSeconds('Present when a TTL is set.')),
+    addedAt: unixSeconds('Time of the first write.'),
+    updatedAt: unixSeconds('Time of the last write.'),
+    expiresAt: Type.Optional(unixSeconds('When the document expires; present if a TTL is set.')),
   }),
   errors: ['notFound'],
   deadlineMs: DEADLINE_POINT_MS,
@@ -209,14 +211,14 @@ export const docMeta = operation({
 export const deleteDocument = operation({
   ...inCollection,
   name: 'delete',
-  description: 'Deletes a document with its revisions',
+  description: 'Deletes a document and its revisions',
   effect: 'write',
   freesSpace: true,
   permission: 'write',
   cost: 'write',
   http: { routes: [{ method: 'POST', path: '/v1/delete' }] },
   input: Type.Object({ ...identity }),
-  output: shape('Both documented forms at once.', {
+  output: shape('An object with the fields of both documented forms.', {
     status: Type.String({ examples: ['deleted'] }),
     deleted: Type.Boolean(),
     collection: Type.String(),
@@ -244,14 +246,14 @@ export const deleteBatch = operation({
       examples: [[{ key: 'a', lang: 'en' }]],
     }),
   }),
-  output: shape('What became of the documents.', {
+  output: shape('Number of documents by outcome.', {
     deleted: Type.Integer(),
     not_found: Type.Integer(),
     failed: Type.Integer(),
     errors: Type.Unsafe<readonly string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'Null when none failed; at most 50.',
+      description: 'Error messages, at most 50; null if no document failed.',
     }),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,

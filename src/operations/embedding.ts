@@ -10,7 +10,7 @@ import { collection, mapOf, internal, operation, optional, shape, wholeNumber } 
 export const vectorReindex = operation({
   name: 'vectorReindex',
   group: 'Vector search',
-  description: 'Embeds the documents of a collection that lack current vectors, and answers when that is done',
+  description: 'Embeds the documents of a collection that lack current vectors, and responds when this is complete',
   effect: 'write',
   permission: 'write',
   collections: named('collection'),
@@ -18,14 +18,14 @@ export const vectorReindex = operation({
   http: { routes: [{ method: 'POST', path: '/v1/vector-reindex' }] },
   input: Type.Object({
     collection,
-    force: optional(Type.Boolean({ description: 'Embeds unchanged documents, too.', default: false })),
+    force: optional(Type.Boolean({ description: 'Embeds unchanged documents too.', default: false })),
   }),
-  output: shape('What became of the documents.', {
+  output: shape('Number of documents by outcome.', {
     embedded: Type.Integer(),
-    skipped: Type.Integer({ description: 'Their vectors are current.' }),
+    skipped: Type.Integer({ description: 'Documents whose vectors are current.' }),
     failed: Type.Integer(),
-    errors: Type.Array(Type.String(), { description: 'At most 50.' }),
-    totalChunks: Type.Integer({ description: 'Of those that were embedded.' }),
+    errors: Type.Array(Type.String(), { description: 'Error messages, at most 50.' }),
+    totalChunks: Type.Integer({ description: 'Number of chunks of the embedded documents.' }),
   }),
   errors: ['noEmbeddingProvider'],
   deadlineMs: DEADLINE_REINDEX_MS,
@@ -35,36 +35,36 @@ export const vectorReindex = operation({
 export const vectorStats = operation({
   name: 'vectorStats',
   group: 'Vector search',
-  description: 'Which provider makes vectors, how many documents have theirs, and how many wait',
+  description: 'Returns the embedding provider, the number of embedded documents and the number of waiting ones',
   effect: 'read',
   permission: 'read',
   collections: READABLE,
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/vector-stats' }] },
   input: Type.Object({}),
-  output: shape('The state of vectors.', {
-    enabled: Type.Boolean({ description: 'There is an embedding provider.' }),
+  output: shape('State of the embeddings.', {
+    enabled: Type.Boolean({ description: 'Whether there is an embedding provider.' }),
     provider: Type.String({ examples: ['openai'] }),
     model: Type.String({ examples: ['text-embedding-3-small'] }),
     dimensions: Type.Integer(),
     index_ready: Type.Boolean(),
-    chunking: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer({ description: 'Characters of a chunk.' }) }),
+    chunking: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer({ description: 'Size of a chunk in characters.' }) }),
     collections: mapOf(
       Type.Object({
         total_documents: Type.Integer(),
         embedded_documents: Type.Integer(),
         total_chunks: Type.Integer(),
         stale_embeddings: Type.Integer({
-          description: 'Documents whose vectors another provider, model or variant made: a reindex makes them anew.',
+          description: 'Number of documents whose vectors were made by another provider, model or variant. A reindex replaces them.',
         }),
       }),
-      { description: 'By name.' },
+      { description: 'Counts by name of the collection.' },
     ),
     queue: Type.Object({
-      size: Type.Integer({ description: 'Documents that may wait before writes do.' }),
-      depth: Type.Integer({ description: 'Documents that wait.' }),
-      dropped: Type.Integer({ description: 'Since the start.' }),
-      wait: Type.String({ description: 'How long a write waits for room.', examples: ['5s'] }),
+      size: Type.Integer({ description: 'Number of documents that may wait; above it, writes wait.' }),
+      depth: Type.Integer({ description: 'Number of waiting documents.' }),
+      dropped: Type.Integer({ description: 'Number of documents stored without a vector since the start.' }),
+      wait: Type.String({ description: 'Maximum time that a write waits for capacity.', examples: ['5s'] }),
     }),
   }),
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -73,27 +73,27 @@ export const vectorStats = operation({
 
 export const embeddingOperations = [vectorReindex, vectorStats] as const
 
-const epoch = Type.String({ description: 'Of the store, hexadecimal.' })
+const epoch = Type.String({ description: 'Epoch of the store, hexadecimal.' })
 const documents = Type.Array(Type.Unsafe<{ collection: number; docid: number; queued: number; force: boolean }>({ type: 'object' }))
 
 export const queuedEmbeddings = internal({
   name: 'queuedEmbeddings',
-  description: 'Documents that wait for their vectors, first come first',
+  description: 'Lists documents that wait for vectors, in FIFO order',
   effect: 'read',
   cost: 'point',
-  input: Type.Object({ after: wholeNumber('LSN.'), count: wholeNumber('At most so many.') }),
+  input: Type.Object({ after: wholeNumber('LSN.'), count: wholeNumber('Maximum number of documents.') }),
   output: Type.Object({ epoch, documents }),
   deadlineMs: DEADLINE_POINT_MS,
 })
 
 export const unembedded = internal({
   name: 'unembedded',
-  description: 'Documents of a collection that lack current vectors',
+  description: 'Lists documents of a collection that lack current vectors',
   effect: 'read',
   cost: 'heavy',
   input: Type.Object({
-    collection: wholeNumber('Id.'),
-    docid: wholeNumber('The first to look at.'),
+    collection: wholeNumber('Id of the collection.'),
+    docid: wholeNumber('First docid to examine.'),
     force: Type.Boolean(),
     variant: Type.String(),
     dimensions: Type.Integer(),
@@ -101,26 +101,32 @@ export const unembedded = internal({
   output: Type.Object({
     epoch,
     documents,
-    ids: Type.Array(Type.String(), { description: 'Of the documents, as clients know them.' }),
+    ids: Type.Array(Type.String(), { description: 'Ids of the documents, as clients know them.' }),
     skipped: Type.Integer(),
-    next: wholeNumber('Docid to go on with, 0: that was the end.'),
+    next: wholeNumber('Docid at which to continue; 0: end.'),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
 })
 
 export const embeddingInputs = internal({
   name: 'embeddingInputs',
-  description: 'Cuts documents and hands out the texts that lack vectors',
+  description: 'Splits documents into chunks and returns the texts that lack vectors',
   effect: 'read',
   cost: 'heavy',
-  input: Type.Object({ epoch, documents, texts: wholeNumber('So many are wanted.'), variant: Type.String(), dimensions: Type.Integer() }),
+  input: Type.Object({
+    epoch,
+    documents,
+    texts: wholeNumber('Number of requested texts.'),
+    variant: Type.String(),
+    dimensions: Type.Integer(),
+  }),
   output: Type.Object({}, { description: 'Bytes: src/wire/embedding_codec.ts.' }),
   deadlineMs: DEADLINE_HEAVY_MS,
 })
 
 export const storeVectors = internal({
   name: 'storeVectors',
-  description: 'Stores vectors that were made',
+  description: 'Stores vectors of documents',
   effect: 'write',
   cost: 'write',
   input: Type.Object({ message: Type.Unsafe<Uint8Array>({}) }),
@@ -130,7 +136,7 @@ export const storeVectors = internal({
 
 export const staleVectors = internal({
   name: 'staleVectors',
-  description: 'Collections with vectors that can not be compared with those that are made now',
+  description: 'Lists collections with vectors that cannot be compared with new ones',
   effect: 'read',
   cost: 'point',
   input: Type.Object({ variant: Type.String() }),

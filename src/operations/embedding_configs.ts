@@ -13,19 +13,19 @@ const changed = {
   deadlineMs: DEADLINE_WRITE_MS,
 } as const
 
-const id = text('Id of the configuration, at most 128 bytes. Its own: two have not the same.', 'multilingual')
+const id = text('Unique id of the configuration, at most 128 bytes.', 'multilingual')
 const PROVIDERS = ['openai', 'ollama', 'voyage', 'cohere', 'local']
 
 const fields = {
-  name: text('For people, at most 256 bytes.', 'Multilingual, hosted'),
-  provider: word(PROVIDERS, 'Who makes the vectors.'),
-  model: text('The name that the provider has for the model.', 'text-embedding-3-large'),
-  dimensions: Type.Integer({ minimum: 1, description: 'Of the vectors that it makes.', examples: [1024] }),
+  name: text('Display name, at most 256 bytes.', 'Multilingual, hosted'),
+  provider: word(PROVIDERS, 'Embedding provider.'),
+  model: text('Name of the model at the provider.', 'text-embedding-3-large'),
+  dimensions: Type.Integer({ minimum: 1, description: 'Number of dimensions of the vectors.', examples: [1024] }),
 }
 const more = {
-  apiKey: optional(Type.String({ description: 'Never answered. Empty or absent: the stored one stays.' })),
-  apiUrl: optional(Type.String({ description: 'Base address. Empty: the provider’s own.' })),
-  isDefault: optional(Type.Boolean({ description: 'Whether it makes the vectors from now on.' })),
+  apiKey: optional(Type.String({ description: 'Never returned. Empty or absent: the stored key is kept.' })),
+  apiUrl: optional(Type.String({ description: 'Base URL. Empty: the default of the provider.' })),
+  isDefault: optional(Type.Boolean({ description: 'Whether this configuration is used for embedding from now on.' })),
 }
 const Config = Type.Object(
   {
@@ -36,9 +36,9 @@ const Config = Type.Object(
     dimensions: Type.Integer(),
     apiUrl: Type.String(),
     apiKey: Type.String({ description: 'Always empty.', examples: [''] }),
-    apiKeySet: Type.Boolean({ description: 'Whether there is a key.' }),
+    apiKeySet: Type.Boolean({ description: 'Whether a key is stored.' }),
     isDefault: Type.Boolean(),
-    createdAt: unixSeconds('When it was made.'),
+    createdAt: unixSeconds('When the configuration was created.'),
   },
   { title: 'EmbeddingConfig' },
 )
@@ -46,16 +46,16 @@ const Config = Type.Object(
 export const listEmbeddingConfigs = operation({
   ...asked,
   name: 'listEmbeddingConfigs',
-  description: 'Configurations of embedding providers',
+  description: 'Lists the configurations of embedding providers',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs' }] },
   input: Type.Object({}),
-  output: shape('In the order in which they were made.', { configs: Type.Array(Config) }),
+  output: shape('Configurations in order of creation.', { configs: Type.Array(Config) }),
 })
 
 export const getEmbeddingConfig = operation({
   ...asked,
   name: 'getEmbeddingConfig',
-  description: 'One configuration of an embedding provider',
+  description: 'Returns a configuration of an embedding provider',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({ id }),
   output: Config,
@@ -76,7 +76,7 @@ export const createEmbeddingConfig = operation({
 export const updateEmbeddingConfig = operation({
   ...changed,
   name: 'updateEmbeddingConfig',
-  description: 'Changes the named fields of a configuration; `apiKey` null takes the key away',
+  description: 'Updates the given fields of a configuration; `apiKey` null removes the key',
   http: { routes: [{ method: 'PUT', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({
     id,
@@ -105,7 +105,7 @@ export const deleteEmbeddingConfig = operation({
 export const setDefaultEmbeddingConfig = operation({
   ...changed,
   name: 'setDefaultEmbeddingConfig',
-  description: 'Has a configuration make the vectors from now on, in place of what the options of the server say',
+  description: 'Makes a configuration the default for embedding; it overrides the options of the server',
   http: { routes: [{ method: 'POST', path: '/v1/embedding-configs/set-default' }] },
   input: Type.Object({ id }),
   output: shape('Done.', { message: Type.String({ examples: ['default config updated'] }) }),
@@ -125,7 +125,7 @@ export const embeddingConfigOperations = [
 /** Requested by the front end from a lane to create the active provider. No surface offers it. */
 export const activeEmbeddingConfig = internal({
   name: 'activeEmbeddingConfig',
-  description: 'The default configuration with its key',
+  description: 'Returns the default configuration with its key',
   effect: 'read',
   cost: 'point',
   deadlineMs: DEADLINE_POINT_MS,

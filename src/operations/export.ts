@@ -8,7 +8,7 @@ export const exportCollection = operation({
   collections: named('collection'),
   group: 'Export and backup',
   name: 'export',
-  description: 'All documents of a collection, as NDJSON or in a ZIP file',
+  description: 'Exports all documents of a collection, as NDJSON or in a ZIP file',
   effect: 'read',
   permission: 'read',
   cost: 'heavy',
@@ -17,13 +17,15 @@ export const exportCollection = operation({
     collection,
     // Required over HTTP. If a protocol has its own default, its surface passes `ndjson`.
     format: {
-      ...word(['ndjson', 'zip'], 'One document a line, or one markdown file a document, named `{key}.{lang}.md`.'),
+      ...word(['ndjson', 'zip'], '`ndjson`: one document per line; `zip`: one markdown file per document, named `{key}.{lang}.md`.'),
       minLength: 1,
       examples: ['ndjson'],
     },
     filterMeta: optional(filterMeta),
   }),
-  output: Type.String({ description: 'As it is read, of any length: one Document a line, or a ZIP file (`application/zip`).' }),
+  output: Type.String({
+    description: 'Streamed while it is read, of any length: one Document per line, or a ZIP file (`application/zip`).',
+  }),
   contentType: 'application/x-ndjson',
   otherContentType: 'application/zip',
   errors: ['unsupportedFormat'],

@@ -25,30 +25,30 @@ import {
 const common = { collections: named('collection'), group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
-const query = text('What to look for, at most 4 KB. Its syntax is that of the mode.', 'markdown search')
+const query = text('Search query, at most 4 KB. Its syntax depends on the mode.', 'markdown search')
 const algorithm = word(
   ['tfidf', 'bm25', 'bm25f', 'pmisparse'],
-  'How documents are scored. `pmisparse` is bm25 with words that often stand beside those of the query.',
+  'Scoring algorithm. `pmisparse` is bm25 with the query expanded by words that often occur next to its words.',
   'tfidf',
 )
 const mode = word(
   ['auto', 'simple', 'boolean', 'phrase', 'wildcard', 'proximity', 'expression'],
-  '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.',
+  '`auto` detects the mode from the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.',
   'auto',
 )
-const fuzzy = wholeNumber('In simple mode: letters by which a word may differ, 0 to 2.', { default: 0 })
-const distance = wholeNumber('In proximity mode: words between the first and the last one at most.', { default: 5 })
-const explain = Type.Boolean({ description: 'Adds `explanation` to each result: what its score is made of.', default: false })
+const fuzzy = wholeNumber('In simple mode: maximum edit distance of a word, 0 to 2.', { default: 0 })
+const distance = wholeNumber('In proximity mode: maximum distance in words between the first and the last word.', { default: 5 })
+const explain = Type.Boolean({ description: 'Adds `explanation` to each result: how its score is computed.', default: false })
 const cacheTtl = wholeNumber(
-  'Seconds, 3600 at most, for which the same answer may be given again as long as nothing is written. 0: never.',
+  'Seconds for which the response may be cached, at most 3600. Any write ends the caching earlier. 0: not cached.',
   { default: 0 },
 )
-const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
-const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
-const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
+const queryLang = Type.String({ description: 'Language of the query. Default: that of the server.', examples: ['en'] })
+const disableStem = Type.Boolean({ description: 'Searches for words as they are written.', default: false })
+const disableSynonyms = Type.Boolean({ description: 'Does not search for the synonyms of the collection.', default: false })
 const bound = Type.Unsafe<string | number>({ anyOf: [{ type: 'string' }, { type: 'number' }] })
 const bounds = { gte: optional(bound), lte: optional(bound), gt: optional(bound), lt: optional(bound) }
-const rangesByField = mapOf(Type.Object(bounds, { title: 'Bounds' }), { description: 'Ranges that documents must lie in, by field.' })
+const rangesByField = mapOf(Type.Object(bounds, { title: 'Bounds' }), { description: 'Ranges within which documents must be, by field.' })
 const rangeMeta = Type.Unsafe<RangesInput>({
   anyOf: [
     Type.Array(
@@ -56,31 +56,31 @@ const rangeMeta = Type.Unsafe<RangesInput>({
     ),
     rangesByField,
   ],
-  description: 'Ranges that documents must lie in. Bounds are numbers, Unix seconds, ISO dates or texts.',
+  description: 'Ranges within which documents must be. Bounds are numbers, Unix seconds, ISO dates or strings.',
   examples: [[{ field: 'addedAt', gte: '2024-01-01' }]],
 })
 const boost = mapOf(Type.Number(), {
-  description: 'Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. Together at least 0.001.',
+  description: 'Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. The combined factor is at least 0.001.',
   examples: [{ 'category:guide': 2 }],
 })
 const facetBy = Type.Array(Type.String(), {
-  description: 'Metadata keys whose values are counted over the results of this answer.',
+  description: 'Metadata keys whose values are counted over the results of this response.',
   examples: [['category']],
 })
-const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const facetMaxValues = wholeNumber('Maximum number of values per key; 0: all.', { default: 0 })
 const spellCorrect = Type.Boolean({
   description:
-    'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
+    'Corrects words that are not in the collection before the search, if the server has spell correction. Default: as the collection is configured.',
 })
 const Explanation = shape(
-  'Only with `explain`: what the score is made of.',
+  'Only with `explain`: how the score is computed.',
   {
-    score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
-    factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
+    score: Type.Number({ description: 'Sum of the parts, multiplied by the factor.' }),
+    factor: Type.Number({ description: 'Factor that `boost` applies to the sum.' }),
     parts: Type.Array(
       Type.Object(
         {
-          terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
+          terms: Type.Array(Type.String(), { description: 'Terms as indexed; several for a phrase.' }),
           field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
           tf: Type.Integer(),
           idf: Type.Number(),
@@ -92,29 +92,29 @@ const Explanation = shape(
   },
   'Explanation',
 )
-const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
+const count = Type.Boolean({ description: 'Adds `totalMatches`, the total number of matching documents.', default: false })
 
 const Highlight = Type.Object(
   {
-    fragment: Type.String({ description: 'The piece, with matched terms in tags and `…` where it was cut.' }),
+    fragment: Type.String({ description: 'The fragment, with matched terms in tags and `…` where it was cut.' }),
     matchedTerms: Type.Array(Type.String()),
-    startOffset: Type.Integer({ description: 'First byte of the piece in `contentMd` as UTF-8.' }),
-    endOffset: Type.Integer({ description: 'Behind its last byte.' }),
-    startLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it begins in, from 1.' })),
-    endLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it ends in.' })),
+    startOffset: Type.Integer({ description: 'First byte of the fragment in `contentMd` as UTF-8.' }),
+    endOffset: Type.Integer({ description: 'First byte after the fragment.' }),
+    startLine: Type.Optional(Type.Integer({ description: 'Code documents only: line in which the fragment begins, from 1.' })),
+    endLine: Type.Optional(Type.Integer({ description: 'Code documents only: line in which the fragment ends.' })),
   },
   { title: 'Highlight' },
 )
-const highlights = Type.Optional(Type.Array(Highlight, { description: 'With `highlight`: the best pieces of the content, in text order.' }))
+const highlights = Type.Optional(
+  Type.Array(Highlight, { description: 'With `highlight`: the best fragments of the content, in text order.' }),
+)
 const highlight = {
   highlight: optional(
-    Type.Boolean({ description: 'Adds `highlights` to each result: pieces of its content that show why it matched.', default: false }),
+    Type.Boolean({ description: 'Adds `highlights` to each result: fragments of its content that show why it matched.', default: false }),
   ),
-  highlightTag: optional(
-    Type.String({ description: 'What stands before a matched term; what stands behind it is derived.', default: '<mark>' }),
-  ),
-  maxHighlights: optional(wholeNumber('Pieces of each result; 0: 3.', { default: 3 })),
-  fragmentSize: optional(wholeNumber('Bytes of a piece, about; 0: 150.', { default: 150 })),
+  highlightTag: optional(Type.String({ description: 'Tag before a matched term; the closing tag is derived from it.', default: '<mark>' })),
+  maxHighlights: optional(wholeNumber('Maximum number of fragments per result; 0: 3.', { default: 3 })),
+  fragmentSize: optional(wholeNumber('Approximate size of a fragment in bytes; 0: 150.', { default: 150 })),
 }
 
 const FtsResponse = shape(
@@ -127,27 +127,27 @@ const FtsResponse = shape(
           score: Type.Number(),
           matchedTerms: Type.Array(Type.String(), {
             description:
-              'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
+              'Query words, as indexed, that the document contains; `asked~found` if it contains a similar word, `~word` if the word was added to the query from the collection.',
           }),
           highlights,
           ...passageFields,
-          pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
+          pinned: Type.Optional(Type.Boolean({ description: 'True if a curation rule placed the document here.' })),
           explanation: Type.Optional(Explanation),
         },
         { title: 'FtsHit' },
       ),
     ),
-    total: Type.Integer({ description: 'Number of results in this answer.' }),
-    totalMatches: Type.Optional(Type.Integer({ description: 'Number of all documents that match; only with `count`.' })),
+    total: Type.Integer({ description: 'Number of results in this response.' }),
+    totalMatches: Type.Optional(Type.Integer({ description: 'Total number of matching documents; only with `count`.' })),
     algorithm: Type.String(),
     mode: Type.String({ description: 'The mode that was used.' }),
     lang: Type.String(),
     stemmingActive: Type.Boolean(),
     synonymsActive: Type.Boolean(),
     fuzzy: Type.Integer(),
-    offset: Type.Optional(Type.Integer({ description: 'Results passed over, where there are any.' })),
+    offset: Type.Optional(Type.Integer({ description: 'Number of skipped results, if any.' })),
     took: Type.Number({ description: 'Milliseconds.' }),
-    fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
+    fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f: the weights that were used.' })),
     searchStats: Type.Object({
       durationMs: Type.Number(),
       queryTerms: Type.Integer(),
@@ -158,15 +158,17 @@ const FtsResponse = shape(
     spellCorrected: Type.Optional(
       Type.Object(
         { original: Type.String(), corrected: Type.String() },
-        { description: 'The query was corrected and the results are those of the corrected one.' },
+        { description: 'Present if the query was corrected; the results are those of the corrected query.' },
       ),
     ),
     expansionsCut: Type.Optional(
       Type.Boolean({
-        description: 'A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.',
+        description: 'True if a pattern or a fuzzy word matches more index terms than allowed; the most frequent ones were used.',
       }),
     ),
-    contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
+    contextTruncated: Type.Optional(
+      Type.Boolean({ description: 'True if results were omitted because of the token budget of the collection.' }),
+    ),
   },
   'FtsAnswer',
 )
@@ -201,7 +203,7 @@ const FtsRequest = Type.Object(
     ...options,
     fieldWeights: optional(
       mapOf(Type.Number(), {
-        description: 'With bm25f: weight of each field. Replaces the standard weights.',
+        description: 'With bm25f: weight of each field. Replaces the default weights.',
         default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
       }),
     ),
@@ -231,7 +233,7 @@ export const ftsQuery = operation({
   ...common,
   ...found,
   name: 'ftsQuery',
-  description: 'Full-text search by query string; `meta.<key>=<value>` filters',
+  description: 'Full-text search by query string; `meta.<key>=<value>` filters by metadata',
   http: { routes: [{ method: 'GET', path: '/v1/fts' }], headers: cacheHeaders },
   isRepeatable: true,
   input: Type.Unsafe<FtsQueryInput>({
@@ -245,13 +247,17 @@ const MergedResult = Type.Object(
   {
     collection: Type.String(),
     document: Document,
-    score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
+    score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found the document.' }),
     rank: Type.Integer(),
     matchedTerms: Type.Array(Type.String()),
     highlights,
     searches: Type.Array(
-      Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
-      { description: 'Which searches found it, and where.' },
+      Type.Object({
+        search: Type.Integer({ description: 'Index of the search in the request.' }),
+        rank: Type.Integer(),
+        score: Type.Number(),
+      }),
+      { description: 'Searches that found the document, with its rank and score in each.' },
     ),
   },
   { title: 'MergedHit' },
@@ -262,25 +268,25 @@ export const multiSearch = operation({
   name: 'multiSearch',
   group: 'Full-text search',
   collections: named('searches.collection'),
-  description: 'Several full-text searches in one request, side by side or merged',
+  description: 'Runs several full-text searches in one request, with separate or merged results',
   http: { routes: [{ method: 'POST', path: '/v1/multi-search' }] },
   input: Type.Object({
     searches: Type.Array(FtsRequest, {
-      description: 'Bodies of /v1/fts, 16 at most.',
+      description: 'Request bodies of /v1/fts, at most 16.',
       examples: [[{ collection: 'blog', query: 'markdown search' }]],
     }),
-    merge: optional(Type.Boolean({ description: 'One list of all results, by reciprocal rank fusion.', default: false })),
+    merge: optional(Type.Boolean({ description: 'Merges all results into one list by reciprocal rank fusion.', default: false })),
     limit: optional(limit),
-    rrfK: optional(wholeNumber('With `merge`: the constant of the fusion.', { default: 60 })),
+    rrfK: optional(wholeNumber('With `merge`: constant of the rank fusion.', { default: 60 })),
   }),
-  output: shape('`responses`, or with `merge` `results`.', {
+  output: shape('`responses`, or `results` with `merge`.', {
     responses: Type.Optional(
       Type.Array(
         Type.Unsafe<object>({
           anyOf: [FtsResponse, Type.Object({ error: Type.String(), status: Type.Integer() }, { title: 'SearchError' })],
         }),
         {
-          description: 'Answers in the order of the searches; a search that is wrong has an error, the others their results.',
+          description: 'Responses in the order of the searches. An invalid search has an error, the others have their results.',
         },
       ),
     ),
@@ -293,13 +299,13 @@ export const multiSearch = operation({
 export const ftsReindex = operation({
   ...common,
   name: 'ftsReindex',
-  description: 'Indexes every document of a collection again, in its stored language',
+  description: 'Reindexes every document of a collection in its stored language',
   effect: 'write',
   permission: 'write',
   cost: 'heavy',
   http: { routes: [{ method: 'POST', path: '/v1/fts-reindex' }] },
   input: Type.Object({ collection }),
-  output: shape('What was indexed.', {
+  output: shape('Result of the reindexing.', {
     status: Type.String(),
     reindexed: Type.Integer(),
     skipped: Type.Optional(Type.Integer()),
@@ -312,7 +318,7 @@ export const ftsReindex = operation({
 export const ftsLanguages = operation({
   name: 'ftsLanguages',
   group: 'Full-text search',
-  description: 'Languages with stemming and stop words',
+  description: 'Lists the languages with stemming and stop words',
   effect: 'system',
   permission: 'read',
   collections: SERVER,

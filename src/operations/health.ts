@@ -22,7 +22,12 @@ export const health = operation({
     'Whether the server can be used. 503 while it warms up, shuts down or cannot write; with `mode=read` a server that refuses writes for want of disk space is well.',
   permission: 'public',
   input: Type.Object({
-    mode: Type.Optional(Type.String({ examples: ['read'], description: '`read`: whether it can be read, for those who balance readers.' })),
+    mode: Type.Optional(
+      Type.String({
+        examples: ['read'],
+        description: '`read`: checks only whether the server can be read, for load balancers of readers.',
+      }),
+    ),
   }),
   http: {
     routes: [
@@ -34,18 +39,18 @@ export const health = operation({
     status: Type.String({
       examples: ['healthy'],
       description:
-        '`healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is full: reads go on, writes are refused.',
+        '`healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is full: reads continue, writes are refused.',
     }),
     mode: Type.String({ examples: ['wr'] }),
-    persistence: shape('Where the data lies.', {
+    persistence: shape('Where the data is stored.', {
       path: Type.String(),
       filesystem: Type.String({ examples: ['ext4'] }),
       ephemeral: Type.Boolean({ description: 'True on a file system that does not survive a restart of the machine.' }),
       writable: Type.Boolean(),
-      freeBytes: wholeNumber('Free space of the file system.'),
+      freeBytes: wholeNumber('Free space of the file system in bytes.'),
       warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
     }),
-    durable: Type.Boolean({ description: 'True where an acknowledged write survives a power cut.' }),
+    durable: Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' }),
   }),
   errors: ['warmingUp', 'unhealthy', 'diskFull'],
 })
@@ -53,25 +58,31 @@ export const health = operation({
 export const livez = operation({
   ...onLoop,
   name: 'livez',
-  description: 'Whether the process works: 503 says that only a restart helps. Warm-up, shutdown, load and a full disk are no reasons.',
+  description:
+    'Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load and a full disk do not cause it.',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/livez' }] },
-  output: shape('It works.', { status: Type.String({ examples: ['alive'], description: '`alive`; with 503 `failed` or `stuck`.' }) }),
+  output: shape('The process works.', {
+    status: Type.String({ examples: ['alive'], description: '`alive`; with 503 `failed` or `stuck`.' }),
+  }),
   errors: ['unhealthy'],
 })
 
 export const readyz = operation({
   ...onLoop,
   name: 'readyz',
-  description: 'Whether requests may come: 503 while the server warms up, shuts down, or lacks what its access mode needs.',
+  description: 'Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks what its access mode needs.',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/readyz' }] },
   input: Type.Object({
     mode: Type.Optional(
-      Type.String({ examples: ['read'], description: 'Ready for what: `read`, `write` or `wr`. Default: the access mode of the server.' }),
+      Type.String({
+        examples: ['read'],
+        description: 'Access to check for: `read`, `write` or `wr`. Default: the access mode of the server.',
+      }),
     ),
   }),
-  output: shape('It is ready.', {
+  output: shape('The server is ready.', {
     status: Type.String({ examples: ['ready'], description: '`ready`; with 503 `not_ready`, and a `reason`.' }),
     mode: Type.String({ examples: ['wr'] }),
   }),
@@ -81,7 +92,7 @@ export const readyz = operation({
 export const config = operation({
   ...onLoop,
   name: 'config',
-  description: 'What this server is and how it is configured',
+  description: 'Returns the version and the configuration of the server',
   permission: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/config' }] },
   output: shape('Configuration without secrets.', {
@@ -109,15 +120,15 @@ export const config = operation({
     graphql_enabled: Type.Boolean(),
     panelMode: Type.String(),
     replicationRole: Type.String(),
-    exposed: Type.Boolean({ description: 'True where access control is off and the server listens beyond the machine.' }),
-    warnings: Type.Array(Type.String(), { description: 'What the start complained about.' }),
+    exposed: Type.Boolean({ description: 'True if access control is off and the server listens on addresses beyond this machine.' }),
+    warnings: Type.Array(Type.String(), { description: 'Warnings reported at start.' }),
   }),
 })
 
 export const systemInfo = operation({
   ...onLoop,
   name: 'systemInfo',
-  description: 'The machine and the process',
+  description: 'Returns information about the machine and the process',
   permission: 'admin',
   http: { routes: [{ method: 'GET', path: '/v1/system/info' }] },
   output: shape('Machine and process.', {
@@ -125,15 +136,18 @@ export const systemInfo = operation({
     os: Type.String({ examples: ['linux'] }),
     arch: Type.String({ examples: ['amd64'] }),
     numCPU: Type.Integer(),
-    goVersion: Type.String({ description: 'The runtime: the name is the contract’s, the value names Node.', examples: ['node v20.20.0'] }),
+    goVersion: Type.String({
+      description: 'Runtime. The field name comes from the contract; the value names Node.',
+      examples: ['node v20.20.0'],
+    }),
     version: Type.String({ examples: ['2.9.17'] }),
-    uptimeSeconds: wholeNumber('Since the process started.'),
-    memoryTotal: wholeNumber('Bytes of the machine.'),
-    memoryUsed: wholeNumber('Resident bytes of the process.'),
-    memorySystem: wholeNumber('Bytes in use on the machine.'),
-    memoryHeap: wholeNumber('Bytes of the front end’s heap in use.'),
-    numGoroutines: Type.Integer({ description: 'Threads of the process: the name is the contract’s.' }),
-    cpuUsagePercent: Type.Number({ description: 'Of all cores together, 0 to 100, over the last second or more.' }),
+    uptimeSeconds: wholeNumber('Seconds since the process started.'),
+    memoryTotal: wholeNumber('Memory of the machine in bytes.'),
+    memoryUsed: wholeNumber('Resident memory of the process in bytes.'),
+    memorySystem: wholeNumber('Memory in use on the machine in bytes.'),
+    memoryHeap: wholeNumber('Heap in use of the front end in bytes.'),
+    numGoroutines: Type.Integer({ description: 'Number of threads of the process. The field name comes from the contract.' }),
+    cpuUsagePercent: Type.Number({ description: 'CPU usage of all cores together, 0 to 100, over the last second or more.' }),
     network: Type.Array(Type.Object({ name: Type.String(), addresses: Type.Array(Type.String()), flags: Type.Array(Type.String()) })),
   }),
 })
@@ -143,10 +157,10 @@ const named = Type.Array(Type.Object({ name: Type.String(), description: Type.St
 export const endpoints = operation({
   ...onLoop,
   name: 'endpoints',
-  description: 'Every operation on every surface',
+  description: 'Lists every operation of every protocol',
   permission: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/endpoints' }] },
-  output: shape('Operations by surface.', {
+  output: shape('Operations by protocol.', {
     http: Type.Array(
       Type.Object({
         method: Type.String({ examples: ['POST'] }),
@@ -163,7 +177,7 @@ export const endpoints = operation({
 export const openapi = operation({
   ...onLoop,
   name: 'openapi',
-  description: 'This interface as an OpenAPI 3.1 document',
+  description: 'Returns this interface as an OpenAPI 3.1 document',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/openapi.json' }] },
   output: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
@@ -172,7 +186,7 @@ export const openapi = operation({
 export const docs = operation({
   ...onLoop,
   name: 'docs',
-  description: 'This interface as a page to read',
+  description: 'Returns the reference of this interface as an HTML page',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/docs' }] },
   output: Type.String({ description: 'HTML.' }),
@@ -194,7 +208,7 @@ export const metrics = operation({
 export const stats = operation({
   ...onLoop,
   name: 'stats',
-  description: 'Counts and sizes of the database and its collections',
+  description: 'Returns counts and sizes of the database and its collections',
   permission: 'admin',
   cost: 'point',
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -206,15 +220,15 @@ export const stats = operation({
   },
   output: shape('Counts and sizes.', {
     databasePath: Type.String(),
-    databaseSize: wholeNumber('Bytes of the database file.'),
+    databaseSize: wholeNumber('Size of the database file in bytes.'),
     mode: Type.String({ examples: ['wr'] }),
     collections: Type.Array(
       Type.Object({
         name: Type.String(),
         documentCount: Type.Integer(),
         revisionCount: Type.Integer(),
-        metaIndexCount: Type.Integer({ description: 'Triples of document, metadata key and value.' }),
-        checksum: Type.String({ description: 'As /v1/checksum.' }),
+        metaIndexCount: Type.Integer({ description: 'Number of triples of document, metadata key and value.' }),
+        checksum: Type.String({ description: 'Checksum as in /v1/checksum.' }),
         type: Type.String({ examples: ['default'] }),
         description: Type.String(),
         icon: Type.String(),

@@ -6,20 +6,20 @@ export const retrievalFields = {
   retrievalMode: optional(
     word(
       ['parent', 'chunk', 'window'],
-      'What of its document a result shows: all of it, the passage that matched, or that with its neighbours.',
+      'Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours.',
       'parent',
     ),
   ),
-  windowSize: optional(wholeNumber('Passages on either side, in mode `window`.', { default: 1 })),
+  windowSize: optional(wholeNumber('In mode `window`: number of passages on either side.', { default: 1 })),
 }
 
 /** Results that contain a passage omit the content of their document by default. */
 export const includeContent = optional(
-  Type.Boolean({ description: 'Documents come with their content; without it `contentMd` is empty.', default: false }),
+  Type.Boolean({ description: 'Includes the content of documents; otherwise `contentMd` is empty.', default: false }),
 )
 export const contentBesidePassage = optional(
   Type.Boolean({
-    description: 'In the modes `chunk` and `window`: documents come with their content as well; without it `contentMd` is empty.',
+    description: 'In the modes `chunk` and `window`: also includes the content of documents; otherwise `contentMd` is empty.',
     default: false,
   }),
 )

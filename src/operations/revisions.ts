@@ -9,7 +9,7 @@ const common = { collections: named('collection'), group: 'Revisions', errors: [
 export const revisions = operation({
   ...common,
   name: 'revisions',
-  description: 'All kept versions of a document, newest first',
+  description: 'Lists all kept versions of a document, newest first',
   effect: 'read',
   permission: 'read',
   cost: 'search',
@@ -22,9 +22,9 @@ export const revisions = operation({
     revisions: Type.Array(
       Type.Object(
         {
-          timestamp: unixSeconds('When this version was written; what a restore takes.'),
-          revision: Type.Integer({ description: 'Number of the version, which tells those of one second apart.' }),
-          updatedAt: unixSeconds('Of the document in this version.'),
+          timestamp: unixSeconds('When this version was written; identifies it in a restore.'),
+          revision: Type.Integer({ description: 'Number of the version; distinguishes versions of the same second.' }),
+          updatedAt: unixSeconds('`updatedAt` of the document in this version.'),
           contentMd: Type.String(),
           meta: metaMap,
         },
@@ -40,15 +40,15 @@ export const revisions = operation({
 export const restoreRevision = operation({
   ...common,
   name: 'restoreRevision',
-  description: 'Writes an earlier version again, as a new one',
+  description: 'Restores an earlier version of a document by writing it as a new version',
   effect: 'write',
   permission: 'write',
   cost: 'write',
   http: { routes: [{ method: 'POST', path: '/v1/revisions/restore' }] },
   input: Type.Object({
     ...identity,
-    timestamp: unixSeconds('Of the version wanted; of several in that second the newest.'),
-    revision: optional(wholeNumber('Number of the version, where several share the second.')),
+    timestamp: unixSeconds('`timestamp` of the version. If several versions have the same second, the newest is restored.'),
+    revision: optional(wholeNumber('Number of the version, if several have the same second.')),
   }),
   output: Document,
   deadlineMs: DEADLINE_WRITE_MS,
@@ -57,13 +57,13 @@ export const restoreRevision = operation({
 
 const state = Type.Object({
   revision: Type.Integer({ description: 'Number of the version.' }),
-  timestamp: unixSeconds('When it was written.'),
+  timestamp: unixSeconds('When the version was written.'),
 })
 
 export const revisionDiff = operation({
   ...common,
   name: 'revisionDiff',
-  description: 'What changed between two versions of a document: content as a unified diff, metadata by key',
+  description: 'Compares two versions of a document: content as a unified diff, metadata by key',
   effect: 'read',
   permission: 'read',
   cost: 'search',
@@ -71,7 +71,7 @@ export const revisionDiff = operation({
   input: Type.Object({
     ...identity,
     from: optional(wholeNumber('Number of the older version. Default: the one kept before `to`.')),
-    to: optional(wholeNumber('Number of the newer version. Default: the present one.')),
+    to: optional(wholeNumber('Number of the newer version. Default: the current one.')),
   }),
   output: shape('The differences.', {
     collection: Type.String(),
@@ -79,14 +79,16 @@ export const revisionDiff = operation({
     lang: Type.String(),
     from: state,
     to: state,
-    diff: Type.String({ description: 'Unified, three lines of context; empty where the contents are the same.' }),
-    added: Type.Integer({ description: 'Lines.' }),
-    removed: Type.Integer({ description: 'Lines.' }),
-    isMinimal: Type.Boolean({ description: 'False where so much differs that a shorter diff was not looked for.' }),
+    diff: Type.String({ description: 'Unified diff with three lines of context; empty if the contents are equal.' }),
+    added: Type.Integer({ description: 'Number of added lines.' }),
+    removed: Type.Integer({ description: 'Number of removed lines.' }),
+    isMinimal: Type.Boolean({ description: 'False if the versions differ so much that a shorter diff was not searched for.' }),
     meta: Type.Object({
       added: metaMap,
       removed: metaMap,
-      changed: mapOf(Type.Object({ from: Type.Array(Type.String()), to: Type.Array(Type.String()) }), { description: 'By key.' }),
+      changed: mapOf(Type.Object({ from: Type.Array(Type.String()), to: Type.Array(Type.String()) }), {
+        description: 'Old and new values by key.',
+      }),
     }),
   }),
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -97,7 +99,7 @@ export const truncate = operation({
   collections: common.collections,
   group: common.group,
   name: 'truncate',
-  description: 'Deletes the older revisions of all documents of a collection, for good',
+  description: 'Permanently deletes the older revisions of all documents of a collection',
   effect: 'write',
   freesSpace: true,
   permission: 'write',
@@ -106,7 +108,7 @@ export const truncate = operation({
   input: Type.Object({
     collection,
     keepRevs: wholeNumber(
-      'Revisions that each document keeps, the newest; the present state is one of them. 0: no history at all, only the present states.',
+      'Number of newest revisions that each document keeps, including the current state. 0: no history, only the current states.',
       {
         examples: [5],
       },
@@ -117,8 +119,8 @@ export const truncate = operation({
   }),
   output: shape('What was deleted.', {
     status: Type.String({ examples: ['truncated'] }),
-    deleted: Type.Integer({ description: 'Revisions.' }),
-    errors: optional(Type.Array(Type.String(), { description: 'Damaged documents, which were left as they are; at most 50.' })),
+    deleted: Type.Integer({ description: 'Number of deleted revisions.' }),
+    errors: optional(Type.Array(Type.String(), { description: 'Damaged documents, which were left unchanged; at most 50.' })),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write./v1/truncate',

@@ -64,25 +64,25 @@ export function shape<const Of extends Fields>(description: string, fields: Of, 
 }
 
 export const collection = text('Name of the collection. Created by the first write.', 'blog')
-export const key = text('Key of the document, at most 1 024 bytes. Compared without regard to case.', 'hello-world')
-export const lang = text('Language code such as `en` or `en_GB`. Its spelling is kept.', 'en')
+export const key = text('Key of the document, at most 1 024 bytes. Case-insensitive.', 'hello-world')
+export const lang = text('Language code such as `en` or `en_GB`. Its case is preserved.', 'en')
 export const metaMap = mapOf(Type.Array(Type.String()), {
-  description: 'Metadata: each key holds a list of texts.',
+  description: 'Metadata: each key has a list of strings.',
   examples: [{ category: ['tutorial'], tags: ['markdown', 'search'] }],
 })
 /** One value of a facet. */
 export const FacetValue = Type.Object({ value: Type.String(), count: Type.Integer() }, { title: 'FacetValue' })
 export const facets = mapOf(Type.Array(FacetValue), {
   title: 'Facets',
-  description: 'With `facetBy`: by key, the values by count, then by value.',
+  description: 'With `facetBy`: values by key, ordered by count, then by value.',
 })
 export const filterMeta = mapOf(Type.Array(Type.String()), {
-  description: 'Metadata that documents must have: all keys, of each key any of the values.',
+  description: 'Metadata filter: documents must have every key, with at least one of its values.',
   examples: [{ category: ['tutorial', 'guide'] }],
 })
 export const ttl = wholeNumber('Seconds until the document expires. 0: never.', { examples: [3600] })
-export const limit = wholeNumber('Most results wanted. Above 10 000 counts as 10 000.', { default: 50 })
-export const offset = wholeNumber('Results to skip.', { default: 0 })
+export const limit = wholeNumber('Maximum number of results. Values above 10 000 count as 10 000.', { default: 50 })
+export const offset = wholeNumber('Number of results to skip.', { default: 0 })
 export const unixSeconds = (description: string): Schema<number> =>
   Type.Integer({ description: `${description} Unix seconds.`, examples: [1735689600] })
 
@@ -95,10 +95,10 @@ export const Document = Type.Object(
     key: Type.String({ examples: ['hello-world'] }),
     lang: Type.String({ examples: ['en'] }),
     meta: metaMap,
-    contentMd: Type.String({ description: 'The markdown text.', examples: ['# Hello\n\nA first document.'] }),
-    addedAt: unixSeconds('First write.'),
-    updatedAt: unixSeconds('Last write.'),
-    expiresAt: Type.Optional(unixSeconds('Present when a TTL is set.')),
+    contentMd: Type.String({ description: 'Markdown text.', examples: ['# Hello\n\nA first document.'] }),
+    addedAt: unixSeconds('Time of the first write.'),
+    updatedAt: unixSeconds('Time of the last write.'),
+    expiresAt: Type.Optional(unixSeconds('When the document expires; present if a TTL is set.')),
   },
   { title: 'Document' },
 )

@@ -8,9 +8,9 @@ import { asked, changed } from './settings_common.js'
 const common = { group: 'Full-text search', collections: named('collection'), feature: 'spell' } as const
 const corrected = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
-const misspelled = text('What to correct, at most 64 KB.', 'markdwon serach')
+const misspelled = text('Text to correct, at most 64 KB.', 'markdwon serach')
 const knowing = Type.String({
-  description: 'Collection whose words and dictionary count as right. Without it only the stop words of the language are known.',
+  description: 'Collection whose words and dictionary count as correct. Without it, only the stop words of the language are known.',
   examples: ['blog'],
 })
 
@@ -18,23 +18,23 @@ export const spellSuggest = operation({
   ...common,
   ...corrected,
   name: 'spellSuggest',
-  description: 'Suggests corrections for the words of a text that a collection does not know',
+  description: 'Suggests corrections for the words of a text that are unknown in a collection',
   http: { routes: [{ method: 'POST', path: '/v1/spell-suggest' }] },
   input: Type.Object({
     collection: optional(knowing),
     text: misspelled,
     lang,
-    maxSuggestions: optional(wholeNumber('Most suggestions for each word. Above 20 counts as 20.', { default: 5 })),
+    maxSuggestions: optional(wholeNumber('Maximum number of suggestions per word. Values above 20 count as 20.', { default: 5 })),
   }),
   output: shape('Suggestions.', {
     originalText: Type.String(),
-    suggestedText: Type.String({ description: 'The text with the first suggestion of each word.' }),
+    suggestedText: Type.String({ description: 'The text with each unknown word replaced by its first suggestion.' }),
     tokenSuggestions: Type.Array(
       Type.Object({
-        token: Type.String({ description: 'A word of the text that is not known.' }),
+        token: Type.String({ description: 'Unknown word of the text.' }),
         suggestions: Type.Array(Type.String(), { description: 'Best first.' }),
-        original: Type.String({ description: 'As `token`.' }),
-        corrected: Type.String({ description: 'The first suggestion; the word itself where there is none.' }),
+        original: Type.String({ description: 'Same as `token`.' }),
+        corrected: Type.String({ description: 'The first suggestion; the word itself if there is none.' }),
         confidence: Type.Number({ description: '0 to 1.' }),
       }),
     ),
@@ -45,7 +45,7 @@ export const spellCleanup = operation({
   ...common,
   ...corrected,
   name: 'spellCleanup',
-  description: 'Corrects the words of a text that a collection does not know',
+  description: 'Corrects the words of a text that are unknown in a collection',
   http: { routes: [{ method: 'POST', path: '/v1/spell-cleanup' }] },
   input: Type.Object({ collection: optional(knowing), text: misspelled, lang }),
   output: shape('The corrected text.', {
@@ -55,13 +55,13 @@ export const spellCleanup = operation({
   }),
 })
 
-const words = Type.Array(Type.String(), { description: 'At most 5 000.', examples: [['kubernetes', 'etcd']] })
+const words = Type.Array(Type.String(), { description: 'Words, at most 5 000.', examples: [['kubernetes', 'etcd']] })
 
 export const getSpellDictionary = operation({
   ...common,
   ...asked,
   name: 'getSpellDictionary',
-  description: 'Words that a collection counts as right beside those of its documents',
+  description: 'Lists the words that count as correct in a collection in addition to those of its documents',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/spell-dictionary' }] },
   input: Type.Object({ collection, lang }),
@@ -72,15 +72,15 @@ export const addSpellWords = operation({
   ...common,
   ...changed,
   name: 'addSpellWords',
-  description: 'Adds words to the dictionary of a collection. Holds from the next search on.',
+  description: 'Adds words to the dictionary of a collection. Takes effect with the next search.',
   http: { routes: [{ method: 'PUT', path: '/v1/spell-dictionary' }] },
   input: Type.Object({
     collection,
     lang,
     words,
-    frequency: optional(wholeNumber('As if so many documents had each of them.', { default: 100 })),
+    frequency: optional(wholeNumber('Number of documents that each word counts for.', { default: 100 })),
   }),
-  output: shape('Done.', { added: Type.Integer({ description: 'Words that were not in it before.' }) }),
+  output: shape('Done.', { added: Type.Integer({ description: 'Number of words that were not in the dictionary before.' }) }),
   audit: 'write./v1/spell-dictionary',
 })
 
@@ -88,10 +88,10 @@ export const deleteSpellWords = operation({
   ...common,
   ...changed,
   name: 'deleteSpellWords',
-  description: 'Takes words out of the dictionary of a collection',
+  description: 'Removes words from the dictionary of a collection',
   http: { routes: [{ method: 'DELETE', path: '/v1/spell-dictionary' }] },
   input: Type.Object({ collection, lang, words }),
-  output: shape('Done.', { removed: Type.Integer({ description: 'Words that were in it.' }) }),
+  output: shape('Done.', { removed: Type.Integer({ description: 'Number of words that were in the dictionary.' }) }),
   audit: 'write./v1/spell-dictionary',
 })
 

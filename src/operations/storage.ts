@@ -10,17 +10,17 @@ const collection = Type.Integer({ description: 'Id of a collection.' })
 
 export const misplacedBodies = internal({
   name: 'misplacedBodies',
-  description: 'Documents whose bodies do not lie where the configuration of their collection says',
+  description: 'Lists documents whose bodies are not stored where the configuration of their collection specifies',
   effect: 'read',
   cost: 'heavy',
-  input: Type.Object({ collection, docid: Type.Integer({ description: 'The first to look at.' }) }),
+  input: Type.Object({ collection, docid: Type.Integer({ description: 'First docid to examine.' }) }),
   output: Type.Object({ collection, docids: Type.Array(Type.Integer()), next: Type.Array(Type.Integer()) }),
   deadlineMs: DEADLINE_HEAVY_MS,
 })
 
 export const moveBodies = internal({
   name: 'moveBodies',
-  description: 'Moves bodies to where the configuration of their collection says',
+  description: 'Moves bodies to where the configuration of their collection specifies',
   effect: 'write',
   cost: 'heavy',
   input: Type.Object({ collection, docids: Type.Array(Type.Integer()) }),
@@ -30,21 +30,21 @@ export const moveBodies = internal({
 
 export const bodyLocations = internal({
   name: 'bodyLocations',
-  description: 'Places in object stores',
+  description: 'Lists locations in object stores',
   effect: 'read',
   cost: 'point',
   input: Type.Object({}),
   output: Type.Object({
     folder: Type.String(),
     hasObjects: Type.Boolean(),
-    locations: Type.Array(Type.Object({ id: Type.Integer() }), { description: 'With where each is and who asks: never for a client.' }),
+    locations: Type.Array(Type.Object({ id: Type.Integer() }), { description: 'Includes addresses and credentials: never for a client.' }),
   }),
   deadlineMs: DEADLINE_POINT_MS,
 })
 
 export const unwantedObjects = internal({
   name: 'unwantedObjects',
-  description: 'Which objects no body refers to, nor has for as long as they are kept',
+  description: 'Lists objects that no body references, or has referenced within the retention period',
   effect: 'read',
   cost: 'heavy',
   input: Type.Object({ ids: Type.Array(Type.String()) }),
@@ -54,7 +54,7 @@ export const unwantedObjects = internal({
 
 export const forgetReleases = internal({
   name: 'forgetReleases',
-  description: "Forgets since when objects have been nobody's that are kept no longer, or have been removed",
+  description: 'Deletes the release timestamps of objects whose retention period has ended, or that were removed',
   effect: 'write',
   cost: 'heavy',
   input: Type.Object({ swept: Type.Array(Type.String()) }),
@@ -64,13 +64,13 @@ export const forgetReleases = internal({
 
 export const clearObjects = internal({
   name: 'clearObjects',
-  description: 'Which objects show an encrypted collection in clear, and are referred to by no body any more',
+  description: 'Lists plaintext objects of encrypted collections that no body references any longer',
   effect: 'read',
   cost: 'point',
   input: Type.Object({ from: Type.String() }),
   output: Type.Object({
     objects: Type.Array(Type.Object({ row: Type.String(), key: Type.String(), since: Type.Integer() }), {
-      description: 'With where each is and who asks, where that can be told: never for a client.',
+      description: 'Includes addresses and credentials where they are known: never for a client.',
     }),
     folder: Type.String(),
     next: Type.String(),

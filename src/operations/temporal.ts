@@ -16,16 +16,16 @@ const common = {
   audit: null,
 } as const
 const range = {
-  from: optional(unixSeconds('Not before. Default: 30 days ago.')),
-  to: optional(unixSeconds('Before. Default: now, the present second included.')),
+  from: optional(unixSeconds('Start of the range, inclusive. Default: 30 days ago.')),
+  to: optional(unixSeconds('End of the range, exclusive. Default: now, including the current second.')),
 }
-const docId = Type.String({ description: 'As `id` of the document.', examples: ['blog|hello-world|en'] })
+const docId = Type.String({ description: '`id` of the document.', examples: ['blog|hello-world|en'] })
 const types = ['create', 'update', 'access']
 
 export const temporalQuery = operation({
   ...common,
   name: 'temporalQuery',
-  description: 'What a document has gone through, by time: writes, and reads where the collection tracks them (`trackAccess`)',
+  description: 'Lists the events of a document by time: writes, and reads if the collection tracks them (`trackAccess`)',
   cost: 'point',
   deadlineMs: DEADLINE_POINT_MS,
   http: { routes: [{ method: 'POST', path: '/v1/temporal/query' }] },
@@ -33,7 +33,9 @@ export const temporalQuery = operation({
     ...identity,
     eventType: optional(word(types, 'Only events of this type.')),
     ...range,
-    limit: optional(wholeNumber('Most events wanted, the earliest. Above 10 000 counts as 10 000.', { default: 100 })),
+    limit: optional(
+      wholeNumber('Maximum number of events; the earliest are returned. Values above 10 000 count as 10 000.', { default: 100 }),
+    ),
   }),
   output: shape('Events, ascending by time.', {
     collection: Type.String(),
@@ -42,11 +44,11 @@ export const temporalQuery = operation({
       Type.Object({
         docId,
         eventType: Type.String({ examples: types }),
-        timestamp: unixSeconds('When.'),
-        actor: Type.Optional(Type.String({ description: 'Who, where that is known.' })),
+        timestamp: unixSeconds('Time of the event.'),
+        actor: Type.Optional(Type.String({ description: 'Who caused the event, if known.' })),
       }),
     ),
-    total: Type.Integer({ description: 'Events in the range, before the limit.' }),
+    total: Type.Integer({ description: 'Number of events in the range, before the limit is applied.' }),
   }),
   errors: ['notFound'],
 })
@@ -54,22 +56,22 @@ export const temporalQuery = operation({
 export const temporalHot = operation({
   ...common,
   name: 'temporalHot',
-  description: 'The documents of a collection that were read most, where it counts reads (`trackHot`, `trackAccess`)',
+  description: 'Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`)',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
   http: { routes: [{ method: 'POST', path: '/v1/temporal/hot' }] },
   input: Type.Object({
     collection,
-    topN: optional(wholeNumber('Most documents wanted. Above 1 000 counts as 1 000.', { default: 10 })),
-    since: optional(unixSeconds('Only documents that were read then or later.')),
+    topN: optional(wholeNumber('Maximum number of documents. Values above 1 000 count as 1 000.', { default: 10 })),
+    since: optional(unixSeconds('Only documents that were read at this time or later.')),
   }),
-  output: shape('Most read first; of equals the older document.', {
+  output: shape('Most read documents first; with equal counts, older documents first.', {
     collection: Type.String(),
     entries: Type.Array(
       Type.Object({
         docId,
-        accessCount: Type.Integer({ description: 'Reads since the document was made or tracking began.' }),
-        lastAccessAt: unixSeconds('The last of them.'),
+        accessCount: Type.Integer({ description: 'Number of reads since the document was created or tracking began.' }),
+        lastAccessAt: unixSeconds('Time of the last read.'),
         document: Type.Optional(Document),
       }),
     ),
@@ -79,28 +81,28 @@ export const temporalHot = operation({
 export const temporalHistogram = operation({
   ...common,
   name: 'temporalHistogram',
-  description: 'Events of a collection by day, week or month',
+  description: 'Counts the events of a collection by day, week or month',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
   http: { routes: [{ method: 'POST', path: '/v1/temporal/histogram' }] },
   input: Type.Object({
     collection,
-    eventType: optional(word(types, 'Events of this type.', 'access')),
+    eventType: optional(word(types, 'Type of the events to count.', 'access')),
     interval: optional(word(['day', 'week', 'month'], 'UTC; weeks begin on Monday.', 'day')),
     ...range,
   }),
-  output: shape('Counted by whole minutes, kept for 400 days.', {
+  output: shape('Event counts by bucket. They are counted by whole minutes and kept for 400 days.', {
     collection: Type.String(),
     eventType: Type.String(),
     interval: Type.String(),
     buckets: Type.Array(
       Type.Object({
         label: Type.String({ examples: ['2024-01-31', '2024-W05', '2024-01'] }),
-        from: unixSeconds('Where the bucket begins.'),
-        to: unixSeconds('Where the next one begins.'),
+        from: unixSeconds('Start of the bucket.'),
+        to: unixSeconds('Start of the next bucket.'),
         count: Type.Integer(),
       }),
-      { description: 'Those in which something happened, ascending.' },
+      { description: 'Buckets with events, in ascending order.' },
     ),
   }),
 })

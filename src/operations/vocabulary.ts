@@ -3,22 +3,22 @@ import { Type } from './json_schema.js'
 import { collection, mapOf, operation, shape, text } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
 
-const term = text('A word or a few; compared without regard to case.', 'car')
-const synonyms = Type.Array(Type.String(), { description: 'At most 64.', examples: [['automobile', 'motor vehicle']] })
+const term = text('One word or a few; case-insensitive.', 'car')
+const synonyms = Type.Array(Type.String(), { description: 'Synonyms, at most 64.', examples: [['automobile', 'motor vehicle']] })
 
 export const listSynonyms = operation({
   ...inCollection,
   ...asked,
   name: 'listSynonyms',
-  description: 'The synonyms of a collection',
+  description: 'Lists the synonyms of a collection',
   cost: 'search',
   http: { routes: [{ method: 'GET', path: '/v1/synonyms' }] },
   input: Type.Object({ collection }),
-  output: shape('Both documented forms at once.', {
+  output: shape('An object with the fields of both documented forms.', {
     collection: Type.String(),
-    synonyms: mapOf(Type.Array(Type.String()), { description: 'By term.' }),
+    synonyms: mapOf(Type.Array(Type.String()), { description: 'Synonyms by term.' }),
     entries: Type.Array(Type.Object({ term: Type.String(), synonyms: Type.Array(Type.String()) })),
-    total: Type.Integer({ description: 'Terms.' }),
+    total: Type.Integer({ description: 'Number of terms.' }),
   }),
 })
 
@@ -27,7 +27,7 @@ export const setSynonyms = operation({
   ...changed,
   name: 'setSynonyms',
   description:
-    'Gives a term its synonyms, in place of those that it had: a search for the term finds them, too. Holds from the next search on.',
+    'Sets the synonyms of a term, replacing existing ones: a search for the term also finds its synonyms. Takes effect with the next search.',
   http: { routes: [{ method: 'POST', path: '/v1/synonyms' }] },
   input: Type.Object({ collection, term, synonyms }),
   output: shape('Done.', { status: Type.String({ examples: ['ok'] }) }),
@@ -38,21 +38,21 @@ export const deleteSynonyms = operation({
   ...inCollection,
   ...changed,
   name: 'deleteSynonyms',
-  description: 'Takes the synonyms of a term away',
+  description: 'Removes the synonyms of a term',
   http: { routes: [{ method: 'DELETE', path: '/v1/synonyms' }] },
   input: Type.Object({ collection, term }),
-  output: shape('Done, also where there were none.', { status: Type.String({ examples: ['deleted'] }) }),
+  output: shape('Done, even if there were none.', { status: Type.String({ examples: ['deleted'] }) }),
   audit: 'write./v1/synonyms',
 })
 
-const words = Type.Array(Type.String(), { description: 'At most 2 000.', examples: [['foo', 'bar']] })
-const errors = Type.Optional(Type.Array(Type.String(), { description: 'Words that were left as they are, and why.' }))
+const words = Type.Array(Type.String(), { description: 'Words, at most 2 000.', examples: [['foo', 'bar']] })
+const errors = Type.Optional(Type.Array(Type.String(), { description: 'Words that were left unchanged, with the reason.' }))
 
 export const listStopWords = operation({
   ...inCollection,
   ...asked,
   name: 'listStopWords',
-  description: 'Words that searches of a collection pass over: those of the default language and its own',
+  description: 'Lists the words that searches of a collection ignore: those of the default language and its own',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/stopwords' }] },
   input: Type.Object({ collection }),
@@ -69,12 +69,12 @@ export const addStopWords = operation({
   ...inCollection,
   ...changed,
   name: 'addStopWords',
-  description: 'Adds stop words to a collection. Holds from the next search on.',
+  description: 'Adds stop words to a collection. Takes effect with the next search.',
   http: { routes: [{ method: 'POST', path: '/v1/stopwords' }] },
   input: Type.Object({ collection, words }),
   output: shape('Done.', {
     status: Type.String({ examples: ['ok'] }),
-    added: Type.Integer({ description: 'Words that were none before.' }),
+    added: Type.Integer({ description: 'Number of words that were not stop words before.' }),
     errors,
   }),
   audit: 'write./v1/stopwords',
@@ -84,7 +84,7 @@ export const deleteStopWords = operation({
   ...inCollection,
   ...changed,
   name: 'deleteStopWords',
-  description: 'Takes stop words of a collection away. Default ones stay.',
+  description: 'Removes stop words of a collection. Default stop words are kept.',
   http: { routes: [{ method: 'DELETE', path: '/v1/stopwords' }] },
   input: Type.Object({ collection, words }),
   output: shape('Done.', { status: Type.String({ examples: ['deleted'] }), deleted: Type.Integer(), errors }),
