@@ -122,6 +122,7 @@ function ticketOf(client: number): Ticket {
     batch: 1,
     onCommitted: null,
     sink: null,
+    audit: null,
   }
 }
 

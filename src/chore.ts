@@ -112,7 +112,9 @@ export class Chore implements Service {
     }
     this.#wokenAt = Infinity
     this.#enter('running')
-    this.#running = this.#run()
+    const running = this.#run()
+    // A round that threw synchronously has ended already.
+    if (this.#state === 'running') this.#running = running
   }
 
   /** Never rejects. */

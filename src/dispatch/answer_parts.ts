@@ -39,5 +39,6 @@ export function nextPartOf(before: Ticket, stream: number, sink: AnswerSink): Ti
     bodyBytes: 0,
     batch: 0,
     sink,
+    audit: null,
   }
 }

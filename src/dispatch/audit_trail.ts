@@ -1,35 +1,43 @@
 /**
- * Emits the audit events of all requests of every surface in one place. An event has the action of the
- * operation's row, the actor and the result. Without listeners the cost is one check. Front-end thread only.
+ * Audit events of all requests of every surface, in one place. An event has the action of the operation's
+ * row, the actor and the result. It is emitted when the outcome is known, whether or not a client still waits
+ * for it: exactly one event for each request that was submitted. Without listeners the cost is one check.
+ * Front-end thread only.
  */
-import { isInternal } from '../operations/operation.js'
+import type { Principal } from '../access/principal.js'
+import { isInternal, type AnyOperation } from '../operations/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
-import type { DispatchRequest } from './ticket.js'
 
-export class AuditTrail {
-  /** @returns the request with a sink that emits the event when the request is answered */
-  watch(request: DispatchRequest): DispatchRequest {
-    const { operation } = request.admitted
-    if (!isAuditWanted() || isInternal(operation) || operation.audit === null) return request
-    const { audit, auditDetail } = operation
-    const { sink, principal } = request
-    return {
-      ...request,
-      sink: {
-        answer: (answer) => {
-          const detail = auditDetail === undefined ? undefined : detailOf(answer, auditDetail)
-          emitAuditEvent({ action: audit, actor: principal.name, result: answer.code === null ? 'ok' : 'fail', detail })
-          sink.answer(answer)
-        },
-      },
-    }
-  }
+/** An event that lacks its result. */
+export interface PendingEvent {
+  readonly action: string
+  readonly actor: string
+  /** Field of the answer that the event names. */
+  readonly detailField: string | undefined
+}
+
+/** Null if nothing listens or the operation is not audited. */
+export function pendingEvent(operation: AnyOperation, principal: Principal): PendingEvent | null {
+  if (!isAuditWanted() || isInternal(operation) || operation.audit === null) return null
+  return { action: operation.audit, actor: principal.name, detailField: operation.auditDetail }
+}
+
+/**
+ * Emits the event of a request, once.
+ * @param answer the outcome; null if the request has had no effect, or an unknown one
+ */
+export function emitOutcome(request: { audit: PendingEvent | null }, answer: OutgoingAnswer | null): void {
+  if (request.audit === null) return
+  const { action, actor, detailField } = request.audit
+  request.audit = null
+  const isDone = answer !== null && answer.code === null
+  const detail = isDone && detailField !== undefined ? detailOf(answer, detailField) : undefined
+  emitAuditEvent({ action, actor, result: isDone ? 'ok' : 'fail', detail })
 }
 
 /** Returns a field of a JSON answer if its value is a string. */
-function detailOf({ code, body }: OutgoingAnswer, field: string): string | undefined {
-  if (code !== null) return undefined
+function detailOf({ body }: OutgoingAnswer, field: string): string | undefined {
   const parsed = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as Readonly<Record<string, unknown>>
   const value = parsed[field]
   return typeof value === 'string' ? value : undefined

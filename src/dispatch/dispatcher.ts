@@ -25,7 +25,7 @@ import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
-import { AuditTrail } from './audit_trail.js'
+import { emitOutcome, pendingEvent } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
@@ -48,7 +48,6 @@ export class Dispatcher {
   readonly admission: Admission
   readonly #suspensions: Suspensions
   readonly #cached: CachedAnswers
-  readonly #audit = new AuditTrail()
   /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
   readonly #sweep: NodeJS.Timeout
@@ -81,13 +80,13 @@ export class Dispatcher {
       settled: () => this.#scheduleDrain(),
       switchTo: (generation) => this.#switchTo(generation),
     })
-    this.#slots = new SlotTable(control)
+    this.#slots = new SlotTable(control, surfaces)
     this.#reads = new ReadScheduler(config.searchesMax)
     this.#queues = requestQueues(config.limits, surfaces)
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
 
-  /** Sets the pools. Requests that are submitted earlier wait in their queues. */
+  /** Sets the pools. Earlier requests wait in their queues. */
   attach(pools: LanePools): void {
     this.#pools = pools
   }
@@ -102,11 +101,12 @@ export class Dispatcher {
   }
 
   /** @returns the ticket, by which the request can be abandoned; null if the request is already answered */
-  submit(asked: DispatchRequest): Ticket | null {
-    const { operation, surface } = asked.admitted
-    const request = this.#audit.watch(asked)
+  submit(request: DispatchRequest): Ticket | null {
+    const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) {
-      request.sink.answer(this.loop.answer(operation, request))
+      const answer = this.loop.answer(operation, request)
+      emitOutcome({ audit: pendingEvent(operation, request.principal) }, answer)
+      request.sink.answer(answer)
       return null
     }
     const sink = this.#cached.sinkFor(request)
@@ -116,6 +116,7 @@ export class Dispatcher {
     const isBarred = operation.notDuringRestore === true && this.#slots.has('restore')
     if (isBarred || this.#queues[queue].isFullFor(surface) || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)
+      emitOutcome(ticket, null)
       sink.answer(refusal(isBarred ? 'restoring' : 'overloaded'))
       return null
     }
@@ -156,7 +157,10 @@ export class Dispatcher {
    * retryable 503. Used when the process must not continue.
    */
   failEverything(): void {
-    this.#slots.forEach((one) => this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'))
+    this.#slots.forEach((one) => {
+      emitOutcome(one, null)
+      this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown')
+    })
   }
 
   onAnswer(answer: LaneAnswer): void {
@@ -173,13 +177,10 @@ export class Dispatcher {
       this.#committed(ticket, answer.kind === 'dropped' ? null : { ...answer, body: Buffer.from(answer.body) })
       return
     }
-    if (answer.stream === 0) {
-      this.#finish(ticket, answer)
-      return
-    }
+    if (answer.stream === 0) return this.#finish(ticket, answer.kind === 'dropped' ? refusal('deadline') : answer)
     const sink = ticket.sink
     ticket.sink = null
-    this.#end(ticket)
+    this.#end(ticket, answer)
     const rest = restOf(
       (next) => this.#goOn(ticket, answer.stream, next),
       (last) => this.abandon(last),
@@ -191,7 +192,7 @@ export class Dispatcher {
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
     const sink = ticket.sink
     ticket.sink = null
-    this.#end(ticket)
+    this.#end(ticket, answer)
     sink?.answer(answer)
   }
 
@@ -272,7 +273,7 @@ export class Dispatcher {
       ticket.batch = 0
       this.#answer(ticket, code)
       if (ticket.onCommitted !== null) this.#committed(ticket, refusal(code))
-      else this.#end(ticket)
+      else this.#end(ticket, null)
     }
   }
 
@@ -294,7 +295,7 @@ export class Dispatcher {
   #forward(ticket: Ticket, command: Uint8Array): void {
     if (ticket.sink === null) {
       // Nothing has been written: a request whose client has disconnected needs no commit.
-      this.#end(ticket)
+      this.#end(ticket, null)
       return
     }
     this.#queueCommit(ticket, command)
@@ -372,7 +373,7 @@ export class Dispatcher {
       if (head.sink !== null || head.stream !== 0) return head
       items.shift()
       if (head.onCommitted !== null) this.#committed(head, null)
-      else this.#end(head)
+      else this.#end(head, null)
     }
     return undefined
   }
@@ -435,7 +436,9 @@ export class Dispatcher {
     sink.answer(refusal(code))
   }
 
-  #end(ticket: Ticket): void {
+  /** @param outcome null if the request has had no effect, or an unknown one */
+  #end(ticket: Ticket, outcome: OutgoingAnswer | null): void {
+    emitOutcome(ticket, outcome)
     this.#slots.release(ticket)
     ticket.batch = 0
     ticket.body = null

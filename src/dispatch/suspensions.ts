@@ -127,8 +127,12 @@ export class Suspensions {
   async #switch(ticket: Ticket, { generation, body }: SwitchFirst): Promise<void> {
     let answer = successOf(body)
     try {
-      if (ticket.sink !== null) await this.resumption.switchTo(generation)
-      log.info('restored', { backup: (JSON.parse(body) as { readonly restored: string }).restored })
+      // Without a client the prepared generation is not served; the next start removes it.
+      if (ticket.sink === null) answer = refusal('deadline')
+      else {
+        await this.resumption.switchTo(generation)
+        log.info('restored', { backup: (JSON.parse(body) as { readonly restored: string }).restored })
+      }
     } catch (error) {
       log.error('restore', { fault: error })
       answer = refusalWith('restoreFailed', `restore failed: ${(error as Error).message}`)

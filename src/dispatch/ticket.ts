@@ -10,6 +10,7 @@ import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import type { Admitted } from './admission.js'
+import { pendingEvent, type PendingEvent } from './audit_trail.js'
 import type { Surface } from './surface.js'
 
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */
@@ -56,6 +57,8 @@ export interface Ticket {
   onCommitted: ((answer: OutgoingAnswer | null) => void) | null
   /** Null once the ticket is answered or abandoned. */
   sink: AnswerSink | null
+  /** The audit event to emit when the outcome is known. Null: none, or emitted already. */
+  audit: PendingEvent | null
 }
 
 export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
@@ -80,5 +83,6 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     batch: 0,
     onCommitted: null,
     sink: request.sink,
+    audit: pendingEvent(operation, request.principal),
   }
 }

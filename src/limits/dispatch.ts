@@ -6,6 +6,11 @@ import { KIB, MIB } from './units.js'
  * lanes (65 x 2 x 16 reads + 2 x 256 commands).
  */
 export const SLOTS_MAX = 12_288
+/**
+ * Slots reserved for requests for further parts of answers: each lane has at most ANSWER_STREAMS_MAX (16)
+ * answers in parts, and only the bulk lane and the long lane make them.
+ */
+export const SLOTS_FOR_PARTS = 64
 /** Requests of class point that wait for a read lane. At 20 us each, 4 096 wait 80 ms. */
 export const QUEUE_POINT_REQUESTS_MAX = 4096
 /**

@@ -49,6 +49,7 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
     batch: 0,
     onCommitted: null,
     sink: null,
+    audit: null,
     ...change,
   }
 }

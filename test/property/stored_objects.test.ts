@@ -56,12 +56,12 @@ interface Target {
 
 type Operation =
   | (Target & { readonly kind: 'put'; readonly content: string; readonly keep: boolean; readonly ttl: number | null })
-  | (Target & { readonly kind: 'place' | 'meta' | 'delete' | 'share' | 'trim'; readonly count: number })
+  | (Target & { readonly kind: 'move' | 'meta' | 'delete' | 'share' | 'trim'; readonly count: number })
   | { readonly kind: 'drop'; readonly collection: string }
   | { readonly kind: 'seal'; readonly collection: string; readonly isSealed: boolean }
   | { readonly kind: 'restart' | 'reseal' | 'forget' | 'wait' | 'purge' }
 
-type Change = Extract<Operation, { kind: 'place' | 'meta' | 'delete' | 'share' | 'trim' }>
+type Change = Extract<Operation, { kind: 'move' | 'meta' | 'delete' | 'share' | 'trim' }>
 
 const collection = fc.constantFrom('blog', 'wiki')
 const target = { collection, key: fc.constantFrom('a', 'b', 'c'), where: fc.constantFrom<Where>(null, MEMORY_LOCATION, 1, 2) }
@@ -85,7 +85,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 9,
     arbitrary: fc.record({
       ...target,
-      kind: fc.constantFrom<Change['kind']>('place', 'place', 'meta', 'delete', 'share', 'trim'),
+      kind: fc.constantFrom<Change['kind']>('move', 'move', 'meta', 'delete', 'share', 'trim'),
       count: fc.nat({ max: 3 }),
     }),
   },
@@ -186,7 +186,7 @@ class Run {
     this.#primary = this.#primary === 1 ? 2 : 1
     this.store = this.openStore()
     this.writer = this.openWriter()
-    const work = lostBodiesWork({ store: this.store, held: this.places } as unknown as LaneContext)
+    const work = lostBodiesWork({ store: this.store, sharedBodies: this.places } as unknown as LaneContext)
     for (let isMore = work !== undefined; isMore;) {
       await this.writer.group(
         () => this.now,
@@ -284,7 +284,7 @@ class Run {
     const head = this.store.read((view) => this.head(view, op.collection, op.key))
     assert.equal(head !== undefined, document !== undefined, `${op.collection}/${op.key} is there in one of store and model`)
     if (head === undefined || document === undefined || isExpired(head, this.now)) return
-    if (op.kind === 'place') return this.place(op, head, document)
+    if (op.kind === 'move') return this.place(op, head, document)
     if (op.kind === 'meta') return this.update(op, head, document)
     if (op.kind === 'share') return this.share(op, head, document)
     await this.write((transaction, effects) => {

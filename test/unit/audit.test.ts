@@ -3,27 +3,22 @@ import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import { it } from 'node:test'
 import { ANONYMOUS } from '../../src/access/principal.js'
-import { Admission } from '../../src/dispatch/admission.js'
 import { refusal, successOf } from '../../src/dispatch/answers.js'
-import { AuditTrail } from '../../src/dispatch/audit_trail.js'
+import { emitOutcome, pendingEvent } from '../../src/dispatch/audit_trail.js'
 import { operations } from '../../src/operations/index.js'
 import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
-import { ControlBlock } from '../../src/wire/control_block.js'
 
 const events: AuditEvent[] = []
 subscribe(AUDIT_CHANNEL, (event) => events.push(event as AuditEvent))
 
-const admission = new Admission(ControlBlock.create())
-const trail = new AuditTrail()
-
 function answered(name: string, answer: OutgoingAnswer, actor = ''): void {
   const operation = operations.find((row) => row.name === name)
   assert.ok(operation !== undefined)
-  const admitted = admission.admitOwn(operation)
-  const input = { form: 'json', head: '', params: [], body: null, mayCompress: false } as const
   const principal = actor === '' ? ANONYMOUS : { ...ANONYMOUS, name: actor }
-  trail.watch({ admitted, input, principal, acceptedAt: 0, sink: { answer: () => undefined } }).sink.answer(answer)
+  const request = { audit: pendingEvent(operation, principal) }
+  emitOutcome(request, answer)
+  emitOutcome(request, refusal('internal'))
 }
 
 it('audit: every operation that names an event emits it, once, with how it ended; the others emit none', () => {

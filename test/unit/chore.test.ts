@@ -117,6 +117,18 @@ describe('a chore', () => {
     assert.deepEqual(subject.counted, [true, true, true, true, false, true, true])
   })
 
+  it('chore: a wake-up ends the rest after a failure, also of a round that threw at once', async () => {
+    const subject = new Subject(() => {
+      throw new Error('no')
+    })
+    subject.chore.start()
+    await subject.clock.advance(1)
+    assert.equal(subject.begun.length, 1)
+    subject.chore.wake()
+    await subject.clock.advance(1)
+    assert.equal(subject.begun.length, 2)
+  })
+
   it('chore: its stop waits for the round under way, which is told, and nothing runs afterwards', async () => {
     let finish = (): void => undefined
     let told: AbortSignal | undefined

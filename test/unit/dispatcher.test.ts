@@ -3,10 +3,12 @@
  * disconnected, whose deadline has passed, or that queue together with searches.
  */
 import assert from 'node:assert/strict'
+import { subscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { loadConfig } from '../../src/config/config.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
@@ -15,6 +17,7 @@ import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { operationByName } from '../../src/operations/index.js'
 import type { AnyOperation } from '../../src/operations/operation.js'
 import { BATCH_SEARCHES_MAX } from '../../src/limits/dispatch.js'
+import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 
@@ -81,6 +84,27 @@ describe('dispatcher', () => {
     assert.equal(lost.status, 503)
     assert.equal(lost.text, '{"error":"outcome unknown"}')
     assert.equal((await ask(requestOf('add', DOCUMENT))).status, 200)
+  })
+
+  it('a write whose client has gone, or whose deadline passed, has one audit event, which says what became of it', async () => {
+    await dispatcher.idle()
+    const events: AuditEvent[] = []
+    subscribe(AUDIT_CHANNEL, (event) => events.push(event as AuditEvent))
+    const ends = { committed: 0, dropped: 0 }
+    // The turn of the event loop in which the client disconnects decides how far the write has come.
+    for (let turns = 0; turns < 60; turns++) {
+      events.length = 0
+      const key = `audited${turns}`
+      const deadline = turns % 2 === 0 ? {} : { deadlineMs: 1 }
+      const ticket = dispatcher.submit({ ...requestOf('add', { ...DOCUMENT, key }, deadline), sink: { answer: () => undefined } })
+      for (let at = 0; at < turns; at++) await turn()
+      if (ticket !== null && turns % 2 === 0) dispatcher.abandon(ticket)
+      await dispatcher.idle()
+      const isStored = (await ask(requestOf('get', { ...DOCUMENT, key }))).status === 200
+      assert.deepEqual(events.map(({ action, result }) => [action, result]), [['write./v1/add', isStored ? 'ok' : 'fail']], key) // prettier-ignore
+      ends[isStored ? 'committed' : 'dropped']++
+    }
+    assert.ok(ends.committed > 0 && ends.dropped > 0, JSON.stringify(ends))
   })
 
   it('a request that no lane takes before its deadline is answered 503 and its lane would be told to stop', async () => {

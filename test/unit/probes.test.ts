@@ -10,6 +10,7 @@ import { ControlBlock } from '../../src/wire/control_block.js'
 import type { Phase } from '../../src/wire/control_block.js'
 import type { ServerState } from '../../src/system/server_state.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
+import { OWN } from '../../src/dispatch/surface.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
 import { LANE_SILENCE_MS_MAX } from '../../src/limits/lanes.js'
 import { entryOf } from '../../src/errors.js'
@@ -55,7 +56,7 @@ describe('probes', () => {
 
   it('livez: a lane is as far behind as the oldest deadline of a request that it has', () => {
     const slots = new SlotTable(ControlBlock.create())
-    const ticket = (deadlineAt: number, batch = 1): Ticket => ({ deadlineAt, batch }) as Ticket
+    const ticket = (deadlineAt: number, batch = 1): Ticket => ({ deadlineAt, batch, surface: OWN, stream: 0 }) as Ticket
     assert.equal(slots.overdueMs(1000), 0)
     // During a long start requests wait in the queues, for example the scrapes of a monitor, but in no lane.
     slots.take(ticket(100, 0))

@@ -6,7 +6,7 @@
 import { readPlanTerms } from '../../engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
-import { type Head, textOfHead } from '../../store/head.js'
+import { type Head, HEAD_FLAGS, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { passesFilter } from '../documents/metadata.js'
 import { type AnalysisTools } from '../documents/analysis.js'
@@ -22,12 +22,15 @@ type FieldTerms = ReadonlyMap<number, readonly number[]>
 export function recheckHit(tools: AnalysisTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
-  const fields = analyzeScoredFields(tools, plan, {
-    key: text.key,
-    lang: text.lang,
-    values: Object.entries(text.metaValues),
-    contentMd: unescapeContent(view.escapedContent(head)),
-  })
+  const isSkipped = (head.flags & HEAD_FLAGS.textSkipped) !== 0
+  const fields = isSkipped
+    ? []
+    : analyzeScoredFields(tools, plan, {
+        key: text.key,
+        lang: text.lang,
+        values: Object.entries(text.metaValues),
+        contentMd: unescapeContent(view.escapedContent(head)),
+      })
   if (!nodeMatches(plan.root, fields)) return undefined
   return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
 }

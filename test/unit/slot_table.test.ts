@@ -1,0 +1,35 @@
+/** Slots of requests: what one surface may take of them, and what is reserved for answers in parts. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { SlotTable } from '../../src/dispatch/slot_table.js'
+import { OWN, type Surface } from '../../src/dispatch/surface.js'
+import type { Ticket } from '../../src/dispatch/ticket.js'
+import { SLOTS_FOR_PARTS, SLOTS_MAX, SURFACE_QUEUE_SHARE } from '../../src/limits/dispatch.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
+
+const surfaceOf = (index: number): Surface => ({ name: `s${index}`, mode: 'wr', index })
+const ticketOf = (surface: Surface, stream = 0): Ticket => ({ surface, stream, slot: -1, generation: 0 }) as unknown as Ticket
+
+/** Takes slots until one is refused. */
+function takeAll(slots: SlotTable, surface: Surface, stream = 0): Ticket[] {
+  const taken: Ticket[] = []
+  for (let ticket = ticketOf(surface, stream); slots.take(ticket); ticket = ticketOf(surface, stream)) taken.push(ticket)
+  return taken
+}
+
+it('slots: a flood on one surface leaves a share for each other one, and gives it back', () => {
+  const slots = new SlotTable(ControlBlock.create(), 3)
+  const flood = takeAll(slots, surfaceOf(1))
+  assert.equal(flood.length, SLOTS_MAX - 2 * Math.floor(SLOTS_MAX * SURFACE_QUEUE_SHARE))
+  for (const other of [surfaceOf(2), surfaceOf(3), OWN]) assert.equal(slots.take(ticketOf(other)), true)
+  slots.release(flood.pop() as Ticket)
+  assert.equal(slots.take(ticketOf(surfaceOf(1))), true)
+  assert.equal(slots.take(ticketOf(surfaceOf(1))), false)
+})
+
+it('slots: a full table still takes the requests for further parts of answers', () => {
+  const slots = new SlotTable(ControlBlock.create())
+  assert.equal(takeAll(slots, surfaceOf(1)).length, SLOTS_MAX - SLOTS_FOR_PARTS)
+  assert.equal(takeAll(slots, OWN).length, 0)
+  assert.equal(takeAll(slots, surfaceOf(1), 7).length, SLOTS_FOR_PARTS)
+})
