@@ -19,7 +19,7 @@ export const health = operation({
   ...onLoop,
   name: 'health',
   description:
-    'Whether the server can be used. 503 while it warms up, shuts down or cannot write; with `mode=read` a server that refuses writes for want of disk space is well.',
+    'Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy.',
   permission: 'public',
   input: Type.Object({
     mode: Type.Optional(

@@ -113,9 +113,7 @@ export const truncate = operation({
         examples: [5],
       },
     ),
-    dropCache: optional(
-      Type.Boolean({ description: 'Accepted; there is nothing to drop: what is remembered of documents follows every write.' }),
-    ),
+    dropCache: optional(Type.Boolean({ description: 'Accepted without effect: the caches of documents follow every write.' })),
   }),
   output: shape('What was deleted.', {
     status: Type.String({ examples: ['truncated'] }),
