@@ -3,12 +3,14 @@
  * takes microseconds. Front-end thread only.
  */
 import { authorize, collectionsOf } from '../access/authorize.js'
-import { badRequest } from '../errors.js'
+import { badRequest, serviceError } from '../errors.js'
+import { LOOP_INPUT_BYTES_MAX } from '../limits/dispatch.js'
 import { operations } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import type { Answer, OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput, Form } from '../wire/form.js'
 import { unpackInput } from '../wire/msgpack_input.js'
+import { scanMsgpack } from '../wire/msgpack_scan.js'
 import { outgoing, refusalOf } from './answers.js'
 import type { DispatchRequest } from './ticket.js'
 
@@ -63,15 +65,26 @@ export class LoopOperations {
   }
 }
 
-/** @throws ServiceError 400 */
+/** @throws ServiceError 400, or 413 for an input that would hold up the loop */
 function textsOf(body: Uint8Array | null): LoopInput {
   if (body === null) return {}
+  if (body.length > LOOP_INPUT_BYTES_MAX) throw serviceError('bodyTooLarge')
+  if (scanMsgpack(body).verdict !== 'good') throw badRequest('invalid input')
   let input: unknown
   try {
     input = unpackInput(body)
   } catch {
     throw badRequest('invalid input')
   }
-  if (typeof input !== 'object' || input === null) throw badRequest('invalid input')
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]))
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || ArrayBuffer.isView(input)) throw badRequest('invalid input')
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, textOf(value)]))
+}
+
+/**
+ * Plain values only: an object can have a `toString` of the client's.
+ * @throws ServiceError 400
+ */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw badRequest('invalid input')
+  return String(value)
 }

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
+import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput } from '../wire/msgpack_input.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
@@ -43,10 +44,10 @@ export class SurfacePort {
   take(message: SurfaceRequest): boolean {
     switch (message.kind) {
       case 'ask':
-        this.#ask(message)
+        this.#guarded(message.id, () => this.#ask(message))
         return true
       case 'more':
-        this.#pending.get(message.id)?.rest?.more(this.#sinkOf(message.id))
+        this.#guarded(message.id, () => this.#more(message.id))
         return true
       case 'cancel':
         this.#cancel(message.id)
@@ -61,13 +62,31 @@ export class SurfacePort {
     for (const id of [...this.#pending.keys()]) this.#cancel(id)
   }
 
+  /** What a client sends must not end the process: a programming error becomes the answer of its request. */
+  #guarded(id: number, run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      log.error(`surface ${this.surface.name}: a request failed`, { fault: error })
+      this.#cancel(id)
+      this.#reply(id, refusal('internal'))
+    }
+  }
+
+  #more(id: number): void {
+    const pending = this.#pending.get(id)
+    if (pending === undefined) this.#reply(id, refusalWith('notFound', 'unknown answer'))
+    else pending.rest?.more(this.#sinkOf(id))
+  }
+
   #ask({ id, operation: name, input, principal, deadlineMs }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
     const pending: Pending = { bytes: input.length, ticket: null, rest: null }
     this.#pending.set(id, pending)
     this.#bytes += input.length
     const operation = this.#operations.get(name)
-    if (operation === undefined) return this.#answer(id, refusalWith('notFound', `unknown operation ${name.slice(0, 100)}`))
+    if (operation === undefined) return this.#answer(id, unknownOperation(name))
+    if (input.length > this.dispatcher.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
       return this.#answer(id, refusal('overloaded'))
     const admitted = this.dispatcher.admission.admit(operation, this.surface)
@@ -86,7 +105,8 @@ export class SurfacePort {
     return { answer: (answer) => this.#answer(id, answer) }
   }
 
-  #answer(id: number, { code, contentType, facts, body, rest }: OutgoingAnswer): void {
+  #answer(id: number, answer: OutgoingAnswer): void {
+    const { rest } = answer
     const pending = this.#pending.get(id)
     if (pending === undefined) {
       rest?.end()
@@ -95,6 +115,10 @@ export class SurfacePort {
     pending.ticket = null
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
+    this.#reply(id, answer)
+  }
+
+  #reply(id: number, { code, contentType, facts, body, rest }: OutgoingAnswer): void {
     // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
     const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, body: copy, hasMore: rest !== undefined }
@@ -113,4 +137,9 @@ export class SurfacePort {
     this.#pending.delete(id)
     this.#bytes -= bytes
   }
+}
+
+/** @param name as the client sent it, so it may be no text */
+function unknownOperation(name: unknown): OutgoingAnswer {
+  return refusalWith('notFound', typeof name === 'string' ? `unknown operation ${name.slice(0, 100)}` : 'unknown operation')
 }

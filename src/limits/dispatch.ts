@@ -41,6 +41,16 @@ export const SURFACE_PORT_REQUESTS_MAX = 4096
 /** Bytes of the inputs of these requests. */
 export const SURFACE_PORT_BYTES_MAX = 256 * MIB
 /**
+ * Pause before the thread of a surface that has ended is started again, so that a thread that ends at once
+ * costs at most one start each second.
+ */
+export const SURFACE_RESTART_MS = 1000
+/**
+ * Bytes of a MessagePack input of an operation on the event loop. The longest that a client needs has one
+ * name of a collection. 64 KiB of one-byte maps or of short keys take 7 ms once the code is compiled.
+ */
+export const LOOP_INPUT_BYTES_MAX = 64 * KIB
+/**
  * Share of a queue's capacity that is reserved for each further surface, so that a flood on one surface
  * leaves capacity for it.
  */

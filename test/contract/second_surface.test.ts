@@ -7,14 +7,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { entryOf, type ErrorCode } from '../../src/errors.js'
-import { Client, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
-import type { Answered } from '../harness/msgpack_surface/frames.js'
+import { Client, isReachable, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
+import { END_THREAD, type Answered } from '../harness/msgpack_surface/frames.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-surface-'))
 const path = join(folder, 'socket')
+const BODY_BYTES_MAX = 1024 * 1024
+const POLL_MS = 20
 
 const textOf = ({ body }: Answered): string => Buffer.from(body).toString()
 /** The corresponding HTTP status. */
@@ -27,7 +30,10 @@ describe('a second surface', () => {
 
   before(async () => {
     copy = await scratchCopy(SURFACE_EDITS)
-    server = await startServer({ main: copy.main, env: { ...surfaceEnv(path), SVC_SPELL: 'true' } })
+    server = await startServer({
+      main: copy.main,
+      env: { ...surfaceEnv(path), SVC_SPELL: 'true', SVC_MAX_BODY_BYTES: String(BODY_BYTES_MAX) },
+    })
     client = new Client(path)
     const documents = Array.from({ length: 300 }, (_, at) => ({
       key: `k${at}`,
@@ -119,5 +125,59 @@ describe('a second surface', () => {
       if (/^mddb_slots_used 1$/m.test(text)) break
     }
     assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
+  })
+
+  it('surface: malformed inputs and names of operations are refused, and the server goes on', async () => {
+    for (const input of [{ mode: { toString: 1 } }, { mode: ['x'] }, { mode: null }, [], Buffer.of(0xc1), Buffer.of(0x81), Buffer.of()])
+      assert.equal((await client.ask('endpoints', input)).code, 'invalid', JSON.stringify(input))
+    for (const input of [Buffer.of(0xc1), Buffer.of(0x81), Buffer.of(0xd4, 0x72, 0x40, 0x91, 0xa1, 0x61, 0x01)])
+      assert.equal((await client.ask('get', input)).code, 'invalid', input.toString('hex'))
+    for (const name of [7, null, true, {}, ['get']]) {
+      const answer = await client.ask(name, {})
+      assert.deepEqual([answer.code, textOf(answer)], ['notFound', '{"error":"unknown operation"}'], JSON.stringify(name))
+    }
+    assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
+  })
+
+  it('surface: an input above the body limit is refused, and above 64 KiB for an operation of the loop', async () => {
+    for (const [operation, bytes, code] of [
+      ['get', BODY_BYTES_MAX, 'invalid'],
+      ['get', BODY_BYTES_MAX + 1, 'bodyTooLarge'],
+      ['endpoints', 64 * 1024, 'invalid'],
+      ['endpoints', 64 * 1024 + 1, 'bodyTooLarge'],
+    ] as const)
+      assert.equal((await client.ask(operation, Buffer.alloc(bytes, 0xc1))).code, code, `${operation} ${bytes}`)
+  })
+
+  it('surface: an input of more levels than JSON may have is refused before it is unpacked', async () => {
+    const deep = Buffer.concat([Buffer.of(0x81, 0xa1, 0x61), Buffer.alloc(64, 0x91), Buffer.of(0xc0)])
+    const answer = await client.ask('get', deep)
+    assert.deepEqual([answer.code, textOf(answer)], ['invalid', '{"error":"JSON is nested deeper than 64 levels"}'])
+  })
+
+  it('surface: a thread that ends is started again, and its requests leave nothing behind', async () => {
+    const [asking, ending] = [new Client(path), new Client(path)]
+    for (let at = 0; at < 20; at++) void asking.ask('export', { collection: 'c', format: 'zip' })
+    void ending.ask(END_THREAD, {})
+    while (!server.output().includes('surface msgpack is started again')) await sleep(POLL_MS)
+    while (!(await isReachable(path))) await sleep(POLL_MS)
+    client.end()
+    client = new Client(path)
+    assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
+    while (!/^mddb_slots_used 1$/m.test((await server.get('/metrics')).text)) await sleep(POLL_MS)
+  })
+
+  it('surface: a client that disconnects while it asks does not delay the end of the server', async () => {
+    const socket = join(folder, 'leaving')
+    const ending = await startServer({ main: copy.main, env: { ...surfaceEnv(socket), SVC_SHUTDOWN_TIMEOUT_SEC: '60' } })
+    const documents = Array.from({ length: 300 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `word ${at}`, meta: {} }))
+    assert.equal((await ending.post('/v1/add-batch', { collection: 'c', documents })).status, 200)
+    const leaving = new Client(socket)
+    for (let at = 0; at < 50; at++) void leaving.ask('export', { collection: 'c', format: 'zip' })
+    await leaving.ask('get', { collection: 'c', key: 'k1', lang: 'en' })
+    leaving.end()
+    const before = performance.now()
+    assert.equal(await ending.stop(), 0)
+    assert.ok(performance.now() - before < 30_000, 'the server waited for the requests of a client that has gone')
   })
 })

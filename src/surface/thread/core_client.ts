@@ -13,13 +13,18 @@ export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
 export interface AskOptions {
   readonly principal: Principal
   readonly deadlineMs?: number
-  /** Abort cancels the request. */
+  /** Abort cancels the request, which then rejects. */
   readonly signal?: AbortSignal
+}
+
+interface Waiting {
+  resolve(answer: CoreAnswer): void
+  reject(reason: Error): void
 }
 
 export class CoreClient {
   readonly #port: MessagePort
-  readonly #waiting = new Map<number, (answer: CoreAnswer) => void>()
+  readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
 
   /**
@@ -37,26 +42,35 @@ export class CoreClient {
   /**
    * @param input the fields, or an input encoded as MessagePack, whose ownership passes to the callee
    * @returns the answer or a refusal; if it has more parts, `more` or `cancel` must follow
+   * @throws Error `cancelled` if the request is cancelled before its answer
    */
-  ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, signal }: AskOptions): Promise<CoreAnswer> {
+  async ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, signal }: AskOptions): Promise<CoreAnswer> {
+    if (signal?.aborted === true) throw cancelled()
     const id = ++this.#lastId
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)
-    const answered = this.#wait(id)
-    signal?.addEventListener('abort', () => this.cancel(id), { once: true })
     const deadline = deadlineMs === undefined ? {} : { deadlineMs }
     this.#send({ kind: 'ask', id, operation, input: bytes, principal, ...deadline })
-    return answered
+    return await this.#wait(id, signal)
   }
 
-  /** Requests the next part. @param answer the previous part, which has more */
-  more({ id }: CoreAnswer): Promise<CoreAnswer> {
-    const answered = this.#wait(id)
+  /**
+   * Requests the next part.
+   * @param answer the previous part, which has more
+   * @param signal abort cancels the rest of the answer
+   * @throws Error `cancelled` as for `ask`
+   */
+  async more({ id }: CoreAnswer, signal?: AbortSignal): Promise<CoreAnswer> {
+    if (signal?.aborted === true) {
+      this.cancel(id)
+      throw cancelled()
+    }
     this.#send({ kind: 'more', id })
-    return answered
+    return await this.#wait(id, signal)
   }
 
-  /** @param id of the answer whose rest is not wanted */
+  /** Whoever waits for the answer is rejected. @param id of the answer that is not wanted, or its rest */
   cancel(id: number): void {
+    this.#waiting.get(id)?.reject(cancelled())
     this.#waiting.delete(id)
     this.#send({ kind: 'cancel', id })
   }
@@ -73,18 +87,26 @@ export class CoreClient {
     this.#send({ kind: 'drained' })
   }
 
-  #wait(id: number): Promise<CoreAnswer> {
-    return new Promise((resolve) => this.#waiting.set(id, resolve))
+  #wait(id: number, signal: AbortSignal | undefined): Promise<CoreAnswer> {
+    const onAbort = (): void => this.cancel(id)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    return new Promise<CoreAnswer>((resolve, reject) => this.#waiting.set(id, { resolve, reject })).finally(() =>
+      signal?.removeEventListener('abort', onAbort),
+    )
   }
 
   #settle(answer: CoreAnswer): void {
-    const resolve = this.#waiting.get(answer.id)
+    const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if (resolve === undefined && answer.hasMore) this.cancel(answer.id)
-    resolve?.(answer)
+    if (waiting === undefined && answer.hasMore) this.cancel(answer.id)
+    waiting?.resolve(answer)
   }
 
   #send(message: SurfaceRequest): void {
     this.#port.postMessage(message)
   }
+}
+
+function cancelled(): Error {
+  return new Error('cancelled')
 }

@@ -1,10 +1,11 @@
 /**
- * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it.
- * The thread's side is core_client.ts. Front-end thread only.
+ * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it,
+ * and starts it again if it ends by itself. The thread's side is core_client.ts. Front-end thread only.
  */
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
+import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
 import type { SurfaceHost } from '../host.js'
@@ -18,6 +19,8 @@ export class ThreadSurface implements RunningSurface {
   #port: MessagePort | undefined
   #requests: SurfacePort | undefined
   #isDrained = false
+  #isStopping = false
+  #restart: NodeJS.Timeout | undefined
 
   /**
    * @param program path of the thread's code
@@ -38,11 +41,15 @@ export class ThreadSurface implements RunningSurface {
     this.#worker = worker
     this.#port = port1
     this.#requests = requests
+    this.#isDrained = false
+    let isListening = false
     return await new Promise<string>((resolve, reject) => {
       port1.on('message', (message: SurfaceRequest) => {
         if (requests.take(message)) return
-        if (message.kind === 'listening') resolve(message.address)
-        else if (message.kind === 'refused') reject(new Error(message.reason))
+        if (message.kind === 'listening') {
+          isListening = true
+          resolve(message.address)
+        } else if (message.kind === 'refused') reject(new Error(message.reason))
         else if (message.kind === 'drained') this.#drained()
       })
       worker.on('error', (error) => {
@@ -50,14 +57,21 @@ export class ThreadSurface implements RunningSurface {
         reject(error)
       })
       worker.on('exit', () => {
+        // Requests that are still in the port have no client any more.
+        port1.removeAllListeners('message')
+        port1.close()
         requests.close()
         this.#drained()
-        reject(new Error(`the thread of surface ${surface.name} has ended`))
+        const reason = `the thread of surface ${surface.name} has ended`
+        if (isListening) this.#startAgain(reason)
+        else reject(new Error(reason))
       })
     })
   }
 
   stopListening(): void {
+    this.#isStopping = true
+    clearTimeout(this.#restart)
     this.#port?.postMessage({ kind: 'drain' } satisfies SurfaceReply)
   }
 
@@ -67,8 +81,26 @@ export class ThreadSurface implements RunningSurface {
   }
 
   close(): void {
+    this.#isStopping = true
+    clearTimeout(this.#restart)
     this.#requests?.close()
     void this.#worker?.terminate()
+  }
+
+  /** After a pause, and again until the thread listens. */
+  #startAgain(reason: string): void {
+    if (this.#isStopping) return
+    const { name } = this.#host.surface
+    log.error(`surface ${name} is started again`, { reason })
+    this.#restart = setTimeout(() => {
+      this.listen().then(
+        (address) => log.info(`surface ${name} listens again`, { address }),
+        async (error: unknown) => {
+          await this.#worker?.terminate()
+          this.#startAgain((error as Error).message)
+        },
+      )
+    }, SURFACE_RESTART_MS)
   }
 
   #drained(): void {

@@ -65,20 +65,30 @@ export function settleNulls(input: Input): Input {
 }
 
 function look(scanner: JsonScanner, text: Buffer, stop: StopWord | undefined): void {
-  switch (scanner.scan(text, stop)) {
+  const verdict = scanner.scan(text, stop)
+  switch (verdict) {
     case 'invalid':
       throw serviceError('invalidJson', hintOfBody('it is not JSON'))
-    case 'depth':
-      throw tooDeep()
-    case 'containers':
-      throw badRequest(`JSON has more than ${JSON_CONTAINERS_MAX} objects and lists`)
-    case 'values':
-      throw badRequest(`JSON has more than ${JSON_VALUES_MAX} values`)
-    case 'shapes':
-      throw badRequest(`JSON has more than ${JSON_SHAPES_MAX} different members or orders of them`)
     case 'stopped':
       throw serviceError('deadline')
     case 'good':
+      return
+    default:
+      throw excessOf(verdict)
+  }
+}
+
+/** The refusal of a body that exceeds a bound, in JSON or MessagePack. */
+export function excessOf(bound: keyof typeof BOUNDS): Error {
+  switch (bound) {
+    case 'depth':
+      return tooDeep()
+    case 'containers':
+      return badRequest(`JSON has more than ${JSON_CONTAINERS_MAX} objects and lists`)
+    case 'values':
+      return badRequest(`JSON has more than ${JSON_VALUES_MAX} values`)
+    case 'shapes':
+      return badRequest(`JSON has more than ${JSON_SHAPES_MAX} different members or orders of them`)
   }
 }
 

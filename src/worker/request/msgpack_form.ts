@@ -4,8 +4,11 @@
  */
 import { serviceError } from '../../errors.js'
 import { unpackInput } from '../../wire/msgpack_input.js'
+import { scanMsgpack } from '../../wire/msgpack_scan.js'
 import type { FormReader } from './form_reader.js'
-import { settleNulls, type Input } from './input.js'
+import { excessOf, settleNulls, type Input } from './input.js'
+
+const NO_MAP = 'The input is expected to be one MessagePack map.'
 
 export const msgpackForm: FormReader = {
   read(_operation, { body }) {
@@ -17,11 +20,14 @@ export const msgpackForm: FormReader = {
 }
 
 function mapOf(body: Uint8Array): Input {
+  const { verdict } = scanMsgpack(body)
+  if (verdict === 'invalid') throw serviceError('invalid', NO_MAP)
+  if (verdict !== 'good') throw excessOf(verdict)
   let unpacked: unknown
   try {
     unpacked = unpackInput(body)
   } catch {
-    throw serviceError('invalid', 'The input is expected to be one MessagePack map.')
+    throw serviceError('invalid', NO_MAP)
   }
   if (typeof unpacked !== 'object' || unpacked === null || Array.isArray(unpacked) || unpacked instanceof Uint8Array)
     throw serviceError('invalid', 'The input is expected to be a MessagePack map with texts as keys.')

@@ -21,6 +21,17 @@ export function surfaceEnv(path: string): Readonly<Record<string, string>> {
   return { [THREAD_VARIABLE]: fileURLToPath(new URL('./thread.js', import.meta.url)), [SOCKET_VARIABLE]: path }
 }
 
+/** Whether a surface listens on the socket. */
+export async function isReachable(path: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect(path, () => {
+      resolve(true)
+      socket.destroy()
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
+
 export class Client {
   readonly #socket: Socket
   readonly #frames = new FrameReader()
@@ -29,6 +40,8 @@ export class Client {
 
   constructor(path: string) {
     this.#socket = connect(path)
+    // The surface may end first.
+    this.#socket.on('error', () => undefined)
     this.#socket.on('data', (chunk) => {
       for (const each of this.#frames.take(chunk)) {
         const answer = each as Answered
@@ -37,9 +50,10 @@ export class Client {
     })
   }
 
-  ask(operation: string, input: unknown, parts?: number): Promise<Answered> {
+  /** @param operation hostile clients send other types than text */
+  ask(operation: unknown, input: unknown, parts?: number): Promise<Answered> {
     const id = ++this.#lastId
-    const asked: Asked = { id, operation, input, ...(parts === undefined ? {} : { parts }) }
+    const asked: Asked = { id, operation: operation as string, input, ...(parts === undefined ? {} : { parts }) }
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve)
       this.#socket.write(frameOf(asked))

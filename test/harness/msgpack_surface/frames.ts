@@ -1,6 +1,9 @@
 /** Frames of the surface's socket: u32 LE number of bytes, then one MessagePack value. */
 import { pack, unpack } from 'msgpackr'
 
+/** Name of an operation at which the thread of the surface ends, as if it had failed. */
+export const END_THREAD = 'end the thread'
+
 /**
  * A request of a client. `input`: the fields of the operation. `wants`: the requested `parts` of an answer;
  * all if absent.

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { ANONYMOUS } from '../../../src/access/principal.js'
 import { CoreClient, type CoreAnswer } from '../../../src/surface/thread/core_client.js'
 import type { SurfaceStart } from '../../../src/wire/surface_messages.js'
-import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
+import { END_THREAD, frameOf, FrameReader, type Answered, type Asked } from './frames.js'
 
 const { port, options } = workerData as SurfaceStart
 const { path } = options as { readonly path: string }
@@ -35,17 +35,22 @@ server.on('error', ({ message }) => core.refused(message))
 server.listen(path, () => core.listening(`unix:${path}`))
 
 async function serve(socket: Socket, { id, operation, input, parts = Infinity }: Asked, signal: AbortSignal): Promise<void> {
+  // In a thread, exit ends the thread only.
+  if (operation === END_THREAD) process.exit(1)
   underWay++
   try {
     let answer: CoreAnswer = await core.ask(operation, input as object, { principal: ANONYMOUS, signal })
     const bodies = [answer.body]
     while (answer.hasMore && bodies.length < parts) {
-      answer = await core.more(answer)
+      answer = await core.more(answer, signal)
       bodies.push(answer.body)
     }
     if (answer.hasMore) core.cancel(answer.id)
     const { code, facts, contentType } = answer
     socket.write(frameOf({ id, code, facts, contentType, body: Buffer.concat(bodies) } satisfies Answered))
+  } catch (error) {
+    // The client has disconnected: its requests count as ended.
+    if (!signal.aborted) throw error
   } finally {
     underWay--
     endWhenIdle()
