@@ -97,7 +97,8 @@ export function locationChange(
   if (location !== undefined && (!isChanged || location.secretKey === wanted.secretKey)) return undefined
   const replaced = id ?? (collection === undefined ? undefined : lostLocation(view, collection, unreadable))
   const ids = [...known.keys(), ...unreadable.map(Number)]
-  if (replaced === undefined && ids.length >= LOCATIONS_MAX) throw badRequest(`too many locations in object stores: at most ${LOCATIONS_MAX}`)
+  if (replaced === undefined && ids.length >= LOCATIONS_MAX)
+    throw badRequest(`too many locations in object stores: at most ${LOCATIONS_MAX}`)
   return { id: String(replaced ?? Math.max(MEMORY_LOCATION, ...ids) + 1), location: wanted }
 }
 

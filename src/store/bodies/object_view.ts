@@ -77,7 +77,8 @@ export class ObjectView {
     let bytes = 0
     for (const head of heads) {
       const object = this.#bodies.objectOnly(head)
-      if (object === undefined || this.#environment.cachedObjects.has(object.id) || met.objects.some(({ id }) => id.equals(object.id))) continue
+      if (object === undefined || this.#environment.cachedObjects.has(object.id) || met.objects.some(({ id }) => id.equals(object.id)))
+        continue
       objects.push(object)
       bytes += object.bytes
       if (objects.length >= OBJECTS_WANTED_MAX || bytes >= OBJECTS_WANTED_BYTES) break
