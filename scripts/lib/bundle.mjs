@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
 /** Entry points of all processes and threads, below `src`. */
-const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_check', 'doctor_check']
+const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_preparation', 'doctor_check']
 
 /** Does nothing if the bundles were built from the present sources. */
 export async function bundleWhereChanged(root) {

@@ -18,7 +18,7 @@ import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/settings/collection_settings.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
-import type { RestoreCheck } from './worker/handlers/restore_process.js'
+import type { RestorePreparation } from './worker/handlers/restore_process.js'
 import { ObjectFetching } from './worker/background/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
@@ -31,8 +31,8 @@ import { claimClockNote } from './telemetry/log.js'
 import { beginSealing, keyringOf } from './worker/lane/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/lane/vector_index.js'
 
-process.once('message', (check: RestoreCheck) => {
-  prepare(check).then(
+process.once('message', (preparation: RestorePreparation) => {
+  prepare(preparation).then(
     () => process.exit(0),
     (error: unknown) => {
       process.send?.(reasonOf(error), undefined, undefined, () => process.exit(1))
@@ -47,7 +47,7 @@ function reasonOf(error: unknown): string {
 
 process.once('disconnect', () => process.exit(1))
 
-async function prepare({ config, path }: RestoreCheck): Promise<void> {
+async function prepare({ config, path }: RestorePreparation): Promise<void> {
   // The server that has started this process logs it.
   claimClockNote()
   makeRoomForLmdbLines()
