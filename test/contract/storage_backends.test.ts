@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noObjectStore, ObjectStore, SECRET_KEY } from '../harness/object_store.js'
-import { type Fields, NOT_FOUND, summary } from './documents_client.js'
+import { type Fields, NOT_FOUND, summary } from '../harness/documents_client.js'
 import { readZip } from './zip_files.js'
 import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
 

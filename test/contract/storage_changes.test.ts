@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { summary, type DocumentsClient, type Fields } from './documents_client.js'
+import { summary, type DocumentsClient, type Fields } from '../harness/documents_client.js'
 import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
 
 const KEYS = 24

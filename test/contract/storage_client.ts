@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ACCESS_KEY, REGION, SECRET_KEY, type ObjectStore } from '../harness/object_store.js'
-import { DocumentsClient, summary, type Fields } from './documents_client.js'
+import { DocumentsClient, summary, type Fields } from '../harness/documents_client.js'
 
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 export const UNAVAILABLE = '503 {"error":"storage backend unavailable"}'

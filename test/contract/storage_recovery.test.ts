@@ -9,7 +9,7 @@ import { isIndexIncomplete } from '../../src/store/index_mark.js'
 import { generationPath } from '../../src/store/layout.js'
 import { isUnwanted } from '../../src/store/objects.js'
 import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { summary, type DocumentsClient } from './documents_client.js'
+import { summary, type DocumentsClient } from '../harness/documents_client.js'
 import { configure, configured, metricOf, placeIn, Restarted, unkept } from './storage_client.js'
 
 const FIRST_KEY = Buffer.alloc(32, 7).toString('base64')

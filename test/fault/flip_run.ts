@@ -12,7 +12,7 @@ import { runToEnd, startServer, type Server } from '../harness/server.js'
 import { askAll, questions, showsAnother, withoutTimes, type Answer, type Question } from './flip_questions.js'
 import { documentOf, FlipStore } from './flip_store.js'
 import { targetsOf, type Targets } from './flip_targets.js'
-import type { Random } from './random.js'
+import type { Random } from '../harness/random.js'
 
 /**
  * `ended`: a signal ended the server, because LMDB trusts its pages; its supervisor prints one line about it.

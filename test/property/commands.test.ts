@@ -27,7 +27,7 @@ import type { CommitAnswer } from '../../src/worker/request/handler.js'
 import { ingestChunkWork } from '../../src/worker/commit/ingest_work.js'
 import { keyringWith } from '../harness/sealing.js'
 import { checkReferences } from '../harness/stored_rows.js'
-import { prepared } from './store_operations.js'
+import { prepared } from '../harness/store_operations.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-commands-'))
 let store: TruthStore

@@ -14,7 +14,7 @@ import { editDistance } from '../../src/domain/spell/edit_distance.js'
 import { WordList } from '../../src/domain/spell/word_list.js'
 import { wordsOfText } from '../../src/domain/spell/text_words.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
-import { DocumentsClient } from '../contract/documents_client.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 const VOCABULARY = [
   'configure', 'configures', 'configuration', 'configurations', 'config', 'connect', 'connection', 'connected', 'library', 'libraries', 'librarian', 'happy', 'happiness', 'run', 'running', 'runs',
