@@ -11,7 +11,7 @@ import { analysisVersion } from './domain/documents/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
-import { checkTruth, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
+import { checkTruth, openEngine, reserveLmdbLineBuffer } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits/backup.js'
 import type { SearchEngine } from './engine/types.js'
@@ -50,7 +50,7 @@ process.once('disconnect', () => process.exit(1))
 async function prepare({ config, path }: RestorePreparation): Promise<void> {
   // The server that has started this process logs it.
   claimClockNote()
-  makeRoomForLmdbLines()
+  reserveLmdbLineBuffer()
   const engine = openEngine()
   const keyring = keyringOf(config, engine)
   checkTruth(join(path, TRUTH_FILE))

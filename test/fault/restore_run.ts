@@ -58,7 +58,7 @@ export function nameOf(scenario: Scenario): string {
     case 'damaged':
       return `a backup with ${scenario.how}`
     case 'full':
-      return `a disk with room for ${scenario.part} of it`
+      return `a disk with space for ${scenario.part} of it`
     case 'fails':
     case 'killed':
       return `${scenario.kind} at ${scenario.step}`
