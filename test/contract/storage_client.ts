@@ -39,7 +39,7 @@ export async function configure(client: DocumentsClient, collection: string, fie
 export const configured = (collection: string): string => `200 {"status":"ok","collection":"${collection}"}`
 
 /** @param change fields of the storageConfig to replace */
-export function placeIn(store: ObjectStore, change: Fields = {}): Fields {
+export function locationIn(store: ObjectStore, change: Fields = {}): Fields {
   const config = { endpoint: store.endpoint, bucket: 'docs', region: REGION, accessKey: ACCESS_KEY, secretKey: SECRET_KEY, ...change }
   return { storageBackend: 's3', storageConfig: config }
 }

@@ -103,8 +103,8 @@ export class FlipRun {
 
   /** Flips a random bit of the kind. */
   async flip(kind: string, random: Random): Promise<FlipReport> {
-    const place = random.pick(this.targets.get(kind) ?? [])
-    const byte = place.at + random.below(place.length)
+    const range = random.pick(this.targets.get(kind) ?? [])
+    const byte = range.at + random.below(range.length)
     return await this.flipAt(kind, byte, random.below(8))
   }
 

@@ -109,7 +109,7 @@ function commands(): Command[] {
       collection: 'blog',
       documents: [put],
       failed: 0,
-      errors: [{ place: '0', text: 't' }],
+      errors: [{ subject: '0', text: 't' }],
       isLast: false,
     },
     { kind: 'cancelIngest', id: 'job-1' },

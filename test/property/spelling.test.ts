@@ -57,8 +57,8 @@ function scan(texts: readonly (readonly string[])[], prefix: string): Item[] {
 
 /** Applies one edit at a random position. */
 function misspell(word: string, kind: number, at: number): string {
-  const place = at % word.length
-  const [head, tail] = [word.slice(0, place), word.slice(place)]
+  const position = at % word.length
+  const [head, tail] = [word.slice(0, position), word.slice(position)]
   return (
     [`${head}q${tail}`, head + tail.slice(1), `${head}q${tail.slice(1)}`, head + (tail[1] ?? '') + (tail[0] ?? '') + tail.slice(2)][kind] ??
     word
