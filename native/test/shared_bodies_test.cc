@@ -60,7 +60,7 @@ TEST(SharedBodies, EmptyRecordsCountAgainstTheBound) {
 TEST(SharedBodies, AKeptRecordReplacesTheOneBeforeInFull) {
   SharedBodies bodies;
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(1), kSharedBytes));
-  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kSharedBytes)) << "the one before frees its space";
+  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kSharedBytes)) << "its predecessor frees capacity";
   EXPECT_EQ(value_of(bodies, 1), 2);
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(3, 10), kSharedBytes));
   EXPECT_EQ(bodies.stats().keptBytes, 10 + kSharedBodyOverheadBytes);
@@ -110,7 +110,7 @@ TEST(SharedBodies, UnderOneIdWhatIsKeptWins) {
   SharedBodies bodies;
   bodies.cache(id_of(1), record_of(1), kLargeBytes);
   EXPECT_FALSE(bodies.keep(id_of(1), record_of(2), 1));
-  EXPECT_EQ(value_of(bodies, 1), 1) << "a refused record takes no space";
+  EXPECT_EQ(value_of(bodies, 1), 1) << "a refused record takes no capacity";
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kLargeBytes));
   EXPECT_EQ(bodies.stats().cached, 0U);
   EXPECT_EQ(bodies.stats().cachedBytes, 0U);
@@ -130,7 +130,7 @@ TEST(SharedBodies, ClearForgetsWhatIsKeptAndLeavesWhatIsCached) {
   EXPECT_EQ(value_of(bodies, 10), 2);
   EXPECT_EQ(bodies.stats().kept, 0U);
   EXPECT_EQ(bodies.stats().keptBytes, 0U);
-  EXPECT_TRUE(bodies.keep(id_of(0), record_of(3), kSharedBytes)) << "all of the space is free again";
+  EXPECT_TRUE(bodies.keep(id_of(0), record_of(3), kSharedBytes)) << "the whole capacity is free again";
 }
 
 TEST(SharedBodies, AReaderKeepsItsBytesWhateverBecomesOfTheId) {
