@@ -74,7 +74,7 @@ describe('cacheTtl', () => {
     }
   })
 
-  it('keeps as many as it was told, those used last', async () => {
+  it('keeps as many answers as configured, the most recently used ones', async () => {
     for (const limit of [1, 2, 3]) assert.equal(stateOf(await search({ cacheTtl: 60, limit })), 'miss')
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 1 })), 'hit')
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 4 })), 'miss')

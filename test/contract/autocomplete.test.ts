@@ -174,7 +174,7 @@ describe('autocomplete', () => {
     assert.deepEqual((await ask({ q: 'newcom' }, other)).items, [])
   })
 
-  it('autocomplete: answers are given again, to the same request of the same caller, only while nothing is written', async () => {
+  it('autocomplete: a cached answer is reused for the same request of the same caller only until the next write', async () => {
     const other = client.collection()
     const path = `/v1/autocomplete?collection=${other}&q=rep`
     const asked = async (headers: Readonly<Record<string, string>> = {}): Promise<unknown[]> => {

@@ -44,12 +44,12 @@ describe('backup and restore', () => {
   const backup = (to: string): Promise<TestResponse> => client.server.get(`/v1/backup?to=${encodeURIComponent(to)}`)
   const restore = (from: string): Promise<TestResponse> => client.post('/v1/restore', { from })
 
-  it('backup: a file under the name that was asked for, of its owner only; one that is there already stays', async () => {
+  it('backup: a file under the name that was asked for, of its owner only; an existing file stays', async () => {
     await client.add('kept', 'doc', { contentMd: 'walrus' })
     assert.equal(summary(await backup('first.db')), '200 {"backup":"first.db"}')
     const { mode, mtimeMs, size } = statSync(join(backups, 'first.db'))
     assert.equal(mode & 0o777, 0o600)
-    assert.equal(summary(await backup('first.db')), '409 {"error":"backup first.db is there already"}')
+    assert.equal(summary(await backup('first.db')), '409 {"error":"backup first.db already exists"}')
     const again = statSync(join(backups, 'first.db'))
     assert.deepEqual([again.mtimeMs, again.size], [mtimeMs, size])
     assert.deepEqual(readdirSync(backups), ['first.db'])
@@ -73,7 +73,7 @@ describe('backup and restore', () => {
     const second = (await client.server.get('/v1/backup?to=')).json<{ backup: string }>().backup
     assert.match(second, /^backup-\d{10}-3\.db$/)
     assert.equal((await restore(second)).status, 200)
-    assert.equal(summary(await backup(taken[0] as string)), `409 {"error":"backup ${taken[0]} is there already"}`)
+    assert.equal(summary(await backup(taken[0] as string)), `409 {"error":"backup ${taken[0]} already exists"}`)
     for (const name of readdirSync(backups).filter((each) => each.startsWith('backup-'))) rmSync(join(backups, name))
   })
 
@@ -164,7 +164,7 @@ describe('backup and restore', () => {
     }
   })
 
-  it('backups: the time of the last one is told beside links that lead nowhere', () => {
+  it('backups: the time of the last backup is reported although the folder contains dangling links', () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-backups-'))
     const newest = lastBackup(directory)
     assert.equal(newest(), 0)
@@ -217,7 +217,7 @@ describe('backup and restore', () => {
     assert.equal((await client.update(c, 'k0', { contentMd: 'updated' })).contentMd, 'updated')
   })
 
-  it('restore: the binlog begins anew, under a new epoch, and the next start serves the same', async () => {
+  it('restore: the binlog is reset under a new epoch, and the next start serves the same documents', async () => {
     const c = client.collection()
     const entries = async (): Promise<number> =>
       Number(/^mddb_binlog_entries_total (\d+)$/m.exec((await client.server.get('/metrics')).text)?.[1])
@@ -243,7 +243,7 @@ describe('backup and restore', () => {
     assert.deepEqual(readdirSync(client.server.directory).filter((name) => name.startsWith('gen-')).length, 1)
   })
 
-  it('backup: taken while it is written to it holds a state that there was, whole batches included, and holds up nobody', async () => {
+  it('backup: a backup taken during writes contains one committed state with whole batches, and delays no read', async () => {
     const c = client.collection()
     let isOver = false
     let read = 0

@@ -101,7 +101,7 @@ describe('mds import of a folder', () => {
 })
 
 describe('mds import of NDJSON', () => {
-  it('bad documents are named one by one, the others are in, and the exit code tells', async () => {
+  it('bad documents are reported one by one, the others are stored, and the exit code is not 0', async () => {
     const lines = [
       { key: 'good', contentMd: 'one' },
       { key: 'x'.repeat(1025), contentMd: 'key too long' },

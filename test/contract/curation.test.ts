@@ -106,7 +106,7 @@ describe('curation', () => {
     assert.equal(summary(await client.server.request('PUT', PATH, { id, query: 'q' })), NOT_FOUND)
   })
 
-  it('curation: a rule that lacks a field or has a wrong one is refused', async () => {
+  it('curation: a rule with a missing or invalid field is refused', async () => {
     const post = async (fields: Fields): Promise<string> =>
       summary(await client.server.request('POST', PATH, { collection: 'c', query: 'q', ...fields }))
     assert.equal(await post({ query: null }), MISSING_FIELDS)

@@ -199,7 +199,7 @@ describe('embedding on this machine', () => {
 })
 
 describe('embedding with a provider that is away', () => {
-  it('add-batch: writes wait for room in the queue, then documents go without vectors, and the answer says how many; a reindex makes up for it', async (t) => {
+  it('add-batch: writes wait for capacity in the embedding queue, then documents are stored without vectors, and the answer counts them; a reindex embeds them', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, {
       env: embeddingEnv(provider, { SVC_EMBEDDING_QUEUE_SIZE: '5', SVC_EMBEDDING_QUEUE_WAIT: '200ms' }),
@@ -255,7 +255,7 @@ describe('reindex without its provider', () => {
 })
 
 describe('embedding with another model', () => {
-  it('start: collections whose vectors another model made are named, nothing is rewritten, and a reindex makes them anew', async (t) => {
+  it('start: collections with vectors of another model are named, nothing is rewritten, and a reindex replaces the vectors', async (t) => {
     const provider = await providerOf(t)
     const first = await started(t, { env: embeddingEnv(provider) })
     await first.post('/v1/add', { collection: 'old', key: 'a', lang: 'en', contentMd: 'text' })

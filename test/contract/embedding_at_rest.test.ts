@@ -70,7 +70,7 @@ describe('vectors at rest', () => {
     assert.equal(provider.requests.length, 0)
   })
 
-  it('encryption: a rotation seals vectors of before, too', async (t) => {
+  it('encryption: a rotation seals existing vectors, too', async (t) => {
     const provider = await providerOf(t)
     const directory = await directoryOf(t)
     const env = embeddingEnv(provider, {

@@ -186,7 +186,7 @@ describe('export', () => {
   })
 
   describe('back pressure', () => {
-    it('export: a client that takes nothing loses its connection, and holds no memory and no place', async () => {
+    it('export: a client that reads nothing is disconnected, and its memory and queue slot are freed', async () => {
       const sockets = await Promise.all(Array.from({ length: 12 }, (_, at) => askOnly(at % 2 === 0 ? 'ndjson' : 'zip')))
       // A paused socket does not notice its end, so the server's count of unsent bytes is polled.
       const open = async (): Promise<boolean> => (await metric('answers_unsent_bytes')) > 0

@@ -42,7 +42,7 @@ describe('framing of requests', () => {
     for (const head of heads) assert.match(await closing(`POST /v1/add HTTP/1.1\r\n${HOST}${head}\r\n`), REFUSED, head)
   })
 
-  it('framing: a Content-Length that is no number is 400, and the connection closes', async () => {
+  it('framing: a Content-Length that is not a number is 400, and the connection closes', async () => {
     for (const length of ['+5', '-5', '0x5', '5, 5', '5a', '99999999999999999999']) {
       assert.match(await closing(`POST /v1/add HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`), /^HTTP\/1\.1 400 /, length)
     }

@@ -137,7 +137,7 @@ describe('POST /v1/fts', () => {
       assert.ok(!('totalMatches' in (await client.fts('log', { limit: 1 })).body))
     })
 
-    it('takes a limit of 0, which clients send that were told none, as the default', async () => {
+    it('treats a limit of 0, which some clients send for no limit, as the default', async () => {
       const { body } = await client.fts('log', { limit: 0 })
       assert.equal(body.total, 3)
     })

@@ -131,7 +131,7 @@ describe('full-text modes', () => {
       }
     })
 
-    it('a broken one is refused at the place where it breaks', async () => {
+    it('an invalid query is refused with the position of the error', async () => {
       for (const [query, text] of [
         ['log AND', 'unexpected token end of query at character 8'],
         ['(log', "expected ')' at character 5"],

@@ -212,7 +212,7 @@ describe('export of a history', () => {
     assert.equal(git(await exported(name, 'new/../made/far/below/'), 'rev-list', '--count', 'HEAD'), '1')
   })
 
-  it('a target without room is said in one line with exit code 1: a disk before and during the export, and stdout', async (context) => {
+  it('a full target is reported in one line with exit code 1: a disk before and during the export, and stdout', async (context) => {
     const name = client.collection()
     const noise = Buffer.from(Array.from({ length: 3 << 20 }, () => 32 + Math.floor(Math.random() * 90))).toString('latin1')
     await client.add(name, 'large', { contentMd: noise })

@@ -31,7 +31,7 @@ async function send(name: string, scale: number): Promise<TestResponse> {
 
 const errorOf = (answer: TestResponse): string => answer.json<{ error: string }>().error
 
-it('hostile: members that nobody knows are not built, in bodies and in items of batches', async () => {
+it('hostile: unknown members are not built, in bodies and in items of batches', async () => {
   assert.equal((await send('add: three million members that nobody knows', 1)).json()['contentMd'], 'x')
   assert.deepEqual((await send('add-batch: items with members that nobody knows', 1)).json(), {
     added: 500,

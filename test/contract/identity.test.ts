@@ -155,7 +155,7 @@ describe('identity', () => {
       assert.equal(await filled('# %%Titel über%%\n', { 'Titel über': 'Ä "quoted" \\ \n 🙂' }), '# Ä "quoted" \\ \n 🙂\n')
     })
 
-    it('template: names without a value stay as they are, names are told apart by case', async () => {
+    it('template: names without a value stay unchanged, and names are case-sensitive', async () => {
       assert.equal(await filled('%%a%% %%A%% %%missing%% %a% %% a', { a: 'x' }), 'x %%A%% %%missing%% %a% %% a')
     })
 

@@ -90,7 +90,7 @@ describe('web pages and a server on the same machine', () => {
     for (const host of GOOD_HOSTS) assert.equal(statusOf(await get(server, host)), 200, host)
   })
 
-  it('local guard: preflights are held to the same, and are refused without permission', async () => {
+  it('local guard: preflights follow the same rules, and are refused without permission', async () => {
     const preflight = (origin: string): Promise<string> =>
       ask(server, `OPTIONS /v1/add HTTP/1.1\r\nHost: localhost\r\nOrigin: ${origin}\r\nAccess-Control-Request-Method: POST\r\n`)
     const refused = await preflight('https://evil.example')
@@ -130,7 +130,7 @@ describe('web pages and a server on the same machine', () => {
     assert.equal(statusOf(await ask(server, `GET /v1/backups HTTP/1.1\r\nHost: localhost\r\n${ofThisMachine}`)), 200)
   })
 
-  it('local guard: a link of a page of this machine, told by its Referer, leads to data as well', async () => {
+  it('local guard: a link from a page of this machine, recognised by its Referer, may read data as well', async () => {
     const link = (referer: string): Promise<string> =>
       ask(
         server,

@@ -80,7 +80,7 @@ describe('schemas of collections', () => {
         assert.equal(summary(await client.post(path, body)), MISSING_FIELDS, path)
     })
 
-    it('schema: a malformed schema is refused at set with a text that names the place, and the old one stays', async () => {
+    it('schema: a malformed schema is refused at set with a text that names the path, and the old one stays', async () => {
       const cases: readonly (readonly [unknown, string])[] = [
         [5, 'an object is expected'],
         [[5], 'an object is expected'],
@@ -202,7 +202,7 @@ describe('schemas of collections', () => {
       assert.equal((await errors(schema, twice)).length, names.length)
     })
 
-    it('schema: at most 50 errors are told, and patterns cost one document a bounded time', async () => {
+    it('schema: at most 50 errors are reported, and patterns cost one document a bounded time', async () => {
       const wrong = Array.from({ length: 200 }, (_, index) => `wrong ${index}`)
       assert.equal((await errors(STATUS, { status: wrong })).length, 50)
       const begin = performance.now()

@@ -76,7 +76,7 @@ describe('a second surface', () => {
     assert.deepEqual(listed.facts, ['total', '300'])
   })
 
-  it('surface: an answer in parts comes whole, or ends where its client wants no more', async () => {
+  it('surface: an answer in parts is complete, or ends when its client cancels it', async () => {
     const whole = await client.ask('export', { collection: 'c', format: 'ndjson' })
     assert.equal(whole.contentType, 'application/x-ndjson')
     assert.equal(textOf(whole).trim().split('\n').length, 300)

@@ -161,7 +161,7 @@ describe('spell correction', () => {
     )
   })
 
-  it('spell: a search corrects the words that the index lacks, where the collection asks for it, and says so', async () => {
+  it('spell: a search corrects words that are not in the index, if the collection is configured so, and reports it', async () => {
     const other = client.collection()
     await client.addBatch(other, DOCUMENTS)
     assert.deepEqual((await fts('databsae', { collection: other })).results, [])

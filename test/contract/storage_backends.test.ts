@@ -73,7 +73,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   const below = (prefix: string, bucket = 'docs'): string[] => store.objects(bucket).filter((path) => path.startsWith(prefix))
   const metric = (name: string): Promise<number> => metricOf(server.client, name)
 
-  it('storage s3: a place that does not take an object and give it back is refused when it is configured, and nothing is configured', async () => {
+  it('storage s3: a location that cannot store and return an object is refused when it is configured, and nothing is changed', async () => {
     const { client } = server
     const refused: readonly (readonly [Fields, RegExp])[] = [
       [{ bucket: 'nobodys' }, /NoSuchBucket/],
@@ -218,7 +218,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.equal((await client.get('big', 'doc'))?.contentMd.length, contentMd.length)
   })
 
-  it('storage s3: bodies move with the configuration: to another place, into the server, and back, while they are read', async () => {
+  it('storage s3: bodies move with the configuration: to another location, into the server, and back, while they are read', async () => {
     const { client } = server
     const keys = Array.from({ length: 150 }, (_, n) => `doc-${n}`)
     await client.addBatch('moving', unkept(...keys))
@@ -240,7 +240,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     }
   })
 
-  it('storage s3: a sweep removes what nobody refers to once it is old enough, and nothing of other servers', async () => {
+  it('storage s3: a sweep removes unreferenced objects once they are old enough, and no objects of other servers', async () => {
     assert.equal(await configure(server.client, 'swept', place({ prefix: 'swept/' })), configured('swept'))
     await server.client.addBatch('swept', unkept('stays', 'goes'))
     const [folder = ''] = below('swept/').map((path) => path.split('/').slice(0, 2).join('/'))
@@ -295,7 +295,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 })
 
-describe('bodies in backends with little room', { skip: noObjectStore }, () => {
+describe('bodies in backends with little space', { skip: noObjectStore }, () => {
   const server = new Restarted()
   let store: ObjectStore
   before(async () => {
@@ -315,7 +315,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     saveRevision: false,
   })
 
-  it('storage memory: what has no room is refused with nothing written, and room comes back with every delete', async () => {
+  it('storage memory: a write beyond the capacity is refused whole, and every delete frees capacity', async () => {
     const { client } = server
     assert.equal(await configure(client, 'mem', { storageBackend: 'memory' }), configured('mem'))
     const { added, failed, errors } = await client.addBatch(
@@ -332,7 +332,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     assert.equal((await client.post('/v1/add', { collection: 'mem', ...large('more') })).status, 200)
   })
 
-  it('storage s3: a collection that no memory holds is exported and indexed anew as a whole', async () => {
+  it('storage s3: a collection larger than the memory is exported and reindexed completely', async () => {
     const { client } = server
     assert.equal(await configure(client, 'far', placeIn(store)), configured('far'))
     const documents = Array.from({ length: 150 }, (_, n) => large(`doc-${n}`))

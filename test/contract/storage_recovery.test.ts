@@ -74,7 +74,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     for (const key of ['a', 'b', 'c']) assert.equal((await without.get('keyed', key))?.contentMd, `The body of ${key}: kingfisher.`)
   })
 
-  it('storage recovery: what lay in the store in clear is gone soon after its collection was encrypted, and residue says so until then', async () => {
+  it('storage recovery: plaintext objects are removed soon after their collection was encrypted, and residue is reported until then', async () => {
     const { client } = server
     const place = placeIn(store, { prefix: 'cleared/' })
     const residueOf = async (shown: DocumentsClient): Promise<boolean> =>
@@ -140,7 +140,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     await last.until(async () => (await last.found('missed', 'kingfisher')).length === 2, 'what the rebuild had missed')
   })
 
-  it('storage recovery: an object that is lost for good is named as damage when the index is built, and looked for no more', async () => {
+  it('storage recovery: a lost object is reported as damage when the index is built, and is not requested again', async () => {
     assert.equal(await configure(server.client, 'damaged', placeIn(store, { prefix: 'damaged/' })), configured('damaged'))
     await server.client.addBatch('damaged', unkept('gone'))
     const [gone = ''] = store.objects('docs').filter((path) => path.startsWith('damaged/'))

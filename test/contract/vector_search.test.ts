@@ -195,7 +195,7 @@ describe('search by vectors', () => {
     assert.equal((await ask('/v1/vector-search', { collection: 'changing', query: 'word', threshold: -1 })).total, 0)
   })
 
-  it('vector-search: passages in place of documents, alone or with their neighbours', async () => {
+  it('vector-search: passages are returned instead of documents, alone or with their neighbours', async () => {
     const paragraphs = ['about otters and rivers ', 'about owls and nights ', 'about lynxes and hares '].map((text) =>
       text.repeat(40).trim(),
     )

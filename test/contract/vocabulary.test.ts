@@ -64,7 +64,7 @@ describe('synonyms', () => {
     assert.deepEqual(listed, { collection: name, synonyms: { big: ['huge'] }, entries: [{ term: 'big', synonyms: ['huge'] }], total: 1 })
   })
 
-  it('synonyms: a search for a term finds its synonyms from the next query on, and no more once they are deleted', async () => {
+  it('synonyms: a search for a term finds its synonyms from the next query on, until they are deleted', async () => {
     const name = await fill(client)
     assert.deepEqual(await found(name, 'car'), ['car'])
     await set(name, 'car', ['automobile'])
@@ -197,7 +197,7 @@ describe('stop words', () => {
     assert.deepEqual([custom, defaults], [0, 79])
   })
 
-  it('stopwords: searches pass over them from the next query on, without a reindex, and no more once they are deleted', async () => {
+  it('stopwords: searches ignore them from the next query on, without a reindex, until they are deleted', async () => {
     const name = await fill(client)
     assert.deepEqual(await client.found(name, 'park'), ['apart', 'auto', 'car', 'motor', 'nyc'])
     await change('POST', name, ['parked'])

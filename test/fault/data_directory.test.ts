@@ -91,7 +91,7 @@ describe('a data directory that is not whole', () => {
     assert.equal(readFileSync(path.join(directory, 'CURRENT'), 'utf8'), 'gen-000001\n')
   })
 
-  it('directory: folders that are made from the truth env may be missing: they are made anew', async () => {
+  it('directory: missing folders that derive from the truth env are created again', async () => {
     await servesAll(copied((at) => rmSync(path.join(at, 'gen-000001', 'index'), { recursive: true })))
     await servesAll(copied((at) => rmSync(path.join(at, 'gen-000001', 'vectors'), { recursive: true, force: true })))
   })
@@ -210,7 +210,7 @@ describe('a data directory that is not whole', () => {
     }
   })
 
-  it('directory: an older truth.mdb in the place of the newer one is told of by the log and by health, until a restore', async () => {
+  it('directory: an older truth.mdb that replaced a newer one is reported in the log and in health until a restore', async () => {
     const truth = path.join('gen-000001', 'truth.mdb')
     const older = path.join(scratch, 'older.mdb')
     const directory = copied((at) => cpSync(path.join(at, truth), older))

@@ -48,7 +48,7 @@ test('a history keeps its bounds, its order and the number of its reads, and com
   )
 })
 
-test('rings: what was taken is what was recorded, in order and once, round their end, and a full ring takes no more', () => {
+test('rings: records are read in order and once, across the end of the ring, and a full ring accepts none', () => {
   const rows = [0, 1, 2]
   const buffer = AccessRings.create(rows.length)
   const rings = rows.map((row) => new AccessRings(buffer, row))

@@ -130,7 +130,7 @@ describe('leaves that stand for other terms', () => {
     )
   })
 
-  it('proximity scores by the narrowest place, in either order', () => {
+  it('proximity scores by the narrowest passage, in either order', () => {
     const documents = [['aa', 'xx', 'bb'], ['bb', 'aa'], ['aa', 'x1', 'x2', 'x3', 'x4', 'x5', 'bb'], ['aa']]
     const plan = planOf(publish(documents), ['aa', 'bb'], { kind: 'proximity', distance: 5, terms: [0, 1] })
     assert.deepEqual(found(plan, documents), [1, 2])

@@ -129,7 +129,7 @@ describe('a chore', () => {
     assert.equal(subject.begun.length, 2)
   })
 
-  it('chore: its stop waits for the round under way, which is told, and nothing runs afterwards', async () => {
+  it('chore: stop aborts the signal of the running round, waits for it, and nothing runs afterwards', async () => {
     let finish = (): void => undefined
     let told: AbortSignal | undefined
     const round = (signal: AbortSignal): Promise<Rest> => {

@@ -189,7 +189,7 @@ describe('what is refused', () => {
     assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
   })
 
-  it('configuration: a key of encryption that is none stops the start, and is not shown', () => {
+  it('configuration: an invalid encryption key stops the start and is not shown', () => {
     const key = Buffer.alloc(32, 7).toString('base64')
     const withoutKey = (env: Record<string, string>, text: RegExp): void => {
       refused([], env, text)

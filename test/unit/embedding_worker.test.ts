@@ -102,7 +102,7 @@ describe('the worker of embeddings', () => {
     assert.ok(subject.slicesSeen.every(({ length }) => length <= 8))
   })
 
-  it('worker: a document whose body is away keeps nobody from being embedded, and is embedded when it is back', async (t) => {
+  it('worker: a document whose body is unavailable does not delay others, and is embedded when the body is back', async (t) => {
     const subject = new Subject(t, 5)
     subject.away.add(1)
     await subject.left(1)
@@ -139,7 +139,7 @@ describe('the worker of embeddings', () => {
     assert.ok(subject.slicesSeen.filter((docids) => docids.join() === '2').length >= 2, 'alone')
   })
 
-  it('worker: a reindex is told of each of its documents, beside those that wait', async (t) => {
+  it('worker: a reindex gets the result of each of its documents, beside those that wait', async (t) => {
     const subject = new Subject(t, 20)
     const documents = [50, 51].map((docid) => ({ collection: 1, docid, queued: 0, force: true }))
     assert.deepEqual(await subject.worker.embed({ epoch: 'one', documents }), [EMBEDDED, EMBEDDED])

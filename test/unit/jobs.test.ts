@@ -72,7 +72,7 @@ describe('the table of jobs', () => {
     )
   })
 
-  it('a change keeps what it does not name, and the place in the list', async () => {
+  it('a change keeps the fields that it does not name, and the order of the list', async () => {
     await change('bulk', 'b-2', { status: 'done', added: 3 })
     assert.deepEqual(
       store.read((view) => view.job('bulk', 'b-2')?.fields),

@@ -107,7 +107,7 @@ describe('the allow-list', () => {
     )
   })
 
-  it('refuses what is none of these', () => {
+  it('refuses any other text', () => {
     const refused = ['', '*', '*.', '.example.com', 'exa mple', 'http://example.com', 'example.com/path', 'example.com:0', 'example.com:65536', 'example.com:x', '10.0.0.0/33', '10.0.0.0/', '10.1/8', '10', '0x7f.1', '::1/129', 'a/8', '[::1', '-x'] // prettier-ignore
     for (const text of refused) assert.equal(parseAllowed(text), undefined, text)
   })
@@ -127,7 +127,7 @@ describe('the allow-list', () => {
     assert.ok(!isAllowed(list, 'x', 'fe80::1%eth0', 5))
   })
 
-  it('an allowed place is asked on its port, whatever its number or address', () => {
+  it('an allowed destination may be reached on its port, regardless of number and address', () => {
     const policy = { allowed: entries('10.1.0.0/16:22', '169.254.169.254:80'), allowPrivate: false }
     assert.doesNotThrow(() => checkAddress(policy, 'x', '10.1.2.3', 22))
     assert.ok(checkUrl('http://169.254.169.254/', policy))

@@ -156,7 +156,7 @@ describe('a damaged row', () => {
     await environment.root.close()
   })
 
-  it('of an identity, a collection or a counter is named by whoever reads it, and shows nothing of another', async () => {
+  it('of an identity, a collection or a counter is reported by each reader, and shows no data of another row', async () => {
     const path = goldenStore('named')
     const environment = openEnvironment(path, goldenKeyring())
     while (environment.root.transactionSync(() => upgradeRows(environment, new View(environment, 0), 500, 1 << 20)));

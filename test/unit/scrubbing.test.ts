@@ -19,7 +19,7 @@ const SEALED = Buffer.alloc(2300, 7)
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrubbing-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the file written anew after a rotation', () => {
+describe('the file rewritten after a rotation', () => {
   const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
   const file = join(folder, 'truth.mdb')
 
@@ -39,7 +39,7 @@ describe('the file written anew after a rotation', () => {
     assert.equal(readFileSync(file).includes('zebrafink'), false)
   })
 
-  it('holds every row of every table, and no wish to be written anew', async () => {
+  it('contains every row of every table, and is not marked to be rewritten', async () => {
     const environment = openEnvironment(folder)
     assert.deepEqual([...environment.bodies.getKeys()].map(String), keys.map(String))
     for (const { value } of environment.bodies.getRange()) assert.deepEqual(Buffer.from(value), SEALED)
@@ -47,10 +47,10 @@ describe('the file written anew after a rotation', () => {
     await environment.root.close()
   })
 
-  it('is not begun where the disk has no room for it: the store stays as it is, and what is missing is said', async (test) => {
+  it('is not begun if the disk has too little space: the store stays unchanged, and the missing space is reported', async (test) => {
     const disk = SmallDisk.mount(32)
     if (disk === undefined) {
-      test.skip('no tmpfs can be mounted here: a store written anew on a full disk is NOT TESTED')
+      test.skip('no tmpfs can be mounted here: rewriting a store on a full disk is NOT TESTED')
       return
     }
     test.after(() => disk.unmount())

@@ -76,7 +76,7 @@ const counted = (): { readonly hits: number; readonly misses: number } => {
 }
 
 describe('vectors of texts', () => {
-  it('texts: each is embedded once, by its role, and at hand for the next request', async () => {
+  it('texts: each is embedded once, by its role, and cached for the next request', async () => {
     const subject = new Subject(10)
     const before = counted()
     assert.deepEqual(await subject.request(['a', 'bb', 'a']), [[1, 1], [2, 1], [1, 1]]) // prettier-ignore
@@ -114,7 +114,7 @@ describe('vectors of texts', () => {
     await assert.rejects(subject.request(['a']), /no embedding provider configured/)
   })
 
-  it('texts: a request that does without is told so for a while, and nobody asks meanwhile; one that does not asks again', async () => {
+  it('texts: after a failure, optional requests go without vectors for a while and the provider is not asked; a request that needs vectors asks again', async () => {
     const subject = new Subject(10)
     subject.fails = new EmbeddingError('unavailable', 'it is away')
     assert.equal(await subject.request(['a'], 'query', true), undefined)
