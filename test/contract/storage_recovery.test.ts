@@ -213,7 +213,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
       client.post('/v1/set-ttl', { ...named, ttl: 1000 }).then(summary),
       client.post('/v1/get', { ...named, collection: 'plain', key: 'doc' }),
     ])
-    for (const answer of [read, changed]) assert.match(answer, /^500 .*place 1 in an object store.*set them again/)
+    for (const answer of [read, changed]) assert.match(answer, /^500 .*location 1 in an object store.*set them again/)
     assert.equal(beside.status, 200)
     assert.match(await configure(client, 'sealed', { description: 'no credentials' }), /^500 /)
     assert.equal(await configure(client, 'sealed', placeIn(store, { prefix: 'sealed/' })), configured('sealed'))

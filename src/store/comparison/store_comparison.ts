@@ -217,7 +217,7 @@ function checkIdentity({ environment, view, findings }: Compared, stage: Identit
 function readIdentity(environment: Environment, stage: IdentityTable, key: Buffer, value: Buffer, place: string): Identity {
   if (stage === 'identities') return decodeIdentity(value, () => place)
   const seal = environment.seals.of(collectionOfKey(key))
-  if (seal === undefined) throw new CorruptRecord(place, 'sealed, in a collection that is not')
+  if (seal === undefined) throw new CorruptRecord(place, 'sealed row in an unsealed collection')
   return openIdentity(seal, key, value)
 }
 
