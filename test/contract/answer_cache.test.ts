@@ -82,7 +82,7 @@ describe('cacheTtl', () => {
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 2 })), 'miss')
   })
 
-  it('holds for the query string, too', async () => {
+  it('applies to the query string, too', async () => {
     const path = '/v1/fts?collection=c&q=alpha&cacheTtl=30'
     assert.equal(stateOf(await server.get(path)), 'miss')
     assert.equal(stateOf(await server.get(path)), 'hit')

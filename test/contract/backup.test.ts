@@ -97,7 +97,7 @@ describe('backup and restore', () => {
     for (const name of ['link.db', 'dangling.db']) rmSync(join(backups, name))
   })
 
-  it('backups: what is there is listed, newest first, with size, time and whether it is whole; links, folders, other names and what is being written are not', async () => {
+  it('backups: backups are listed newest first, with size, time and whether they are complete; links, folders, other names and unfinished files are not', async () => {
     const list = async (): Promise<{ backups: { name: string; bytes: number; createdAt: number; sealed: boolean }[]; total: number }> =>
       (await client.server.get('/v1/backups')).json()
     for (const name of readdirSync(backups)) rmSync(join(backups, name), { recursive: true })
@@ -122,7 +122,7 @@ describe('backup and restore', () => {
     mkdirSync(backups)
   })
 
-  it('backups: one is deleted for good; what is not there is 404, what leads out 400, and links, folders and what is being written stay', async () => {
+  it('backups: a backup is deleted permanently; a missing one is 404, a path out of the folder 400, and links, folders and unfinished files stay', async () => {
     const remove = (name: string): Promise<TestResponse> => client.server.request('DELETE', `/v1/backups/${encodeURIComponent(name)}`)
     await backup('old.db')
     assert.equal(summary(await remove('old.db')), '200 {"deleted":"old.db"}')

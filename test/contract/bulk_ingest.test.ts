@@ -184,7 +184,7 @@ describe('bulk ingest jobs', () => {
     }
   })
 
-  it('bulk ingest: what is missing or wrong in the request is refused before there is a job', async () => {
+  it('bulk ingest: a request with missing or invalid fields is refused before a job exists', async () => {
     const c = client.collection()
     const before = (await jobs.list()).total
     assert.equal(summary(await jobs.submit(c, [])), '400 {"error":"no documents provided"}')

@@ -141,7 +141,7 @@ describe('mds import of NDJSON', () => {
 })
 
 describe('mds import of nothing', () => {
-  it('a folder or a file in which nothing is found to import is said to be so; the exit code is that of a success', async () => {
+  it('a folder or file without documents is reported; the exit code is that of a success', async () => {
     const empty = join(folder, 'nothing')
     mkdirSync(join(empty, 'deep'), { recursive: true })
     writeFileSync(join(empty, 'deep', 'notes.txt'), 'not markdown')

@@ -24,7 +24,7 @@ interface Run {
   readonly stderr: string
 }
 
-describe('mds, what it asks of a server', () => {
+describe('requests of the command mds to a server', () => {
   let server: Server
   let provider: EmbeddingServer
   const folder = mkdtempSync(join(tmpdir(), 'mds-cli-server-'))

@@ -85,7 +85,7 @@ describe('collection configuration', () => {
     assert.deepEqual(await configOf(name), { type: 'scraping' })
   })
 
-  it('collection-config: a put merges: what it leaves out stays, false and 0 are values, null clears', async () => {
+  it('collection-config: a put merges: omitted fields stay, false and 0 are values, null clears', async () => {
     const name = client.collection()
     await put(name, { type: 'website', trackHot: true, maxRevisions: 3, customMeta: { a: 1 }, retrieval: { topK: 5, hybridAlpha: 1 } })
     await put(name, { description: 'later' })

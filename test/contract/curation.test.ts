@@ -173,7 +173,7 @@ describe('curation', () => {
     assert.equal(await keys(name, 'walrus', { limit: 4 }), 'd2 d4 d5 d6')
   })
 
-  it('curation: a rule holds for its query alone, trimmed and without regard to case, or for what contains it; disabled not at all', async () => {
+  it('curation: a rule applies to its query, trimmed and ignoring case, or to queries that contain it; a disabled rule never applies', async () => {
     const name = await fill()
     const exact = await request('POST', { collection: name, query: ' Walrus ', enabled: true, hides: ['d1'] })
     assert.equal(await keys(name, 'WALRUS'), 'd2 d3 d4 d5 d6 d7 d8 d9')

@@ -65,7 +65,7 @@ describe('embedding configurations', () => {
     assert.equal((await list()).length, 1)
   })
 
-  it('embedding config: PUT changes what it names; an empty key keeps the stored one, null takes it away', async () => {
+  it('embedding config: PUT changes the named fields; an empty key keeps the stored one, null removes it', async () => {
     const put = (body: object): Promise<string> => answerOf('PUT', `${PATH}/one`, body)
     const before = await get('one')
     assert.equal(await put({ name: 'Uno', apiKey: '' }), `200 ${JSON.stringify({ ...before, name: 'Uno' })}`)

@@ -113,7 +113,7 @@ describe('encryption at rest', () => {
   before(() => client.start())
   after(() => client.end())
 
-  it('nothing of an encrypted collection can be read in any file, while every kind of question is answered', async () => {
+  it('no plaintext of an encrypted collection is in any file, while every kind of request is answered', async () => {
     await client.encrypt('vault')
     await client.ok('PUT', '/v1/collection-config', { collection: 'vault', description: 'all about the Wiedehopf', maxRevisions: 0 })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran dives. The kormoran eats fish.', { kind: ['pirol'], year: ['1999'] })

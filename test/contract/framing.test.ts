@@ -82,7 +82,7 @@ describe('framing of requests', () => {
     assert.equal((await server.post('/v1/get', { collection: 'smuggled', key: 'k', lang: 'en' })).status, 404)
   })
 
-  it('framing: what is well formed is read: one length, the same length twice, chunked', async () => {
+  it('framing: well-formed requests are read: one length, the same length twice, chunked', async () => {
     const body = JSON.stringify({ collection: 'framed', key: 'k', lang: 'en', contentMd: 'x' })
     const length = `Content-Length: ${body.length}\r\n`
     for (const [head, sent] of [

@@ -225,7 +225,7 @@ describe('connections', () => {
     assert.equal((await server.post('/v1/get', body)).status, 200)
   })
 
-  it('what is not HTTP is refused without harm', async () => {
+  it('input that is not HTTP is refused, and the server stays healthy', async () => {
     for (const garbage of [
       '\r\n\r\n',
       'GET\r\n\r\n',

@@ -111,7 +111,7 @@ describe('POST /v1/fts', () => {
   })
 
   describe('limit', () => {
-    it('is 50 by default, and takes what it is given', async () => {
+    it('is 50 by default, otherwise as requested', async () => {
       await client.add(
         'many',
         Array.from({ length: 60 }, (_, index) => ({ key: `k${index}`, lang: 'en', contentMd: 'quorum' })),

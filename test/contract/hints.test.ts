@@ -38,7 +38,7 @@ describe('hints', () => {
     ])
   })
 
-  it('hint: invalid names the field, what is expected and what came, whether the schema or the operation refuses', async () => {
+  it('hint: invalid names the field, what is expected and what was received, whether the schema or the operation refuses', async () => {
     const search = (fields: object): Promise<readonly [string, string]> => refusal('/v1/search', { collection: 'c', ...fields })
     assert.deepEqual(await search({ limit: 'ten' }), [
       'invalid limit',

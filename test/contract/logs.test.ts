@@ -157,7 +157,7 @@ describe('a log in text', () => {
     assert.match(server.output(), / info stopped$/m)
   })
 
-  it('SVC_LOG_LEVEL: what is less is left out; SVC_LOG_SLOW_MS: only requests that take longer have a line', async () => {
+  it('SVC_LOG_LEVEL: lower levels are left out; SVC_LOG_SLOW_MS: only slower requests have a line', async () => {
     const server = await startServer({ env: { SVC_LOG_LEVEL: 'warn', SVC_LOG_SLOW_MS: '1' } })
     const documents = Array.from({ length: 2000 }, (_, i) => ({
       key: `k${i}`,

@@ -172,7 +172,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.doesNotMatch(client.server.output(), /private/)
   })
 
-  it('storage s3: a read that needs the store says so while it is away, and an object that was lost or changed is named, never shown', async () => {
+  it('storage s3: a read that needs the store reports that it is unavailable, and a lost or changed object is reported, never returned', async () => {
     assert.equal(await configure(server.client, 'lost', place({ prefix: 'lost/' })), configured('lost'))
     await server.client.addBatch('lost', unkept('a'))
     const before = below('lost/')

@@ -223,7 +223,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     assert.equal((await client.setTtl('sealed', 'a', 1000)).contentMd, 'The body of a: kingfisher.')
   })
 
-  it('storage recovery: bodies of a collection move while those of another, whose store is away, wait', async () => {
+  it('storage recovery: bodies of one collection move while those of another with an unavailable store wait', async () => {
     const away = await ObjectStore.start('docs')
     assert.equal(await configure(server.client, 'first', placeIn(away)), configured('first'))
     await server.client.addBatch('first', unkept('stuck'))

@@ -164,7 +164,7 @@ describe('tracking', () => {
     assert.equal(await board(), 'd8 b7 a2')
   })
 
-  it('temporal: a query is bounded by from, to and eventType, and refuses what it does not know', async () => {
+  it('temporal: a query is bounded by from, to and eventType, and unknown values are refused', async () => {
     const name = client.collection()
     await client.add(name, 'k')
     const [created] = (await client.events(name, 'k')).events

@@ -142,7 +142,7 @@ describe('search by vectors', () => {
     assert.deepEqual(different, ['doc-0', 'doc-3'])
   })
 
-  it('vector-search: what is wrong is refused', async () => {
+  it('vector-search: invalid requests are refused', async () => {
     const query = { collection: 'animals', query: 'otter' }
     assert.equal(await refused('/v1/vector-search', { collection: 'animals' }), MISSING_FIELDS)
     assert.equal(await refused('/v1/vector-search', { query: 'otter' }), MISSING_FIELDS)
@@ -223,7 +223,7 @@ describe('search by vectors', () => {
     assert.deepEqual([listed?.contentMd, listed?.chunkIndex, listed?.chunkText?.startsWith('about otters')], ['', 0, true])
   })
 
-  it('vector-search: the retrieval profile of the collection holds where the request says nothing', async () => {
+  it('vector-search: the retrieval profile of the collection applies where the request sets nothing', async () => {
     const retrieval = { topK: 2, retrievalMode: 'chunk', contextTokenBudget: 5 }
     await client.addBatch(
       'profiled',

@@ -41,7 +41,7 @@ describe('synonyms', () => {
   const sorted = async (collection: string, query: string, more: Fields = {}): Promise<string[]> =>
     (await found(collection, query, more)).sort()
 
-  it('synonyms: what is posted is listed as map and as entries, a second post replaces, delete removes', async () => {
+  it('synonyms: posted synonyms are listed as map and as entries, a second post replaces, delete removes', async () => {
     const name = client.collection()
     assert.deepEqual((await client.server.get(`/v1/synonyms?collection=${name}`)).json(), {
       collection: name,
@@ -129,7 +129,7 @@ describe('synonyms', () => {
     }
   })
 
-  it('synonyms: what is missing or out of bounds is refused', async () => {
+  it('synonyms: missing and out-of-bounds fields are refused', async () => {
     const post = async (body: Fields): Promise<string> => summary(await client.post('/v1/synonyms', body))
     assert.equal(await post({ collection: 'c', synonyms: ['a'] }), MISSING_FIELDS)
     assert.equal(await post({ collection: 'c', term: 'a' }), MISSING_FIELDS)
@@ -183,7 +183,7 @@ describe('stop words', () => {
     )
   })
 
-  it('stopwords: delete takes own words away and leaves the default ones', async () => {
+  it('stopwords: delete removes own words and leaves the default ones', async () => {
     const name = client.collection()
     await change('POST', name, ['foo', 'bar'])
     assert.equal(
@@ -226,7 +226,7 @@ describe('stop words', () => {
     }
   })
 
-  it('stopwords: what is missing or no word is refused', async () => {
+  it('stopwords: missing and invalid words are refused', async () => {
     assert.equal(summary(await client.post('/v1/stopwords', { collection: 'c' })), MISSING_FIELDS)
     assert.equal(summary(await client.post('/v1/stopwords', { words: ['a'] })), MISSING_FIELDS)
     assert.equal(summary(await client.server.get('/v1/stopwords')), MISSING_FIELDS)

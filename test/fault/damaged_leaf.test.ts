@@ -75,7 +75,7 @@ describe('a damaged leaf', () => {
     }
   })
 
-  it('damaged leaf: a store that is whole is served again after such a signal, and after SIGKILL no page is looked at', async () => {
+  it('damaged leaf: an undamaged store is served again after such a signal, and after SIGKILL no page is checked', async () => {
     const probe = await startServer()
     const { address } = probe
     await probe.stop()

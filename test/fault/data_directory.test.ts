@@ -96,7 +96,7 @@ describe('a data directory that is not whole', () => {
     await servesAll(copied((at) => rmSync(path.join(at, 'gen-000001', 'vectors'), { recursive: true, force: true })))
   })
 
-  it('directory: a CURRENT that names nothing, or a generation that is missing, is refused with what is there', async () => {
+  it('directory: a CURRENT that names nothing or a missing generation is refused with a list of the existing ones', async () => {
     for (const text of ['', '../gen-000001', '\0'.repeat(11)]) {
       const line = await refused(copied((at) => writeFileSync(path.join(at, 'CURRENT'), text)))
       assert.match(line, /CURRENT does not name a generation: gen-000001 \(truth\.mdb of \d+ bytes/u, JSON.stringify(text))

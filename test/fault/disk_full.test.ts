@@ -317,7 +317,7 @@ describe('a commit that the disk refuses', () => {
     await remove()
   })
 
-  it('disk full: what a refused commit has written behind the last page is given back', async () => {
+  it('disk full: pages that a refused commit has written behind the last page are cut off', async () => {
     const { directory, control, remove } = await setUp()
     const server = await startServer({ directory, env: control.environment(directory) })
     assert.equal((await server.post('/v1/add', document('first'))).status, 200)

@@ -192,7 +192,7 @@ describe('a store of format 2', () => {
     await change(directory, (_, view) => assert.equal(view.collection('sealed'), undefined))
   })
 
-  it('row damage: a backup of a store in which the row of a collection is gone is not restored: the damage is named, and what is there goes on', async () => {
+  it('row damage: a backup of a store that has lost the row of a collection is not restored: the damage is reported, and the present store is still served', async () => {
     const whole = await upgradedDirectory('backup-whole')
     for (const [collection, left] of LOST) {
       const at = `${collection}-${left}`

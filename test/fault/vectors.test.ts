@@ -64,6 +64,6 @@ describe('vectors: files that were damaged between two starts', () => {
   after(() => run.end())
 
   for (const damage of DAMAGES) {
-    it(`vectors: ${damage.name}: the server starts, says what it does about it, and answers as before`, () => run.check(damage))
+    it(`vectors: ${damage.name}: the server starts, logs its repair, and answers as before`, () => run.check(damage))
   }
 })

@@ -73,7 +73,7 @@ test('rings: records are read in order and once, across the end of the ring, and
   )
 })
 
-test('buckets: every second lies in the bucket that begins at or before it, and names follow the calendar', () => {
+test('buckets: every second is in the bucket that begins at or before it, and names follow the calendar', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4_294_967_295 }),

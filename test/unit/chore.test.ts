@@ -176,7 +176,7 @@ describe('a chore', () => {
     }
   })
 
-  it('role: what a follower has put off runs when it becomes the leader, and the word is one for all threads', async () => {
+  it('role: work that a follower deferred runs when it becomes the leader, and all threads share one role', async () => {
     const control = ControlBlock.create()
     assert.equal(control.role, 'leader')
     const ofAnotherThread = new ControlBlock(control.buffer)

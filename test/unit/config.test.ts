@@ -61,7 +61,7 @@ describe('where a configuration value comes from', () => {
     assert.equal(config.ftsSynonyms, true)
   })
 
-  it('configuration: an alias in the file stands for what its anchor has; one within its own anchor is refused', () => {
+  it('configuration: an alias in the file has the value of its anchor; one within its own anchor is refused', () => {
     const file = yamlFile('shared: &mode read\nall: &all { path: by-alias, mode: *mode }\ndatabase: *all\nhttp: { addr: ":1" }\n')
     const { path, mode } = loadConfig(['-c', file], {})
     assert.deepEqual([path, mode], ['by-alias', 'read'])

@@ -146,7 +146,7 @@ describe('the worker of embeddings', () => {
     await subject.left()
   })
 
-  it('worker: what is written while a reindex is under way does not wait for its end', { timeout: 30_000 }, async (t) => {
+  it('worker: documents written during a reindex do not wait for its end', { timeout: 30_000 }, async (t) => {
     const subject = new Subject(t, 0)
     let release: (() => void) | undefined
     subject.reindexed = new Promise((resolve) => (release = resolve))
@@ -161,7 +161,7 @@ describe('the worker of embeddings', () => {
     assert.deepEqual(await reindex, [EMBEDDED, EMBEDDED])
   })
 
-  it('worker: what was named in another store is not embedded, and the queue of the new one is', async (t) => {
+  it('worker: documents named in another store are not embedded, and the queue of the new store is', async (t) => {
     const subject = new Subject(t, 3)
     await subject.left()
     const wanted = subject.worker.embed({ epoch: 'old', documents: [{ collection: 1, docid: 9, queued: 0, force: false }] })

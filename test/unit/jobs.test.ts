@@ -91,7 +91,7 @@ describe('the table of jobs', () => {
     assert.deepEqual(ids(store, 'rotation'), ['r-1'])
   })
 
-  it('another store that applies the entries of the binlog holds the same jobs', async () => {
+  it('another store that applies the entries of the binlog has the same jobs', async () => {
     const entries = store.read((view) => view.binlog.entriesAfter(0n, 10_000))
     await copy.writer.group(
       () => 1,
@@ -105,7 +105,7 @@ describe('the table of jobs', () => {
     )
   })
 
-  it('a damaged record is named, not believed', () => {
+  it('a damaged record is reported, not used', () => {
     const record = encodeJob(5n, { status: 'pending' })
     assert.deepEqual(
       decodeJob('x', record, () => 'job'),

@@ -19,7 +19,7 @@ describe('bounds by layer', () => {
     )
   })
 
-  it('every bound holds somewhere: a file of src beside the bounds names it', () => {
+  it('every bound is used: a file of src other than the bounds names it', () => {
     const words = new Set<string>()
     for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.parentPath === join(source, 'limits')) continue

@@ -52,7 +52,7 @@ describe('destinations of outgoing requests', () => {
       assert.ok(checkUrl(`https://${host}/`, STRICT), 'names are judged by what they resolve to')
   })
 
-  it('what is no plain http address is refused', () => {
+  it('an address that is not plain http is refused', () => {
     const refused = [
       '', 'x', '//example.com/', 'http://', 'http:///', 'http://[::1', 'http://[fe80::1%25eth0]/', 'http://[fe80::1%eth0]/', 'http://exa mple.com/', 'http://example.com:70000/', 'http://256.1.1.1/',
       'ftp://example.com/', 'file:///etc/passwd', 'gopher://example.com/', 'data:text/plain,x', 'javascript:1', 'ws://example.com/', 'blob:http://example.com/x', 'unix:/tmp/s',
@@ -77,7 +77,7 @@ describe('destinations of outgoing requests', () => {
     for (const host of never) refuses(() => checkUrl(`http://${host}/`, PRIVATE))
   })
 
-  it('what is no address at all, or has a zone, is in no class that may be asked', () => {
+  it('an invalid address, or one with a zone, is in no allowed class', () => {
     for (const text of ['', 'localhost', 'fe80::1%eth0', '::1%lo', '127.0.0.1 ', '1.2.3.4.5', 'x'.repeat(300)])
       assert.equal(classOfAddress(text), 'never', text)
   })

@@ -216,7 +216,7 @@ describe('outgoing requests', () => {
     await assert.rejects(open().safeFetch({ url: exact, bytesMax: 999 }), BodyTooLarge)
   })
 
-  it('a bomb is as large as what it unfolds to, in every encoding', async () => {
+  it('a decompression bomb is refused by its decoded size, in every encoding', async () => {
     const unfolded = Buffer.alloc(64 * MIB)
     const bombs = { gzip: gzipSync(unfolded), deflate: deflateSync(unfolded), br: brotliCompressSync(unfolded, { params: { 1: 4 } }) }
     for (const [encoding, bytes] of Object.entries(bombs)) {

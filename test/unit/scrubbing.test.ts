@@ -23,7 +23,7 @@ describe('the file rewritten after a rotation', () => {
   const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
   const file = join(folder, 'truth.mdb')
 
-  it('holds nothing of what was overwritten, not even behind the end of a value', async () => {
+  it('contains no overwritten bytes, not even behind the end of a value', async () => {
     const environment = openEnvironment(folder)
     environment.root.transactionSync(() => keys.forEach((key) => void environment.bodies.put(key, CLEAR)))
     // LMDB reuses leaves that were changed and emptied within one transaction for the new values without
