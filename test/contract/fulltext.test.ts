@@ -73,7 +73,7 @@ describe('POST /v1/fts', () => {
         assert.ok(document.contentMd.startsWith(`quorum "${n}" `))
       }
       assert.deepEqual(await page(40), all.slice(0, 40))
-      assert.deepEqual(await page(260), all, 'with some of them at hand')
+      assert.deepEqual(await page(260), all, 'with some of them cached')
     })
 
     it('breaks ties by key, then language, the same way every time', async () => {

@@ -40,7 +40,7 @@ describe('bodies in memory', () => {
     const { config } = (await client.server.get('/v1/collection-config?collection=mem')).json<{ config: Fields }>()
     assert.equal(config.storageBackend, 'memory')
     await client.addBatch('mem', unkept('one'))
-    assert.equal((await client.get('mem', 'one'))?.contentMd, 'The body of one: kingfisher.', 'what is written anew is a document anew')
+    assert.equal((await client.get('mem', 'one'))?.contentMd, 'The body of one: kingfisher.', 'a new write makes the document again')
   })
 
   it('storage memory: a collection that leaves memory survives the next restart', async () => {

@@ -102,7 +102,7 @@ describe('expiry', () => {
         assert.deepEqual(await unswept.keys('c'), ['stays', 'expires'])
         await unswept.until(() => Promise.resolve(seconds() >= expiresAt), 'its second')
         await gone(unswept, 'c')
-        assert.equal((await unswept.stats('c'))?.documentCount, 2, 'it is there, and nobody sees it')
+        assert.equal((await unswept.stats('c'))?.documentCount, 2, 'it exists, and no request sees it')
       } finally {
         await unswept.stop()
       }
