@@ -34,7 +34,7 @@ import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
-import { READ_CLASSES, ReadScheduler, type ReadClass } from './read_scheduler.js'
+import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
 import type { RequestQueue } from './request_queue.js'
 import { requestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
@@ -81,7 +81,7 @@ export class Dispatcher {
       switchTo: (generation) => this.#switchTo(generation),
     })
     this.#slots = new SlotTable(control, surfaces)
-    this.#reads = new ReadScheduler(config.searchesMax)
+    this.#reads = new ReadScheduler(config.searchesMax, surfaces)
     this.#queues = requestQueues(config.limits, surfaces)
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
@@ -333,26 +333,19 @@ export class Dispatcher {
     this.telemetry.set('slots_used', this.#slots.used)
   }
 
-  /** Dispatches the oldest class that has a free task slot first, evenly over the free task slots. */
   #drainReads(pools: LanePools): void {
-    for (;;) {
-      let oldest: ReadClass | undefined
-      let pool: LanePool | null = null
-      let oldestAt = Infinity
-      for (const queue of READ_CLASSES) {
-        if (this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')) continue
-        const head = this.#head(queue)
-        if (head === undefined || head.queuedAt >= oldestAt) continue
-        const free = this.#reads.poolFor(queue, pools)
-        if (free === null) continue
-        oldest = queue
-        pool = free
-        oldestAt = head.queuedAt
-      }
-      if (oldest === undefined || pool === null) return
-      const share = this.#reads.shareOf(oldest, this.#queues[oldest].length, pool.freeTasks)
-      this.#run(pool, oldest, this.#takeBatch(oldest, share))
+    const waiting: WaitingReads = { queueOf: (queue) => this.#queues[queue], headOf: (queue) => this.#heldHead(queue) }
+    for (let next = this.#reads.next(waiting, pools); next !== null; next = this.#reads.next(waiting, pools)) {
+      const batch = this.#takeBatch(next.queue, next.requestsMax)
+      this.#reads.served(batch, next.pool, pools)
+      this.#run(next.pool, next.queue, batch)
     }
+  }
+
+  /** As `#head`, but nothing while requests of the class are held back. */
+  #heldHead(queue: ReadClass): Ticket | undefined {
+    const isHeld = this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')
+    return isHeld ? undefined : this.#head(queue)
   }
 
   #drainCommits(pool: LanePool): void {
