@@ -20,7 +20,7 @@ export interface DispatchRequest {
   readonly principal: Principal
   /** Milliseconds, monotonic (`performance.now()` of the front end). */
   readonly acceptedAt: number
-  /** Milliseconds from `acceptedAt`. Default and maximum: the operation's deadline. */
+  /** Milliseconds from `acceptedAt`, finite. Default and maximum: the operation's deadline. */
   readonly deadlineMs?: number
   readonly sink: AnswerSink
 }
@@ -33,6 +33,8 @@ export interface Ticket {
   readonly surface: Surface
   readonly acceptedAt: number
   readonly deadlineAt: number
+  /** Milliseconds that the request may take, and each further part of its answer. */
+  readonly limitMs: number
   /** Bytes that count against BODIES_IN_FLIGHT_BYTES_MAX until the ticket ends. */
   bodyBytes: number
   slot: number
@@ -40,6 +42,8 @@ export interface Ticket {
   queue: QueueClass
   /** Not 0: the ticket requests the next part of that answer, or reports that it is not wanted. */
   readonly stream: number
+  /** The ticket counts as an open answer of its surface (open_answers.ts). */
+  holdsAnswer: boolean
   /** When the ticket entered its present queue; infinite while it is suspended (suspensions.ts). */
   queuedAt: number
   /** The request body, later the prepared command; null once it is handed to a lane. */
@@ -64,6 +68,7 @@ export interface Ticket {
 export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
   const { admitted, input, acceptedAt } = request
   const { operation, surface } = admitted
+  const limitMs = Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity)
   return {
     operation,
     operationIndex: laneIndexOf(operation),
@@ -71,12 +76,14 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     principal: request.principal,
     surface,
     acceptedAt,
-    deadlineAt: acceptedAt + Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity),
+    deadlineAt: acceptedAt + limitMs,
+    limitMs,
     bodyBytes: input.body?.length ?? 0,
     slot: -1,
     generation: 0,
     queue,
     stream: 0,
+    holdsAnswer: false,
     queuedAt: performance.now(),
     body: input.body,
     direct: false,

@@ -89,7 +89,7 @@ describe('a second surface', () => {
   it('surface: what it may not ask for is refused with its code: unknown and internal operations, hostile inputs', async () => {
     for (const name of ['nothing', 'storeVectors', 'bodyLocations', '__proto__']) {
       const answer = await client.ask(name, {})
-      assert.deepEqual([answer.code, textOf(answer)], ['notFound', JSON.stringify({ error: `unknown operation ${name}` })], name)
+      assert.deepEqual([answer.code, textOf(answer)], ['unknownOperation', JSON.stringify({ error: `unknown operation ${name}` })], name)
     }
     for (const input of [[], 'text', 7, null, true]) assert.equal((await client.ask('get', input)).code, 'invalid', JSON.stringify(input))
     let nested: object = { collection: 'c' }
@@ -108,6 +108,12 @@ describe('a second surface', () => {
     const second = await client.ask('fts', search)
     assert.deepEqual([second.facts, textOf(second)], [['cache', 'hit', 'cacheSeconds', '60'], textOf(first)])
     assert.equal((await asked()) - before, 1)
+    const complete = { collection: 'c', q: 'wo', topN: 3 }
+    const whole = await client.ask('autocomplete', complete)
+    assert.deepEqual([whole.code, (await asked()) - before], [null, 1], textOf(whole))
+    assert.deepEqual([textOf(await client.ask('autocomplete', complete)), (await asked()) - before], [textOf(whole), 2])
+    await client.ask('autocomplete', { ...complete, topN: 2 })
+    assert.equal((await asked()) - before, 2)
     for (const path of ['loop', 'lane', 'cached'])
       assert.match((await server.get('/metrics')).text, new RegExp(`^mddb_authorizations_${path}_total \\d+$`, 'm'))
     assert.equal((await server.post('/v1/fts', search)).headers['x-cache'], 'miss')
@@ -134,7 +140,7 @@ describe('a second surface', () => {
       assert.equal((await client.ask('get', input)).code, 'invalid', input.toString('hex'))
     for (const name of [7, null, true, {}, ['get']]) {
       const answer = await client.ask(name, {})
-      assert.deepEqual([answer.code, textOf(answer)], ['notFound', '{"error":"unknown operation"}'], JSON.stringify(name))
+      assert.deepEqual([answer.code, textOf(answer)], ['unknownOperation', '{"error":"unknown operation"}'], JSON.stringify(name))
     }
     assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
   })

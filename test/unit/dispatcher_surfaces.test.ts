@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { ANONYMOUS } from '../../src/access/principal.js'
 import { loadConfig } from '../../src/config/config.js'
 import type { Admitted } from '../../src/dispatch/admission.js'
 import type { Lanes } from '../../src/dispatch/lanes.js'
@@ -18,6 +19,7 @@ import { operationByName } from '../../src/operations/index.js'
 import type { Operation } from '../../src/operations/operation.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
+import { msgpackInput } from '../../src/wire/msgpack_input.js'
 import { dispatcherOf, lanesOf, ownTelemetry, requestOf, statusOf } from '../harness/dispatching.js'
 
 const FIRST: Surface = { name: 'first', mode: 'wr', index: 1 }
@@ -86,6 +88,17 @@ describe('two surfaces', () => {
     const order = await orderOf([...Array.from({ length: 1000 }, () => get(FIRST)), search(FIRST)])
     assert.ok(order.indexOf('first fts') > 500, `answer ${order.indexOf('first fts')} of 1001`)
   })
+  it('completions are cached for an input in any form, by the whole input', async () => {
+    const counts: number[] = []
+    for (const topN of [3, 3, 2, 3]) {
+      const admitted = dispatcher.admission.admit(operationByName.get('autocomplete') as Operation, SECOND) as Admitted
+      const input = msgpackInput({ collection: 'c', q: 'wo', topN })
+      assert.equal(statusOf(await ask({ admitted, input, principal: ANONYMOUS, acceptedAt: performance.now() })), 200)
+      counts.push(telemetry.read().counters.authorizations_cached)
+    }
+    assert.deepEqual(counts.map((count) => count - (counts[0] as number)), [0, 1, 1, 2]) // prettier-ignore
+  })
+
   it('a queue begins with the surface of the lowest rank, and goes on by turns', () => {
     const queue = new RequestQueue(8, 2)
     for (const surface of [FIRST, FIRST, FIRST, SECOND, SECOND]) queue.push({ surface } as Ticket)
