@@ -101,7 +101,7 @@ export class Dispatcher {
     const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) {
       const answer = this.loop.answer(operation, request)
-      emitOutcome({ audit: pendingEvent(operation, request.principal) }, answer)
+      emitOutcome({ audit: pendingEvent(operation, request.principal, request.client) }, answer)
       request.sink.answer(answer)
       return null
     }

@@ -10,6 +10,7 @@ import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dis
 import type { Config } from '../config/config.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
+import { canonicalAddress } from '../outbound/networks.js'
 import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput } from '../wire/msgpack_input.js'
@@ -91,7 +92,7 @@ export class SurfacePort {
     pending.rest?.more(this.#sinkOf(id))
   }
 
-  #ask({ id, operation: name, input, principal, deadlineMs }: Ask): void {
+  #ask({ id, operation: name, input, principal, deadlineMs, address }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
     if (!(input instanceof Uint8Array)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
     const pending: Pending = { bytes: input.length, ticket: null, rest: null, stall: null }
@@ -105,6 +106,8 @@ export class SurfacePort {
     if (!isClientPrincipal(principal)) return this.#answer(id, refusal('forbidden'))
     if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
       return this.#answer(id, refusalWith('invalid', 'invalid deadline'))
+    if (address !== undefined && (typeof address !== 'string' || canonicalAddress(address) === undefined))
+      return this.#answer(id, refusalWith('invalid', 'invalid address'))
     const admitted = this.dispatcher.admission.admit(operation, this.surface)
     if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
     pending.ticket = this.dispatcher.submit({
@@ -113,6 +116,7 @@ export class SurfacePort {
       principal,
       acceptedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(address === undefined ? {} : { client: { clientAddress: () => address } }),
       sink: this.#sinkOf(id),
     })
   }

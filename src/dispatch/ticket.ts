@@ -11,6 +11,7 @@ import type { EncodedInput } from '../wire/form.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import type { Admitted } from './admission.js'
 import { pendingEvent, type PendingEvent } from './audit_trail.js'
+import type { RequestClient } from './request_client.js'
 import type { Surface } from './surface.js'
 
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */
@@ -18,6 +19,8 @@ export interface DispatchRequest {
   readonly admitted: Admitted
   readonly input: EncodedInput
   readonly principal: Principal
+  /** Absent for requests of the server itself. */
+  readonly client?: RequestClient
   /** Milliseconds, monotonic (`performance.now()` of the front end). */
   readonly acceptedAt: number
   /** Milliseconds from `acceptedAt`, finite. Default and maximum: the operation's deadline. */
@@ -90,6 +93,6 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     batch: 0,
     onCommitted: null,
     sink: request.sink,
-    audit: pendingEvent(operation, request.principal),
+    audit: pendingEvent(operation, request.principal, request.client),
   }
 }

@@ -3,6 +3,7 @@
  * send, answers whose next part nobody requests, and what each surface may keep open of them.
  */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +21,7 @@ import { ticketOf } from '../../src/dispatch/ticket.js'
 import { ANSWER_STREAMS_MAX } from '../../src/limits/answers.js'
 import { PRINCIPAL_NAME_CHARS_MAX } from '../../src/limits/wire.js'
 import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
+import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
 import type { DetachReason } from '../../src/wire/body_streams.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { packAnswer } from '../../src/wire/msgpack_input.js'
@@ -118,6 +120,25 @@ describe('the port of a surface', () => {
       assert.equal((await thread.ask('get', DOCUMENT, { input })).code, 'invalid', JSON.stringify(input))
     assert.equal((await thread.ask('get', DOCUMENT, { deadlineMs: 5000 })).code, null)
     assert.equal(thread.requests.underWay, 0)
+    thread.close()
+  })
+
+  it('audit: an event of a surface in a thread has the address of its client, if that is one', async () => {
+    const thread = new Thread(1)
+    const events: AuditEvent[] = []
+    const listen = (event: unknown): unknown => events.push(event as AuditEvent)
+    subscribe(AUDIT_CHANNEL, listen)
+    for (const [address, code] of [
+      ['203.0.113.7', null],
+      ['2001:db8::7', null],
+      [undefined, null],
+      ['a.example', 'invalid'],
+      [7, 'invalid'],
+    ])
+      // prettier-ignore
+      assert.equal((await thread.ask('setTtl', { ...DOCUMENT, ttl: 60 }, { address })).code, code, String(address))
+    unsubscribe(AUDIT_CHANNEL, listen)
+    assert.deepEqual(events.map(({ ip }) => ip), ['203.0.113.7', '2001:db8::7', undefined]) // prettier-ignore
     thread.close()
   })
 
