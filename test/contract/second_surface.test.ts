@@ -173,6 +173,19 @@ describe('a second surface', () => {
     while (!/^mddb_slots_used 1$/m.test((await server.get('/metrics')).text)) await sleep(POLL_MS)
   })
 
+  it('surface: the store is open for writes, and health says so, while any surface takes them', async () => {
+    const socket = join(folder, 'writing')
+    const both = await startServer({ main: copy.main, env: { ...surfaceEnv(socket), SVC_HTTP_MODE: 'read' } })
+    const writing = new Client(socket)
+    const document = { collection: 'c', key: 'k', lang: 'en', contentMd: 'x', meta: {} }
+    assert.equal((await both.post('/v1/add', document)).status, 403)
+    assert.equal(statusOf(await writing.ask('add', document)), 200)
+    assert.equal((await both.get('/health')).json<{ mode: string }>().mode, 'wr')
+    assert.equal((await both.get('/readyz')).json<{ mode: string }>().mode, 'wr')
+    writing.end()
+    assert.equal(await both.stop(), 0)
+  })
+
   it('surface: a client that disconnects while it asks does not delay the end of the server', async () => {
     const socket = join(folder, 'leaving')
     const ending = await startServer({ main: copy.main, env: { ...surfaceEnv(socket), SVC_SHUTDOWN_TIMEOUT_SEC: '60' } })
