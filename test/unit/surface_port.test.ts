@@ -18,6 +18,7 @@ import type { Lanes } from '../../src/dispatch/lanes.js'
 import { shareOf } from '../../src/dispatch/shares.js'
 import { SurfacePort } from '../../src/dispatch/surface_port.js'
 import { ticketOf } from '../../src/dispatch/ticket.js'
+import { entryOf, type ErrorCode } from '../../src/errors.js'
 import { ANSWER_STREAMS_MAX } from '../../src/limits/answers.js'
 import { PRINCIPAL_NAME_CHARS_MAX } from '../../src/limits/wire.js'
 import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
@@ -109,6 +110,16 @@ describe('the port of a surface', () => {
       }
     assert.equal((await thread.ask('get', DOCUMENT, { principal: { kind, name: long.slice(1) } })).code, null)
     assert.equal(thread.requests.underWay, 0)
+    thread.close()
+  })
+
+  it('says of an operation that is not offered that it is not there, in the words of each protocol', async () => {
+    const thread = new Thread(1)
+    for (const operation of ['nothing', 'storeVectors']) {
+      const { code } = await thread.ask(operation, {})
+      const { http, grpc, mcp } = entryOf(code as ErrorCode)
+      assert.deepEqual([code, http, grpc, mcp], ['unknownOperation', 404, 'UNIMPLEMENTED', -32601])
+    }
     thread.close()
   })
 
