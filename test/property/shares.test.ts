@@ -11,14 +11,12 @@ const SURFACES_MAX = 16
 const surfaceOf = (index: number): Surface => (index === 0 ? OWN : { name: `s${index}`, mode: 'wr', index })
 
 /** A capacity of at least one place a surface. */
-const sizes = fc
-  .integer({ min: 1, max: SURFACES_MAX })
-  .chain((surfaces) =>
-    fc.record({
-      surfaces: fc.constant(surfaces),
-      capacity: fc.oneof(fc.integer({ min: surfaces, max: 64 }), fc.integer({ min: surfaces, max: 5000 })),
-    }),
-  )
+const sizes = fc.integer({ min: 1, max: SURFACES_MAX }).chain((surfaces) =>
+  fc.record({
+    surfaces: fc.constant(surfaces),
+    capacity: fc.oneof(fc.integer({ min: surfaces, max: 64 }), fc.integer({ min: surfaces, max: 5000 })),
+  }),
+)
 
 function takeAll(shares: Shares, surface: Surface): number {
   let taken = 0
