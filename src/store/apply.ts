@@ -4,7 +4,7 @@
  * errors or a broken invariant; both end the process (writer.ts).
  */
 import { removeGarbage, retainBody, writeBody } from './bodies/body_references.js'
-import { dropPosition, writePosition } from './binlog/consumer_positions.js'
+import { writePosition } from './binlog/consumer_positions.js'
 import { requireNotLost } from './collections/lost_collections.js'
 import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
@@ -215,11 +215,6 @@ export class WriteTransaction implements ApplyTarget {
   /** Stores that the consumer has processed all entries up to this one. Local: writes no entry. */
   setPosition(consumer: string, lsn: bigint): void {
     writePosition(this.environment, consumer, lsn)
-  }
-
-  /** Removes the consumer's position: it starts from scratch. Local: writes no entry. */
-  dropPosition(consumer: string): void {
-    dropPosition(this.environment, consumer)
   }
 
   /** Bytes of the entries in the binlog, including the bodies that came with them. */

@@ -13,6 +13,7 @@ import { changeNotices } from '../../src/consumers/change_notices.js'
 import type { ConsumerMaker } from '../../src/consumers/consumer.js'
 import { Notices } from '../../src/dispatch/notices.js'
 import { decideNewJob } from '../../src/domain/jobs.js'
+import type { Role, RoleSource } from '../../src/role.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
@@ -42,14 +43,14 @@ class Lane {
     stores.push(this.store)
   }
 
-  start(makers: readonly ConsumerMaker[], role: 'leader' | 'follower' = 'leader'): BinlogConsumers {
+  start(makers: readonly ConsumerMaker[], role: RoleSource = { role: 'leader' }): BinlogConsumers {
     const lane = {
       store: this.store,
       config: { limits: { CONSUMER_LAG_BYTES_MAX: 1000 } },
       notify: (topics: readonly string[]) => void this.noticed.push([...topics]),
     }
     const enqueue = (work: Work): Promise<unknown> => this.write((transaction) => void work.run(transaction, {} as GroupEffects))
-    this.consumers = new BinlogConsumers({ lane, tools: { role: { role }, telemetry }, enqueue } as never, makers)
+    this.consumers = new BinlogConsumers({ lane, tools: { role, telemetry }, enqueue } as never, makers)
     this.consumers.start()
     return this.consumers
   }
@@ -57,7 +58,22 @@ class Lane {
   async write(change: (transaction: WriteTransaction) => void): Promise<void> {
     const before = this.lastLsn
     await this.#writer.group(() => 1_000, change)
+    this.consumers?.onStored()
     if (this.lastLsn > before) this.consumers?.wake()
+  }
+
+  /** A group that the write lane takes back, because the disk is full. `change` changes nothing itself. */
+  async undo(change: (transaction: WriteTransaction) => void): Promise<void> {
+    await this.#writer.group(() => 1_000, change)
+    this.consumers?.onUndone()
+  }
+
+  /** Trims all entries but the last, whatever consumers want, as a full disk makes the write lane do. */
+  async trim(): Promise<void> {
+    await this.write((transaction) => {
+      transaction.trimBinlog(0, 100)
+      this.consumers?.afterTrim(transaction, transaction.trimmedLsn)
+    })
   }
 
   /** Adds one entry per job. */
@@ -142,12 +158,12 @@ it('consumer: the binlog keeps what it has not seen, and where it may not run it
     5n,
   )
   await consumers.stop()
-  const follower = lane.start([counting(counted)], 'follower')
+  const follower = lane.start([counting(counted)], { role: 'follower' })
   assert.equal(follower.floor, undefined)
   await follower.stop()
 })
 
-it('consumer: one that is too far behind is lost: counted, its position dropped, and it goes on with the last entry', async () => {
+it('consumer: one that is too far behind is lost: counted, told, and it goes on with the last entry and stores that', async () => {
   const lane = new Lane()
   await lane.addJobs(3)
   let isFailing = false
@@ -159,10 +175,12 @@ it('consumer: one that is too far behind is lost: counted, its position dropped,
   isFailing = true
   await lane.addJobs(20)
   const before = telemetry.read().counters.binlog_consumers_lost
-  await lane.write((transaction) => consumers.loseBelow(transaction, 10n))
+  await lane.write((transaction) => consumers.afterTrim(transaction, 10n))
   assert.equal(telemetry.read().counters.binlog_consumers_lost, before + 1)
-  assert.deepEqual([isLost, lane.positionOf('counting'), consumers.floor], [true, undefined, 23n])
+  assert.deepEqual([isLost, lane.positionOf('counting'), consumers.floor], [true, 3n, 23n])
   isFailing = false
+  consumers.wake()
+  await until(() => lane.positionOf('counting') === 23n)
   await lane.addJobs(1)
   consumers.wake()
   await until(() => lane.positionOf('counting') === 24n)
@@ -184,8 +202,124 @@ it('consumer: a position that packing stored before it was a consumer is its own
   )
   await lane.write((transaction) => transaction.setPosition('revision-packing', 9n))
   assert.equal(lane.positionOf('revision-packing'), 9n)
-  await lane.write((transaction) => transaction.dropPosition('revision-packing'))
-  assert.equal(lane.positionOf('revision-packing'), undefined)
+  assert.deepEqual(
+    lane.store.read((view) => view.binlog.positions()),
+    [['revision-packing', 9n]],
+  )
+})
+
+it('consumer: the loss of a group that was not stored has not happened, and what is written then is seen', async () => {
+  const lane = new Lane()
+  await lane.addJobs(3)
+  let isFailing = false
+  let losses = 0
+  const counted: bigint[] = []
+  const made = counting(counted, 3, () => isFailing)
+  const consumers = lane.start([(tools) => ({ ...made(tools), onLost: () => void losses++ })])
+  await until(() => lane.positionOf('counting') === 3n)
+  isFailing = true
+  await lane.addJobs(2)
+  const before = telemetry.read().counters.binlog_consumers_lost
+  await lane.undo((transaction) => consumers.afterTrim(transaction, 5n))
+  await lane.write(() => undefined)
+  assert.deepEqual([telemetry.read().counters.binlog_consumers_lost - before, losses, consumers.floor], [0, 0, 3n])
+  isFailing = false
+  await lane.addJobs(1)
+  consumers.wake()
+  await until(() => lane.positionOf('counting') === 6n)
+  assert.deepEqual(counted, [1n, 2n, 3n, 4n, 5n, 6n])
+  await consumers.stop()
+})
+
+it('consumer: a loss outlives the process until a position is stored, and a follower that becomes the leader notices it', async () => {
+  const lane = new Lane()
+  await lane.addJobs(3)
+  let isFailing = false
+  let losses = 0
+  const counted: bigint[] = []
+  const made = counting(counted, 3, () => isFailing)
+  const maker: ConsumerMaker = (tools) => ({ ...made(tools), onLost: () => void losses++ })
+  const before = telemetry.read().counters.binlog_consumers_lost
+  const lost = (): number => telemetry.read().counters.binlog_consumers_lost - before
+  const first = lane.start([maker])
+  await until(() => lane.positionOf('counting') === 3n)
+  isFailing = true
+  await lane.addJobs(5)
+  await lane.trim()
+  assert.deepEqual([losses, lost(), lane.positionOf('counting')], [1, 1, 3n])
+  await first.stop()
+  // The next process has nothing but the store.
+  isFailing = false
+  const second = lane.start([maker])
+  await until(() => lane.positionOf('counting') === 8n)
+  assert.deepEqual([losses, lost(), counted], [2, 2, [1n, 2n, 3n]])
+  await second.stop()
+  const role: { role: Role } = { role: 'follower' }
+  const third = lane.start([maker], role)
+  await lane.addJobs(4)
+  await lane.trim()
+  assert.deepEqual([losses, lane.positionOf('counting')], [2, 8n])
+  role.role = 'leader'
+  third.wake()
+  await until(() => lane.positionOf('counting') === 12n)
+  assert.deepEqual([losses, lost(), counted], [3, 3, [1n, 2n, 3n]])
+  await third.stop()
+})
+
+it('consumer: a trim above a stored position stores it for one that has seen the entries: nothing is lost by a restart', async () => {
+  const lane = new Lane()
+  // Its position is not stored, because nothing concerned it.
+  const idle: ConsumerMaker = () => ({
+    name: 'idle',
+    position: 'stored',
+    writesUnasked: true,
+    delayMs: 0,
+    pauseMs: 0,
+    next: (view, after) => ({ lsn: view.storeCounters().lastLsn, isMore: false, ...(after > 100n ? { change: () => undefined } : {}) }),
+  })
+  const before = telemetry.read().counters.binlog_consumers_lost
+  const first = lane.start([idle])
+  await lane.addJobs(6)
+  await until(() => first.floor === 6n)
+  assert.equal(lane.positionOf('idle'), undefined)
+  await lane.trim()
+  assert.equal(lane.positionOf('idle'), 6n)
+  await first.stop()
+  const second = lane.start([idle])
+  assert.equal(second.floor, 6n)
+  await lane.addJobs(1)
+  await until(() => second.floor === 7n)
+  assert.equal(telemetry.read().counters.binlog_consumers_lost, before)
+  await second.stop()
+})
+
+it('consumer: a new one has lost nothing and begins where it says: with the oldest entry that is there, or after the last one', async () => {
+  const lane = new Lane()
+  await lane.addJobs(6)
+  await lane.trim()
+  const oldest: bigint[] = []
+  const last: bigint[] = []
+  const made = counting(last)
+  const before = telemetry.read().counters.binlog_consumers_lost
+  const consumers = lane.start([counting(oldest), (tools) => ({ ...made(tools), name: 'last', begins: 'last' })])
+  await until(() => lane.positionOf('counting') === 6n && lane.positionOf('last') === 6n)
+  await lane.addJobs(1)
+  await until(() => lane.positionOf('counting') === 7n && lane.positionOf('last') === 7n)
+  assert.deepEqual([oldest, last], [[6n, 7n], [7n]])
+  assert.equal(telemetry.read().counters.binlog_consumers_lost, before)
+  await consumers.stop()
+})
+
+it('notices: those that were trimmed before they were sent are replaced by the one that says to read everything', async () => {
+  const lane = new Lane()
+  const notices = changeNotices({ notify: (topics) => void lane.noticed.push([...topics]) })
+  lane.store.read((view) => notices.next(view, 0n))
+  await lane.addJobs(3)
+  await lane.trim()
+  lane.noticed.length = 0
+  lane.store.read((view) => notices.next(view, 0n))
+  lane.store.read((view) => notices.next(view, 2n))
+  assert.deepEqual(lane.noticed, [['job/bulk', 'store'], ['job/bulk']])
 })
 
 it('notices: a change reaches whoever watches its topic, once for several, and a new lane says that the store may be another', async () => {

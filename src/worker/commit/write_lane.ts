@@ -81,8 +81,15 @@ export interface BinlogReaders {
   readonly floor: bigint | undefined
   /** Bytes that may be kept for them beyond the configured size of the binlog. */
   readonly lagBytesMax: number
-  /** Readers that have not seen this entry restart with the last entry. */
-  loseBelow(transaction: WriteTransaction, lsn: bigint): void
+  /**
+   * Called at the end of every group, in its transaction. Readers that have seen the trimmed entries store
+   * that; those below `lostBelow` restart with the last entry once the group is stored.
+   */
+  afterTrim(transaction: WriteTransaction, lostBelow: bigint): void
+  /** The group is stored. */
+  onStored(): void
+  /** Nothing of the group is stored. */
+  onUndone(): void
   /** Called when entries were committed. */
   wake(): void
 }
@@ -212,6 +219,7 @@ class CommitQueue implements WriteLane, SpaceListener {
   async #writeGroup(): Promise<void> {
     try {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
+      this.#options.readers()?.onStored()
       this.#publish(result)
       // Counted after publishing: once the queue is empty, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
@@ -257,6 +265,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     const group = this.#group
     for (const id of this.#transaction?.kept ?? []) this.#lane.sharedBodies.remove(id)
     this.#lane.settings.forget()
+    this.#options.readers()?.onUndone()
     // Work with more slices has been queued again.
     this.#queue = this.#queue.filter((pending) => !group.includes(pending))
     for (const pending of group) {
@@ -275,9 +284,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       weight: FULL_DISK_GROUP_DOCUMENTS,
       run: (transaction) => {
         const { rowsMax } = this.#options.space
-        const isMore = rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
-        this.#options.readers()?.loseBelow(transaction, transaction.trimmedLsn)
-        return isMore
+        return rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
       },
       answer: () => ({ body: '' }),
     }
@@ -318,8 +325,11 @@ class CommitQueue implements WriteLane, SpaceListener {
     const readers = this.#options.readers()
     const floor = readers?.floor
     transaction.trimBinlog(binlogBytesMax, entriesMax, undefined, floor)
-    if (readers === undefined || floor === undefined || transaction.binlogBytes <= binlogBytesMax + readers.lagBytesMax) return
-    if (transaction.trimmedLsn >= floor) readers.loseBelow(transaction, floor + 1n)
+    if (readers === undefined) return
+    const { trimmedLsn, binlogBytes } = transaction
+    const isInTheWay = trimmedLsn === floor && binlogBytes > binlogBytesMax + readers.lagBytesMax
+    // On a full disk, entries above the floor are trimmed as well.
+    readers.afterTrim(transaction, isInTheWay ? trimmedLsn + 1n : trimmedLsn)
   }
 
   /**
