@@ -1,4 +1,6 @@
-/** Slices of embedding over lanes that the test plays: what was paid for is stored, but no stop waits for that. */
+/**
+ * Slices of embedding over lanes that the test plays: what was paid for is stored, but no stop waits for it.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EmbeddingSlices } from '../../src/background/embedding/slices.js'
