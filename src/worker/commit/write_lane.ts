@@ -15,6 +15,7 @@ import type { VectorChange } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
 import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits/commit.js'
 import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS } from '../../limits/disk.js'
+import { mayWriteUnasked, type RoleSource } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { unixSeconds } from '../../store/truth_store.js'
@@ -54,6 +55,7 @@ interface GroupResult {
 }
 
 export interface WriteLaneOptions {
+  readonly role: RoleSource
   readonly writer: Writer
   readonly space: SpaceGuard
   /**
@@ -145,6 +147,8 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   async settleJobs(): Promise<void> {
+    // A follower receives these changes from its leader.
+    if (!mayWriteUnasked(this.#options.role)) return
     const lost = lostBodiesWork(this.#lane)
     if (lost !== undefined) await this.#enqueue(lost)
     const isLeft = this.#lane.store.read((view) => view.jobs('bulk').some(({ fields }) => isUnfinishedIngest(fields.status)))
