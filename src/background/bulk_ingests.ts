@@ -136,11 +136,11 @@ export class BulkIngests implements Service {
 
   /** Undefined if the service was stopped first. */
   async #store(
-    { id, collection }: Ingest,
+    { id, collection, actor }: Ingest,
     body: IngestChunk['body'] | null,
     place: { readonly first: number; readonly last: boolean; readonly lost?: number },
   ): Promise<OutgoingAnswer | undefined> {
-    const input = { id, collection, ...place, ...(body === null ? {} : { chunk: body }) }
+    const input = { id, collection, actor, ...place, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, ingestChunk, input)
       // A refusal due to load has changed nothing and is retried. A write with an unknown outcome is not.

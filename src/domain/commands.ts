@@ -162,6 +162,8 @@ export interface IngestChunkCommand {
   readonly errors: readonly IngestError[]
   /** This is the last part of the job. */
   readonly isLast: boolean
+  /** Name of the principal that submitted the job; empty if it has none. */
+  readonly actor: string
 }
 
 /** Keeps the newest `keep` revisions of every document of the collection. */

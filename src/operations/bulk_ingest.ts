@@ -130,6 +130,7 @@ export const ingestChunk = internal({
     collection,
     first: wholeNumber('Number of documents of the job before this part.'),
     last: Type.Boolean({ description: 'Whether this is the last part.' }),
+    actor: Type.String({ description: 'Name of the principal that submitted the job.' }),
     chunk: optional(Type.Unsafe<Uint8Array>({ description: 'JSON with `keepTimes` and `documents`, as split by the lane.' })),
     lost: optional(wholeNumber('Instead of documents: the number of documents that could not be prepared.')),
   }),

@@ -15,6 +15,8 @@ export interface SubmittedIngest {
   readonly collection: string
   /** Empty: nobody is notified. */
   readonly callbackUrl: string
+  /** Name of the principal that submitted it; empty if it has none. */
+  readonly actor: string
   /** Creates the job's record. */
   readonly command: Uint8Array
   readonly chunks: readonly IngestChunk[]

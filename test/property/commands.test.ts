@@ -111,6 +111,7 @@ function commands(): Command[] {
       failed: 0,
       errors: [{ place: '0', text: 't' }],
       isLast: false,
+      actor: 'anna',
     },
     { kind: 'cancelIngest', id: 'job-1' },
     { kind: 'truncate', collection: 'blog', keep: 1 },

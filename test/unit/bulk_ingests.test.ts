@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { ANONYMOUS, type Principal } from '../../src/access/principal.js'
 import { loadConfig } from '../../src/config/config.js'
 import { refusal } from '../../src/dispatch/answers.js'
 import { BulkIngests } from '../../src/background/bulk_ingests.js'
@@ -17,7 +18,8 @@ import { Lanes } from '../../src/dispatch/lanes.js'
 import type { DispatchRequest, Ticket } from '../../src/dispatch/ticket.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
-import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
+import { currentGeneration, generationsOf, openDataDirectory } from '../../src/store/layout.js'
+import { TruthStore } from '../../src/store/truth_store.js'
 import { choreTools } from '../harness/chore_tools.js'
 import { emptyLoop, ownTelemetry, requestOf } from '../harness/dispatching.js'
 import { noObjects } from '../harness/no_objects.js'
@@ -71,10 +73,10 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-function ask<Value>(name: string, input: unknown): Promise<Value> {
+function ask<Value>(name: string, input: unknown, principal: Principal = ANONYMOUS): Promise<Value> {
   return new Promise((resolve) => {
     const answer = ({ body }: OutgoingAnswer): void => resolve(JSON.parse(Buffer.from(body as Uint8Array).toString()) as Value)
-    dispatcher.submit({ ...requestOf(dispatcher, name, input), sink: { answer } })
+    dispatcher.submit({ ...requestOf(dispatcher, name, input, { principal }), sink: { answer } })
   })
 }
 
@@ -88,8 +90,8 @@ interface JobJson {
 
 const documentsOf = (count: number): object[] => Array.from({ length: count }, (_, i) => ({ key: `k${i}`, lang: 'en', contentMd: 'x' }))
 
-async function run(collection: string, count: number): Promise<JobJson> {
-  const { id } = await ask<JobJson>('submitBulkIngest', { collection, documents: documentsOf(count) })
+async function run(collection: string, count: number, principal = ANONYMOUS): Promise<JobJson> {
+  const { id } = await ask<JobJson>('submitBulkIngest', { collection, documents: documentsOf(count) }, principal)
   for (;;) {
     const job = await ask<JobJson>('getBulkIngest', { id })
     if (job.status !== 'pending' && job.status !== 'processing') return job
@@ -129,6 +131,19 @@ describe('bulk ingests in trouble', () => {
     assert.equal((await ask<{ total: number }>('listBulkIngests', {})).total, before)
     assert.equal(telemetry.read().gauges.ingest_bytes_held, 0)
     assert.equal((await run('after', 1)).status, 'completed')
+  })
+})
+
+describe('a bulk ingest of a named principal', () => {
+  it('has its name in the entries of all its documents', async () => {
+    const store = new TruthStore(currentGeneration(directory))
+    const before = store.read((view) => view.storeCounters().lastLsn)
+    assert.equal((await run('named', 3, { kind: 'anonymous', name: 'bert' })).status, 'completed')
+    const entries = store.read((view) => view.binlog.entriesAfter(before, 100))
+    const made = entries.map((entry) => (entry.kind === 'shed' ? [] : [entry.kind, entry.origin, entry.actor]))
+    const put = ['put', 'import', 'bert']
+    assert.deepEqual(made, [['job', 'request', 'bert'], put, put, put, ['job', 'import', 'bert']])
+    await store.close()
   })
 })
 

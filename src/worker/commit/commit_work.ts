@@ -47,6 +47,8 @@ export interface Work {
   readonly onFullDisk: OnFullDisk
   /** Origin of its entries. Default: a request. */
   readonly origin?: EntryOrigin
+  /** Name of the principal behind its entries; empty: none. Default: that of the command. */
+  readonly actor?: string
   /** Number of documents that the next slice writes. */
   readonly weight: number
   /** Approximate number of slices. Default: one. */
@@ -89,6 +91,7 @@ export function guarded(work: Work): Work {
       return work.onFullDisk
     },
     origin: work.origin ?? 'request',
+    ...(work.actor === undefined ? {} : { actor: work.actor }),
     slices: work.slices ?? 1,
     undo() {
       answer = undefined

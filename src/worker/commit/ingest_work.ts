@@ -25,6 +25,7 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
       return next === 0 ? 'refused' : 'waits'
     },
     origin: 'import',
+    actor: command.actor,
     slices: slicesOf(documents),
     undo() {
       next = committed
@@ -88,6 +89,7 @@ function storeSlice(
 export function abandonedIngestsWork(): Work {
   return {
     onFullDisk: 'runs',
+    origin: 'upkeep',
     weight: 1,
     run(transaction, effects) {
       for (let step = decideAbandoned(transaction); step !== undefined; step = decideAbandoned(transaction)) {

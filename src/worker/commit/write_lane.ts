@@ -308,7 +308,8 @@ class CommitQueue implements WriteLane, SpaceListener {
       room -= pending.work.weight
       taken++
       const before = effects.queued.length
-      transaction.author = { origin: pending.work.origin ?? 'request', actor: pending.actor === '' ? null : pending.actor }
+      const { origin = 'request', actor = pending.actor } = pending.work
+      transaction.author = { origin, actor: actor === '' ? null : actor }
       if (pending.work.run(transaction, effects)) again.push(pending)
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)

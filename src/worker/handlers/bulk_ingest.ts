@@ -26,12 +26,16 @@ import { io, prepare, read, type BoundHandler, type LaneContext, type RequestCon
 import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
-function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): SubmittedIngest {
+function submit(
+  lane: LaneContext,
+  { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>,
+  { access }: RequestContext,
+): SubmittedIngest {
   if (documents.length === 0) throw serviceError('noDocuments')
   if (callbackUrl !== '') checkCallback(lane, callbackUrl)
   const id = newId()
   const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl })
-  return { id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) }
+  return { id, collection, callbackUrl, actor: access.principal.name, command, chunks: cut(documents, keepTimes === true) }
 }
 
 /** Checks that need no request. The callback request itself finds the rest. */
@@ -82,7 +86,7 @@ interface Chunk {
 const NO_DOCUMENTS: Chunk = { keepTimes: false, documents: [] }
 
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
-  const { id, collection, first, last, lost = 0 } = input
+  const { id, collection, first, last, actor, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: IngestError[] = []
@@ -98,7 +102,7 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
   })
   const failed = errors.length + lost
   if (lost > 0) errors.push({ place: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
-  return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
+  return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last, actor })
 }
 
 function get(lane: LaneContext, { id }: InputOf<typeof getRow>): Answer {
