@@ -19,6 +19,7 @@ import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 import { BinlogConsumers } from '../../src/worker/background/binlog_consumers.js'
+import type { CommitAnswer } from '../../src/worker/request/handler.js'
 import type { GroupEffects, Work } from '../../src/worker/commit/commit_work.js'
 
 const telemetry = Telemetry.create([])
@@ -37,6 +38,8 @@ class Lane {
   readonly #writer = this.store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
   readonly noticed: string[][] = []
   consumers: BinlogConsumers | undefined
+  /** Work that waits, as while the disk is full. */
+  isFull: ((work: Work) => boolean) | undefined
   #id = 0
 
   constructor() {
@@ -49,7 +52,11 @@ class Lane {
       config: { limits: { CONSUMER_LAG_BYTES_MAX: 1000 } },
       notify: (topics: readonly string[]) => void this.noticed.push([...topics]),
     }
-    const enqueue = (work: Work): Promise<unknown> => this.write((transaction) => void work.run(transaction, {} as GroupEffects))
+    const enqueue = async (work: Work): Promise<CommitAnswer> => {
+      while (this.isFull?.(work) === true) await setImmediate()
+      await this.write((transaction) => void work.run(transaction, {} as GroupEffects))
+      return work.answer()
+    }
     this.consumers = new BinlogConsumers({ lane, tools: { role, telemetry }, enqueue } as never, makers)
     this.consumers.start()
     return this.consumers
@@ -206,6 +213,41 @@ it('consumer: a position that packing stored before it was a consumer is its own
     lane.store.read((view) => view.binlog.positions()),
     [['revision-packing', 9n]],
   )
+})
+
+it('consumer: none waits for the work of another one, nor for its failures, which are counted and come ever more seldom', async () => {
+  const lane = new Lane()
+  let isFull = true
+  let tries = 0
+  const counted: bigint[] = []
+  const waited: bigint[] = []
+  const waiting = counting(waited)
+  const failing = counting([], 3, () => (tries++, true))
+  // Only the work of this consumer has no space.
+  lane.isFull = ({ weight }) => isFull && weight === 7
+  const makers: readonly ConsumerMaker[] = [
+    (tools) => ({ ...failing(tools), name: 'failing' }),
+    (tools) => {
+      const consumer = waiting(tools)
+      return { ...consumer, name: 'waiting', next: (view, after) => ({ ...consumer.next(view, after), weight: 7 }) }
+    },
+    counting(counted),
+  ]
+  const failures = (): number => telemetry.read().chores.find(({ chore }) => chore === 'binlog-consumers')?.failures ?? 0
+  const before = failures()
+  const consumers = lane.start(makers)
+  for (let commit = 1; commit <= 20; commit++) {
+    await lane.addJobs(1)
+    await until(() => lane.positionOf('counting') === BigInt(commit))
+  }
+  assert.deepEqual([counted.length, lane.positionOf('waiting')], [20, undefined])
+  // Commits do not end the rest after a failure, of which eight take two minutes.
+  assert.ok(tries >= 1 && tries < 8, `${tries} tries`)
+  assert.equal(failures() - before, tries)
+  isFull = false
+  await until(() => lane.positionOf('waiting') === 20n)
+  assert.deepEqual(waited, counted)
+  await consumers.stop()
 })
 
 it('consumer: the loss of a group that was not stored has not happened, and what is written then is seen', async () => {

@@ -1,7 +1,8 @@
 /**
  * Runs the binlog consumers (src/consumers) on the write lane. A commit wakes them. Each consumer processes
  * one slice at a time. The changes of a slice are work in the commit queue, which stores the consumer's
- * position in the same transaction.
+ * position in the same transaction. No consumer waits for another one: neither for its work, which a full
+ * disk may keep in the queue, nor for the back-off after its failure.
  *
  * The binlog keeps the entries that a consumer with a stored position has not seen (`floor`). It may exceed
  * its normal size limit by CONSUMER_LAG_BYTES_MAX at most. Beyond that, the consumers furthest behind are
@@ -12,10 +13,11 @@
  * transaction that trims above the position of a consumer that has seen the entries stores its position, and
  * a lost consumer keeps its old one until its next slice is stored. So a loss is noticed again after a crash.
  */
-import { Chore } from '../../chore.js'
+import { Chore, type Rest } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'
 import { CONSUMERS } from '../../consumers/registry.js'
-import { CONSUMER_POSITION_ENTRIES, CONSUMER_RETRY_MS } from '../../limits/consumers.js'
+import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX } from '../../limits/chores.js'
+import { CONSUMER_POSITION_ENTRIES } from '../../limits/consumers.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
@@ -36,6 +38,11 @@ interface Follower {
   isStoringNext: boolean
   /** Earliest time of its next slice. */
   dueAt: number
+  /** A commit does not wake it before this time: it has failed. */
+  retryAt: number
+  failuresInRow: number
+  /** The work of its slice, until it is stored. There is no other slice meanwhile. Never rejects. */
+  pending: Promise<void> | undefined
 }
 
 /** A change of a follower in the group that is being written. It takes effect once the group is stored. */
@@ -68,15 +75,24 @@ export class BinlogConsumers implements Service, BinlogReaders {
     this.#chore.start()
   }
 
-  stop(): Promise<void> {
-    return this.#chore.stop()
+  async stop(): Promise<void> {
+    await this.#chore.stop()
+    for (const { pending } of this.#followers) await pending
   }
 
   wake(): void {
     const now = performance.now()
-    for (const follower of this.#followers) follower.dueAt = Math.min(follower.dueAt, now + follower.consumer.delayMs)
-    const delayMs = Math.min(...this.#followers.map(({ dueAt }) => dueAt)) - now
-    if (Number.isFinite(delayMs)) this.#chore.wake(Math.max(0, delayMs))
+    for (const follower of this.#followers) {
+      follower.dueAt = Math.min(follower.dueAt, Math.max(now + follower.consumer.delayMs, follower.retryAt))
+    }
+    const rest = this.#rest()
+    if (rest !== 'idle') this.#chore.wake(rest)
+  }
+
+  /** Milliseconds to the next slice. */
+  #rest(): Rest {
+    const dueAt = Math.min(...this.#followers.map((follower) => (follower.pending === undefined ? follower.dueAt : Infinity)))
+    return dueAt === Infinity ? 'idle' : Math.max(0, dueAt - performance.now())
   }
 
   get floor(): bigint | undefined {
@@ -126,44 +142,71 @@ export class BinlogConsumers implements Service, BinlogReaders {
     return !writesUnasked || mayWriteUnasked(this.#parts.tools.role)
   }
 
-  /** Runs one slice of each consumer that is due. @returns milliseconds to the next one */
-  async #round(): Promise<number | 'idle'> {
+  /** Begins one slice of each consumer that is due. @returns milliseconds to the next one */
+  #round(): Rest {
     for (const follower of this.#followers) {
-      if (follower.dueAt > performance.now()) continue
+      if (follower.pending !== undefined || follower.dueAt > performance.now()) continue
       // A wake-up during the slice overwrites this value.
-      follower.dueAt = Number.POSITIVE_INFINITY
-      if (!this.#mayRun(follower.consumer)) continue
-      try {
-        if (await this.#slice(follower)) follower.dueAt = Math.min(follower.dueAt, performance.now() + follower.consumer.pauseMs)
-      } catch (error) {
-        // A failing consumer does not delay the others.
-        log.warn('a consumer of the binlog is behind', { consumer: follower.consumer.name, reason: error })
-        follower.dueAt = performance.now() + CONSUMER_RETRY_MS
-      }
+      follower.dueAt = Infinity
+      if (this.#mayRun(follower.consumer)) this.#begin(follower)
     }
-    const next = Math.min(...this.#followers.map(({ dueAt }) => dueAt))
-    return Number.isFinite(next) ? Math.max(0, next - performance.now()) : 'idle'
+    return this.#rest()
   }
 
-  /** @returns whether there are more entries */
-  async #slice(follower: Follower): Promise<boolean> {
-    const { lane, enqueue } = this.#parts
+  #begin(follower: Follower): void {
     const { consumer } = follower
-    const { slice, after } = lane.store.read((view) => {
-      const { trimmedLsn, lastLsn } = view.storeCounters()
-      if (consumer.position === 'stored' && follower.lsn < trimmedLsn) lose(follower, lastLsn)
-      return { slice: consumer.next(view, follower.lsn), after: follower.lsn }
-    })
-    const isFar = slice.lsn - follower.storedLsn >= CONSUMER_POSITION_ENTRIES || follower.isStoringNext
-    if (slice.change !== undefined || (isFar && consumer.position === 'stored')) {
-      await enqueue(workOf(consumer, slice, () => this.#isAt(follower, after)))
-      // A consumer that was lost meanwhile stores its position with the next slice.
-      if (follower.lsn !== after) return true
-      follower.storedLsn = slice.lsn
-      follower.isStoringNext = false
+    const begunAt = performance.now()
+    try {
+      const { slice, after } = this.#parts.lane.store.read((view) => {
+        const { trimmedLsn, lastLsn } = view.storeCounters()
+        if (consumer.position === 'stored' && follower.lsn < trimmedLsn) lose(follower, lastLsn)
+        return { slice: consumer.next(view, follower.lsn), after: follower.lsn }
+      })
+      const isFar = slice.lsn - follower.storedLsn >= CONSUMER_POSITION_ENTRIES || follower.isStoringNext
+      const isStored = slice.change !== undefined || (isFar && consumer.position === 'stored')
+      if (isStored) follower.pending = this.#store(follower, slice, after, begunAt)
+      else this.#goOn(follower, slice)
+    } catch (error) {
+      this.#backOff(follower, error, begunAt)
     }
-    follower.lsn = slice.lsn
-    return slice.isMore
+  }
+
+  /** Never rejects. */
+  async #store(follower: Follower, slice: ConsumerSlice, after: bigint, begunAt: number): Promise<void> {
+    const { consumer } = follower
+    let isApplied = false
+    const work = workOf(consumer, slice, () => (isApplied = this.#isAt(follower, after) && this.#mayRun(consumer)))
+    try {
+      const { code } = await this.#parts.enqueue(work)
+      if (code !== undefined) throw new Error(code)
+      if (isApplied) {
+        follower.storedLsn = slice.lsn
+        follower.isStoringNext = false
+        this.#goOn(follower, slice)
+      } else follower.dueAt = performance.now()
+    } catch (error) {
+      this.#backOff(follower, error, begunAt)
+    }
+    follower.pending = undefined
+    const rest = this.#rest()
+    if (rest !== 'idle') this.#chore.wake(rest)
+  }
+
+  #goOn(follower: Follower, { lsn, isMore }: ConsumerSlice): void {
+    follower.lsn = lsn
+    follower.failuresInRow = 0
+    follower.retryAt = 0
+    if (isMore) follower.dueAt = Math.min(follower.dueAt, performance.now() + follower.consumer.pauseMs)
+  }
+
+  /** A failed slice counts as a failed round of the chore. */
+  #backOff(follower: Follower, error: unknown, begunAt: number): void {
+    const now = performance.now()
+    log.warn('a consumer of the binlog is behind', { consumer: follower.consumer.name, reason: error })
+    this.#parts.tools.telemetry.countRound('binlog-consumers', (now - begunAt) / 1000, true)
+    follower.retryAt = now + Math.min(CHORE_RETRY_MS_FIRST * 2 ** follower.failuresInRow, CHORE_RETRY_MS_MAX)
+    follower.dueAt = follower.retryAt
+    follower.failuresInRow++
   }
 
   /** Whether it stands there still: it may have been lost since, also in the group that is being written. */
@@ -180,7 +223,8 @@ function followerOf(consumer: BinlogConsumer, view: View): Follower {
   const isAtEnd = position === 'present' || begins === 'last'
   const lsn = stored ?? (isAtEnd ? lastLsn : trimmedLsn)
   const isStoringNext = stored === undefined && isAtEnd
-  return { consumer, lsn, storedLsn: lsn, isStoringNext, dueAt: performance.now() + delayMs }
+  const dueAt = performance.now() + delayMs
+  return { consumer, lsn, storedLsn: lsn, isStoringNext, dueAt, retryAt: 0, failuresInRow: 0, pending: undefined }
 }
 
 function lose(follower: Follower, lastLsn: bigint): void {
@@ -196,7 +240,7 @@ function lose(follower: Follower, lastLsn: bigint): void {
   consumer.onLost?.()
 }
 
-/** @param isValid whether the slice is still the consumer's next one */
+/** @param isValid whether the slice is still the consumer's next one, and may be written */
 function workOf({ name, position }: BinlogConsumer, { change, lsn, weight = 1 }: ConsumerSlice, isValid: () => boolean): Work {
   return {
     onFullDisk: 'waits',

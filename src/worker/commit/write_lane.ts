@@ -68,7 +68,7 @@ export interface WriteLaneOptions {
    * Background work of the lane: starts with the lane and ends before it.
    * @param enqueue puts work into the commit queue and resolves when it is on disk
    */
-  readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
+  readonly chores: (enqueue: (work: Work) => Promise<CommitAnswer>) => readonly Service[]
   /** Consumers of the binlog. The binlog keeps the entries that they have not seen. */
   readonly readers: () => BinlogReaders | undefined
   /** Called when the changes of a group are searchable. */
