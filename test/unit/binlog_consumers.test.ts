@@ -137,10 +137,7 @@ it('consumer: one that is in the list sees every entry once and in order, over a
   const second = lane.start([counting(counted)])
   await until(() => lane.positionOf('counting') === 10n)
   assert.deepEqual(counted, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n])
-  assert.deepEqual(
-    lane.store.read((view) => view.binlog.positions()),
-    [['counting', 10n]],
-  )
+  assert.equal(telemetry.read().consumers[0], 10)
   await second.stop()
 })
 
@@ -203,16 +200,8 @@ it('consumer: a position that packing stored before it was a consumer is its own
     transaction.environment.settings.put(Buffer.from('packed'), row)
   })
   assert.equal(lane.positionOf('revision-packing'), 7n)
-  assert.deepEqual(
-    lane.store.read((view) => view.binlog.positions()),
-    [['revision-packing', 7n]],
-  )
   await lane.write((transaction) => transaction.setPosition('revision-packing', 9n))
   assert.equal(lane.positionOf('revision-packing'), 9n)
-  assert.deepEqual(
-    lane.store.read((view) => view.binlog.positions()),
-    [['revision-packing', 9n]],
-  )
 })
 
 it('consumer: none waits for the work of another one, nor for its failures, which are counted and come ever more seldom', async () => {

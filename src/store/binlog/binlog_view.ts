@@ -5,7 +5,7 @@ import type { PutEntry } from '../entries/put/put_entry.js'
 import type { Environment } from '../environment.js'
 import { lsnKey, lsnOfKey } from '../keys.js'
 import { CorruptRecord } from '../record.js'
-import { readPosition, readPositions } from './consumer_positions.js'
+import { readPosition } from './consumer_positions.js'
 
 export class BinlogView {
   readonly #environment: Environment
@@ -72,10 +72,5 @@ export class BinlogView {
   /** The stored position of a consumer; undefined: it has not begun. */
   positionOf(consumer: string): bigint | undefined {
     return readPosition(this.#environment, consumer)
-  }
-
-  /** Positions of all consumers that have a stored one, by name. */
-  positions(): (readonly [name: string, lsn: bigint])[] {
-    return readPositions(this.#environment)
   }
 }

@@ -7,7 +7,6 @@ import type { Environment } from '../environment.js'
 import { lsnKey } from '../keys.js'
 import { DAMAGED_ROW } from '../record.js'
 
-const PREFIX = 'consumer/'
 /**
  * Keys of rows written before format 3, by consumer. Those versions trimmed only entries that the consumer
  * had seen, without storing that.
@@ -31,18 +30,6 @@ function lsnOf(row: Buffer): bigint {
   return row === DAMAGED_ROW || row.length !== 8 ? 0n : row.readBigUInt64BE(0)
 }
 
-/** Positions of all consumers that have one, by name. */
-export function readPositions(environment: Environment): (readonly [name: string, lsn: bigint])[] {
-  const start = Buffer.from(PREFIX)
-  const end = Buffer.from('consumer0')
-  const stored = [...environment.settings.getKeys({ start, end })].map((key) => Buffer.from(key).toString().slice(PREFIX.length))
-  const names = new Set([...stored, ...Object.keys(FORMER_KEYS)])
-  return [...names].sort().flatMap((name) => {
-    const lsn = readPosition(environment, name)
-    return lsn === undefined ? [] : [[name, lsn] as const]
-  })
-}
-
 /** Inside a write transaction. */
 export function writePosition({ settings }: Environment, name: string, lsn: bigint): void {
   settings.put(keyOf(name), lsnKey(lsn))
@@ -51,5 +38,5 @@ export function writePosition({ settings }: Environment, name: string, lsn: bigi
 }
 
 function keyOf(name: string): Buffer {
-  return Buffer.from(`${PREFIX}${name}`)
+  return Buffer.from(`consumer/${name}`)
 }

@@ -30,6 +30,8 @@ import { DONE, type LaneWork } from './lane_work.js'
 
 interface Follower {
   readonly consumer: BinlogConsumer
+  /** Its number in the list. */
+  readonly index: number
   /** LSN of the last entry that it has processed. */
   lsn: bigint
   /** Its position in the store. */
@@ -63,7 +65,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
   constructor(parts: LaneWork, makers: readonly ConsumerMaker[] = CONSUMERS) {
     this.#parts = parts
     const { lane, tools } = parts
-    this.#followers = lane.store.read((view) => makers.map((make) => followerOf(make({ notify: lane.notify }), view)))
+    this.#followers = lane.store.read((view) => makers.map((make, index) => followerOf(make({ notify: lane.notify }), index, view)))
     this.#chore = new Chore(tools, {
       name: 'binlog-consumers',
       failure: 'consumers of the binlog are behind',
@@ -193,7 +195,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
   }
 
   #goOn(follower: Follower, { lsn, isMore }: ConsumerSlice): void {
-    follower.lsn = lsn
+    moveTo(follower, lsn)
     follower.failuresInRow = 0
     follower.retryAt = 0
     if (isMore) follower.dueAt = Math.min(follower.dueAt, performance.now() + follower.consumer.pauseMs)
@@ -216,7 +218,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
 }
 
 /** A consumer without a stored position is new: it has missed nothing. */
-function followerOf(consumer: BinlogConsumer, view: View): Follower {
+function followerOf(consumer: BinlogConsumer, index: number, view: View): Follower {
   const { lastLsn, trimmedLsn } = view.storeCounters()
   const { name, position, begins = 'oldest', delayMs } = consumer
   const stored = position === 'stored' ? view.binlog.positionOf(name) : undefined
@@ -224,7 +226,15 @@ function followerOf(consumer: BinlogConsumer, view: View): Follower {
   const lsn = stored ?? (isAtEnd ? lastLsn : trimmedLsn)
   const isStoringNext = stored === undefined && isAtEnd
   const dueAt = performance.now() + delayMs
-  return { consumer, lsn, storedLsn: lsn, isStoringNext, dueAt, retryAt: 0, failuresInRow: 0, pending: undefined }
+  const waiting = { isStoringNext, dueAt, retryAt: 0, failuresInRow: 0, pending: undefined }
+  const follower: Follower = { consumer, index, lsn, storedLsn: lsn, ...waiting }
+  moveTo(follower, lsn)
+  return follower
+}
+
+function moveTo(follower: Follower, lsn: bigint): void {
+  follower.lsn = lsn
+  threadTelemetry().setConsumerPosition(follower.index, lsn)
 }
 
 function lose(follower: Follower, lastLsn: bigint): void {
@@ -234,7 +244,7 @@ function lose(follower: Follower, lastLsn: bigint): void {
     entries: lastLsn - follower.lsn,
   })
   threadTelemetry().add('binlog_consumers_lost', 1)
-  follower.lsn = lastLsn
+  moveTo(follower, lastLsn)
   follower.storedLsn = lastLsn
   follower.isStoringNext = true
   consumer.onLost?.()
