@@ -118,12 +118,13 @@ export class WriteTransaction implements ApplyTarget {
    * a lost one
    */
   requireIntact(entry: Entry): void {
-    const { kind, collection, docid } = entry
-    if (collection >= this.nextCollection && 'collectionName' in entry && kindOf(entry).makesCollection)
+    const { collection, docid } = entry
+    const { makesCollection, stateOf } = kindOf(entry)
+    if (collection >= this.nextCollection && 'collectionName' in entry && makesCollection)
       requireNotLost(this.environment, entry.collectionName)
     if (docid === 0) return
     const { nextDocid } = this.counters(collection)
-    const isTaken = kind === 'put' && docid >= nextDocid && this.environment.heads.doesExist(documentKey(collection, docid))
+    const isTaken = stateOf !== undefined && docid >= nextDocid && this.environment.heads.doesExist(documentKey(collection, docid))
     if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} is there, and is to be the next`)
   }
 
