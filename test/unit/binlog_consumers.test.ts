@@ -291,7 +291,6 @@ it('consumer: a loss outlives the process until a position is stored, and a foll
   await lane.trim()
   assert.deepEqual([losses, lane.positionOf('counting')], [2, 8n])
   role.role = 'leader'
-  third.wake()
   await until(() => lane.positionOf('counting') === 12n)
   assert.deepEqual([losses, lost(), counted], [3, 3, [1n, 2n, 3n]])
   await third.stop()

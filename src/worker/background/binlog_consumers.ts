@@ -16,7 +16,7 @@
 import { Chore, type Rest } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'
 import { CONSUMERS } from '../../consumers/registry.js'
-import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX } from '../../limits/chores.js'
+import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from '../../limits/chores.js'
 import { CONSUMER_POSITION_ENTRIES } from '../../limits/consumers.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
@@ -151,6 +151,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
       // A wake-up during the slice overwrites this value.
       follower.dueAt = Infinity
       if (this.#mayRun(follower.consumer)) this.#begin(follower)
+      else follower.dueAt = performance.now() + CHORE_STANDBY_MS
     }
     return this.#rest()
   }
