@@ -290,6 +290,11 @@ it('consumer: a loss outlives the process until a position is stored, and a foll
   await lane.addJobs(4)
   await lane.trim()
   assert.deepEqual([losses, lane.positionOf('counting')], [2, 8n])
+  const rounds = (): number => telemetry.read().chores.find(({ chore }) => chore === 'binlog-consumers')?.rounds ?? 0
+  const soFar = rounds()
+  third.wake()
+  await until(() => rounds() > soFar)
+  // No commit follows.
   role.role = 'leader'
   await until(() => lane.positionOf('counting') === 12n)
   assert.deepEqual([losses, lost(), counted], [3, 3, [1n, 2n, 3n]])
