@@ -301,6 +301,25 @@ it('consumer: a loss outlives the process until a position is stored, and a foll
   await third.stop()
 })
 
+it('consumer: the loss of one that has stored no position yet outlives the process, too', async () => {
+  const lane = new Lane()
+  let isFailing = true
+  let losses = 0
+  const counted: bigint[] = []
+  const made = counting(counted, 3, () => isFailing)
+  const maker: ConsumerMaker = (tools) => ({ ...made(tools), onLost: () => void losses++ })
+  const first = lane.start([maker])
+  await lane.addJobs(5)
+  await lane.trim()
+  assert.deepEqual([losses, lane.positionOf('counting')], [1, 0n])
+  await first.stop()
+  isFailing = false
+  const second = lane.start([maker])
+  await until(() => lane.positionOf('counting') === 5n)
+  assert.deepEqual([losses, counted], [2, []])
+  await second.stop()
+})
+
 it('consumer: a trim above a stored position stores it for one that has seen the entries: nothing is lost by a restart', async () => {
   const lane = new Lane()
   // Its position is not stored, because nothing concerned it.

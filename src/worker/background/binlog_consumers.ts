@@ -113,6 +113,8 @@ export class BinlogConsumers implements Service, BinlogReaders {
       // A slice of the same group may have stored a later position.
       const storedLsn = transaction.view.binlog.positionOf(name) ?? 0n
       if (follower.lsn < lostBelow && storedLsn < lostBelow) {
+        // Without a row it would be a new consumer after a crash.
+        transaction.setPosition(name, storedLsn)
         this.#noted.push({ follower, lsn: transaction.nextLsn - 1n, isLost: true })
       } else if (storedLsn < trimmedLsn && !follower.isStoringNext) {
         transaction.setPosition(name, follower.lsn)
