@@ -91,7 +91,7 @@ export class Chore implements Service {
   wake(delayMs = 0): void {
     if (this.#end.signal.aborted) return
     const at = this.#clock.now() + delayMs
-    if (!this.#isStarted || this.#running !== undefined) this.#wokenAt = Math.min(this.#wokenAt, at)
+    if (!this.#isStarted || this.#state === 'running') this.#wokenAt = Math.min(this.#wokenAt, at)
     else if (at < this.#dueAt) this.#arm(at)
   }
 

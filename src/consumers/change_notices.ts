@@ -2,7 +2,8 @@
  * Notifies the front end of changes: settings, jobs, sealings, locations of bodies, deleted collections. It
  * reads entries and not requests, so that no surface, replay or follower bypasses the watchers. The kinds of
  * entries define which of them have a topic (`topicOf`). The first notice of a lane has the topic `store`:
- * another store may be served than before, and everything is to be checked.
+ * another store may be served than before, and everything is to be checked. So does a notice after entries
+ * were trimmed unseen, as on a full disk.
  */
 import { NOTICE_ENTRIES_MAX } from '../limits/consumers.js'
 import type { BinlogConsumer, ConsumerTools } from './consumer.js'
@@ -20,7 +21,7 @@ export function changeNotices({ notify }: ConsumerTools): BinlogConsumer {
     pauseMs: 0,
     next: (view, after) => {
       const { topics, lsn } = view.binlog.topicsAfter(after, NOTICE_ENTRIES_MAX)
-      if (isFirst) topics.add(STORE_TOPIC)
+      if (isFirst || after < view.storeCounters().trimmedLsn) topics.add(STORE_TOPIC)
       isFirst = false
       if (topics.size > 0) notify([...topics])
       return { lsn, isMore: lsn - after >= BigInt(NOTICE_ENTRIES_MAX) }

@@ -24,9 +24,14 @@ export interface BinlogConsumer {
   /**
    * `stored`: its position is a row of the store, and the binlog keeps the entries that it has not seen, up
    * to a bound. `present`: it begins with the entries committed after the start of the lane, and retains
-   * nothing.
+   * nothing; it compares `after` with `trimmedLsn` itself.
    */
   readonly position: 'stored' | 'present'
+  /**
+   * Where it begins in a store that has no position of it yet: with the oldest entry of the binlog, or after
+   * the last one. Default: oldest.
+   */
+  readonly begins?: 'oldest' | 'last'
   /** Whether it may run only where background writes are allowed (src/role.ts). */
   readonly writesUnasked: boolean
   /** Milliseconds from a commit to the slice. Entries that arrive meanwhile are processed together. */
@@ -36,8 +41,10 @@ export interface BinlogConsumer {
   /** Processes the entries above `after`. Runs synchronously on a snapshot. */
   readonly next: (view: View, after: bigint) => ConsumerSlice
   /**
-   * Called when it was too far behind and continues with the last entry. Where that matters, its derived data
-   * must be rebuilt from the present state.
+   * Called when entries were trimmed that it has not seen, and it continues with the last entry. Where that
+   * matters, its derived data must be rebuilt from the present state. The slice that follows stores its
+   * position: what has to be made up is part of the change of that slice. Called again after a crash before
+   * that. Does not throw.
    */
   readonly onLost?: () => void
 }

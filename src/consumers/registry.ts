@@ -4,3 +4,5 @@ import type { ConsumerMaker } from './consumer.js'
 import { revisionPacking } from './revision_packing.js'
 
 export const CONSUMERS: readonly ConsumerMaker[] = [revisionPacking, changeNotices]
+/** Their names, in this order. */
+export const CONSUMER_NAMES: readonly string[] = CONSUMERS.map((make) => make({ notify: () => undefined }).name)

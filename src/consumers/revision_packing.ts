@@ -1,6 +1,6 @@
 /**
  * Stores revisions as deltas: the body of a superseded state becomes the difference from the body of the next
- * newer state. Follows the binlog: each put that supersedes a state packs the state before that one. The
+ * newer state. Follows the binlog: each entry that supersedes a state packs the state before that one. The
  * newest of DELTA_CHAIN_REVISIONS consecutive states stays whole, so that chains stay short. The deltas are
  * derived data of this server only: no entry records them. Runs on the write lane. This file reads,
  * `WriteTransaction.packBody` writes.
@@ -44,18 +44,18 @@ export interface PackingSlice {
 
 /** The bodies to pack for the entries above `after`, as many as one slice takes. */
 export function nextPacking(view: View, after: bigint): PackingSlice {
-  const { puts, lsn } = view.binlog.supersedingAfter(after, PACKING_ENTRIES_MAX)
+  const { states, lsn } = view.binlog.supersedingAfter(after, PACKING_ENTRIES_MAX)
   const bodies: PackedBody[] = []
   let bytes = 0
-  for (const put of puts) {
+  for (const state of states) {
     const packed = packBefore(
       view,
-      decodeHead(put.head, put.collection, () => `head of entry ${put.lsn}`),
+      decodeHead(state.head, state.collection, () => `head of entry ${state.lsn}`),
     )
     if (packed === undefined) continue
     bodies.push(packed)
     bytes += packed.older.bodyRawBytes + packed.newer.bodyRawBytes
-    if (bytes >= PACKING_SLICE_BYTES) return { bodies, lsn: put.lsn, isMore: true }
+    if (bytes >= PACKING_SLICE_BYTES) return { bodies, lsn: state.lsn, isMore: true }
   }
   return { bodies, lsn, isMore: lsn - after >= BigInt(PACKING_ENTRIES_MAX) }
 }

@@ -37,7 +37,8 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   if (expired) {
     // The document has expired, so readers no longer see it. The write creates a new document with its own
     // history.
-    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang, known?.name ?? ''))
+    const { entry, ...rest } = deleteStep(transaction, lsn, old, document.key, document.lang, known?.name ?? '')
+    steps.push({ ...rest, entry: { ...entry, origin: 'expiry', actor: null } })
     lsn++
   }
   const current = expired ? undefined : old

@@ -10,7 +10,7 @@ export const CONSUMER_LAG_BYTES_MAX = 256 * MIB
  * A consumer of the binlog stores its position at least every this many entries, even if none concerned it.
  */
 export const CONSUMER_POSITION_ENTRIES = 4096n
-/** Pause before a consumer of the binlog that failed is tried again. */
-export const CONSUMER_RETRY_MS = 1000
+/** Consumers of the binlog that may be registered: each has a word per thread in the table of counters. */
+export const CONSUMERS_MAX = 16
 /** Entries of the binlog that one slice examines for notices: about 0.2 ms if none has a topic. */
 export const NOTICE_ENTRIES_MAX = 1024

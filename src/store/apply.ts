@@ -4,7 +4,7 @@
  * errors or a broken invariant; both end the process (writer.ts).
  */
 import { removeGarbage, retainBody, writeBody } from './bodies/body_references.js'
-import { dropPosition, writePosition } from './binlog/consumer_positions.js'
+import { writePosition } from './binlog/consumer_positions.js'
 import { requireNotLost } from './collections/lost_collections.js'
 import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
@@ -118,12 +118,13 @@ export class WriteTransaction implements ApplyTarget {
    * a lost one
    */
   requireIntact(entry: Entry): void {
-    const { kind, collection, docid } = entry
-    if (collection >= this.nextCollection && 'collectionName' in entry && kindOf(entry).makesCollection)
+    const { collection, docid } = entry
+    const { makesCollection, stateOf } = kindOf(entry)
+    if (collection >= this.nextCollection && 'collectionName' in entry && makesCollection)
       requireNotLost(this.environment, entry.collectionName)
     if (docid === 0) return
     const { nextDocid } = this.counters(collection)
-    const isTaken = kind === 'put' && docid >= nextDocid && this.environment.heads.doesExist(documentKey(collection, docid))
+    const isTaken = stateOf !== undefined && docid >= nextDocid && this.environment.heads.doesExist(documentKey(collection, docid))
     if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} exists, but is the next number`)
   }
 
@@ -215,11 +216,6 @@ export class WriteTransaction implements ApplyTarget {
   /** Stores that the consumer has processed all entries up to this one. Local: writes no entry. */
   setPosition(consumer: string, lsn: bigint): void {
     writePosition(this.environment, consumer, lsn)
-  }
-
-  /** Removes the consumer's position: it starts from scratch. Local: writes no entry. */
-  dropPosition(consumer: string): void {
-    dropPosition(this.environment, consumer)
   }
 
   /** Bytes of the entries in the binlog, including the bodies that came with them. */

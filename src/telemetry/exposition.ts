@@ -130,7 +130,7 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('database_oldest_reader_age', 'Transactions since the oldest read snapshot was opened.', gauges.oldestReaderAge)
   page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)
   const lags = gauges.consumerLags.map(([consumer, entries]): Sample => [[['consumer', consumer]], entries])
-  page.family('binlog_consumer_lag_entries', 'gauge', 'Entries above the stored position of a consumer.', lags)
+  page.family('binlog_consumer_lag_entries', 'gauge', 'Entries that a consumer has not processed yet.', lags)
   page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
   page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
   page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)

@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
+import { CONSUMERS_MAX } from '../limits/consumers.js'
 import { THREADS_MAX } from '../limits/lanes.js'
 import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
 
@@ -99,6 +100,10 @@ export interface TelemetryReading {
   readonly gauges: Readonly<Record<GaugeName, number>>
   readonly embeddingSeconds: Histogram
   readonly chores: readonly ChoreReading[]
+  /**
+   * By number of the consumer of the binlog: LSN of the last entry that it has processed; 0: not known.
+   */
+  readonly consumers: readonly number[]
 }
 
 export interface ChoreReading {
@@ -133,6 +138,7 @@ export class Telemetry {
   readonly #gaugesAt: number
   readonly #embeddingAt: number
   readonly #choresAt: number
+  readonly #consumersAt: number
   #row = -1
 
   /** @param operations names in the order of the table of operations; the same in every thread */
@@ -146,7 +152,8 @@ export class Telemetry {
     this.#gaugesAt = this.#countersAt + COUNTERS.length
     this.#embeddingAt = this.#gaugesAt + GAUGES.length
     this.#choresAt = this.#embeddingAt + histogramColumns(EMBEDDING_BUCKETS)
-    this.#columns = this.#choresAt + CHORE_NAMES.length * CHORE_COLUMNS
+    this.#consumersAt = this.#choresAt + CHORE_NAMES.length * CHORE_COLUMNS
+    this.#columns = this.#consumersAt + CONSUMERS_MAX
     this.#owners = new Int32Array(buffer, 0, THREADS_MAX)
     this.#table = new Float64Array(buffer, OWNER_BYTES, THREADS_MAX * this.#columns)
   }
@@ -158,7 +165,8 @@ export class Telemetry {
       COUNTERS.length +
       GAUGES.length +
       histogramColumns(EMBEDDING_BUCKETS) +
-      CHORE_NAMES.length * CHORE_COLUMNS
+      CHORE_NAMES.length * CHORE_COLUMNS +
+      CONSUMERS_MAX
     const bytes = OWNER_BYTES + THREADS_MAX * columns * Float64Array.BYTES_PER_ELEMENT
     return new Telemetry(new SharedArrayBuffer(bytes), operations)
   }
@@ -192,6 +200,8 @@ export class Telemetry {
     this.#table.fill(0, gauges, gauges + GAUGES.length)
     const chores = row * this.#columns + this.#choresAt
     for (let at = chores; at < chores + CHORE_NAMES.length * CHORE_COLUMNS; at += CHORE_COLUMNS) this.#table.fill(0, at + 2, at + 4)
+    const consumers = row * this.#columns + this.#consumersAt
+    this.#table.fill(0, consumers, consumers + CONSUMERS_MAX)
     Atomics.store(this.#owners, row, 0)
   }
 
@@ -226,6 +236,12 @@ export class Telemetry {
 
   setChoreState(chore: ChoreName, state: ChoreState): void {
     this.#table[this.#own(this.#choreColumn(chore) + 3)] = CHORE_STATES.indexOf(state)
+  }
+
+  /** @param consumer its number in the registry (src/consumers/registry.ts) */
+  setConsumerPosition(consumer: number, lsn: bigint): void {
+    assert(consumer < CONSUMERS_MAX, `more than ${CONSUMERS_MAX} consumers of the binlog`)
+    this.#table[this.#own(this.#consumersAt + consumer)] = Number(lsn)
   }
 
   setQueue(queue: QueueClass, depth: number, inFlight: number): void {
@@ -273,7 +289,8 @@ export class Telemetry {
       return { chore, rounds: this.#sum(at), failures: this.#sum(at + 1), seconds: this.#sum(at + 2), state: this.#sum(at + 3) }
     })
     const embeddingSeconds = this.#histogram(this.#embeddingAt, EMBEDDING_BUCKETS)
-    return { requests, queues, counters, gauges, embeddingSeconds, chores }
+    const consumers = Array.from({ length: CONSUMERS_MAX }, (_, consumer) => this.#sum(this.#consumersAt + consumer))
+    return { requests, queues, counters, gauges, embeddingSeconds, chores, consumers }
   }
 
   #queueColumn(queue: QueueClass): number {

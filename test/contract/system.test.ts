@@ -315,6 +315,21 @@ describe('access modes', () => {
       await server.stop()
     }
   })
+
+  it('metrics: every consumer of the binlog has its lag from the start, and it falls to zero', async () => {
+    const own = await startServer()
+    try {
+      const lagOf = async (name: string): Promise<string | undefined> => {
+        const { text } = await own.get('/metrics')
+        return new RegExp(`^mddb_binlog_consumer_lag_entries\\{consumer="${name}"\\} (\\d+)$`, 'm').exec(text)?.[1]
+      }
+      assert.deepEqual([await lagOf('revision-packing'), await lagOf('change-notices')], ['0', '0'])
+      await own.post('/v1/add', { collection: 'lag', key: 'a', lang: 'en', contentMd: 'x' })
+      while ((await lagOf('revision-packing')) !== '0' || (await lagOf('change-notices')) !== '0');
+    } finally {
+      await own.stop()
+    }
+  })
 })
 
 describe('options of a running server', () => {

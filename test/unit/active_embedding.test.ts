@@ -115,6 +115,21 @@ describe('the active embedding provider', () => {
     assert.deepEqual(heard, ['openai/n/8/r1', 'ollama/m/8/r1'])
   })
 
+  it('active embedding: a change that no request of this server has made is in force once it is noticed', async () => {
+    const embedding = active(configured())
+    await embedding.load()
+    for (const [topic, model] of [
+      ['setting/embedding', 'of a replay'],
+      ['setting/embedding-key', 'with another key'],
+    ] as const) {
+      const changed = new Promise<void>((resolve) => embedding.onChange(resolve))
+      lanes.stored = answer(null, { settings: { ...stored, model, apiUrl: server.url('openai') } })
+      lanes.notices.emit([topic])
+      await changed
+      assert.equal(embedding.current()?.variant, `openai/${model}/8/r1`)
+    }
+  })
+
   it('active embedding: an address of a stored configuration is guarded, but for the one that the operator named', async () => {
     const other = await EmbeddingServer.start()
     lanes.stored = answer(null, { settings: { ...stored, apiUrl: other.url('openai') } })

@@ -97,6 +97,23 @@ describe('a chore', () => {
     assert.deepEqual(subject.begun, [0, 1000])
   })
 
+  it('chore: rounds never overlap where a round wakes its own chore before it waits for anything', async () => {
+    const ends: (() => void)[] = []
+    const subject: Subject = new Subject(() => {
+      if (subject.begun.length === 1) subject.chore.wake()
+      return new Promise<Rest>((resolve) => ends.push(() => resolve('idle')))
+    })
+    subject.chore.start()
+    await subject.clock.advance(1000)
+    assert.deepEqual(subject.begun, [0])
+    ends[0]?.()
+    await subject.clock.advance(1000)
+    assert.deepEqual(subject.begun, [0, 1000])
+    ends[1]?.()
+    await subject.clock.advance(1000)
+    assert.deepEqual([subject.begun, subject.chore.state], [[0, 1000], 'idle'])
+  })
+
   it('chore: a round that fails is tried again after a rest that doubles up to its bound, and begins small after a success', async () => {
     let isFailing = true
     const round = (): Rest => {

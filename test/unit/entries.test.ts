@@ -3,7 +3,7 @@
  * and that those of anonymous requests are stored as by earlier versions. Layout: docs/formats/binlog.md.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -68,6 +68,20 @@ describe('entries of the binlog', () => {
     const pages = readdirSync('docs/formats/entries').map((name) => name.replace(/\.md$/, ''))
     assert.deepEqual([...kinds].sort(), pages.sort())
     assert.ok(kinds.every((name) => existsSync(`src/store/entries/${name}/${name}.ts`)))
+  })
+
+  it('entry: outside of their folders, the store and its consumers ask for no kind by its name', () => {
+    const names = Array.from({ length: 64 }, (_, code) => kindOfCode(code)?.name).filter((name) => name !== undefined)
+    const asked = new RegExp(`\\b(kind|name) [!=]== '(${names.join('|')})'`)
+    const files = ['src/store', 'src/consumers'].flatMap((of) =>
+      readdirSync(of, { recursive: true, encoding: 'utf8' }).map((name) => join(of, name)),
+    )
+    const sources = files.filter((path) => path.endsWith('.ts') && !path.startsWith('src/store/entries'))
+    assert.ok(sources.length > 50)
+    assert.deepEqual(
+      sources.filter((path) => asked.test(readFileSync(path, 'utf8'))),
+      [],
+    )
   })
 
   it('entry: a store of the format before is raised by the first opening, so that the version before refuses it', async () => {

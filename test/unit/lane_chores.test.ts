@@ -7,6 +7,8 @@ import { loadConfig } from '../../src/config/config.js'
 import type { Role } from '../../src/role.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 import type { Work } from '../../src/worker/commit/commit_work.js'
+import { DONE } from '../../src/worker/background/lane_work.js'
+import type { CommitAnswer } from '../../src/worker/request/handler.js'
 import { laneChores, type LaneChoreParts } from '../../src/worker/background/chores.js'
 import { StillClock } from '../harness/chore_tools.js'
 
@@ -29,9 +31,9 @@ function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChorePar
     accesses: { take: (give: (...read: number[]) => void) => give(1, 1, 1, 1) },
   }
   const tools: ChoreTools = { role: { role }, telemetry, clock }
-  const enqueue = (work: Work): Promise<void> => {
+  const enqueue = (work: Work): Promise<CommitAnswer> => {
     committed.push(work)
-    return Promise.resolve()
+    return Promise.resolve(DONE)
   }
   const rest = { purgeRowsMax: () => 1, isIndexBuilding: () => false, onFindings: () => undefined, onFatal: () => undefined }
   return { lane: lane as never, tools, enqueue, ...rest }

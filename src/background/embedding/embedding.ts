@@ -11,6 +11,7 @@ import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import type { NamedDocuments } from '../../wire/embedding_messages.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { EmbeddingReindexes } from './reindexes.js'
 import { EmbeddingCapacity } from './capacity.js'
@@ -37,6 +38,7 @@ export class Embedding implements Service {
   readonly #capacity: EmbeddingCapacity
   readonly #texts: EmbeddingTexts
   readonly #stale: Chore
+  readonly #end = new AbortController()
 
   constructor(
     config: Config,
@@ -49,7 +51,8 @@ export class Embedding implements Service {
   ) {
     const slices = new EmbeddingSlices(dispatcher, telemetry)
     this.#worker = new EmbeddingWorker(dispatcher, control, provider, slices, tools)
-    this.#capacity = new EmbeddingCapacity(config, control, this.#worker, (named, job) => slices.giveUp(named, job), telemetry, tools)
+    const drop = (named: NamedDocuments, job: string): Promise<number> => slices.giveUp(named, this.#end.signal, job)
+    this.#capacity = new EmbeddingCapacity(config, control, this.#worker, drop, telemetry, tools)
     this.#texts = new EmbeddingTexts(config, provider, sharedBodies, telemetry)
     this.#stale = new Chore(tools, {
       name: 'stale-vectors',
@@ -70,6 +73,7 @@ export class Embedding implements Service {
 
   /** Vectors that were paid for are stored. Documents that wait stay queued for the next start. */
   async stop(): Promise<void> {
+    this.#end.abort()
     this.#capacity.end()
     this.#texts.stop()
     await Promise.all([this.#worker.stop(), this.#stale.stop()])

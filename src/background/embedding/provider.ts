@@ -1,8 +1,8 @@
 /**
  * The active embedding provider. It is that of the default configuration in the store, otherwise that of the
- * options, otherwise a local Ollama detected at the start. It is created again when one of them changes or a
- * restore has replaced the store. Listeners are notified before the change is answered. Front-end thread
- * only. Rules: docs/decisions/0134 and 0135.
+ * options, otherwise a local Ollama detected at the start. It is created again when one of them changes,
+ * whoever wrote the change, or a restore has replaced the store. Listeners are notified before a request for
+ * a change is answered. Front-end thread only. Rules: docs/decisions/0134 and 0135.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
@@ -40,6 +40,8 @@ export interface VectorConfig {
 
 const NO_VECTORS: VectorConfig = { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }
 const CHANGES = [createEmbeddingConfig, updateEmbeddingConfig, deleteEmbeddingConfig, setDefaultEmbeddingConfig] as const
+/** Also sent for changes that come by a replay or from another server. */
+const NOTICED = ['setting/embedding', 'setting/embedding-key', 'store'] as const
 
 // Loading takes 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
 const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
@@ -86,7 +88,8 @@ export class ActiveEmbedding implements Service {
       },
     })
     for (const operation of CHANGES) dispatcher.onIo(operation, this.#change)
-    dispatcher.notices.on('store', () => void this.load())
+    const reload = (): void => void this.load()
+    for (const topic of NOTICED) dispatcher.notices.on(topic, reload)
   }
 
   /** Undefined if there is none. Callers must not keep it: a change replaces it and closes the old one. */

@@ -39,6 +39,8 @@ interface Cuts {
 
 const OTHER: SliceResult = { outcomes: [], isOther: true, unavailable: undefined, unread: undefined }
 
+type Stored = CutDocument['document']
+
 /** A document in progress, with the vectors of its texts as they arrive. */
 interface Wanting {
   readonly cut: CutDocument
@@ -59,8 +61,9 @@ export class EmbeddingSlices {
   ) {}
 
   /**
-   * @param signal aborts the provider's part; vectors that it has returned are stored nevertheless
-   * @throws Refused if the lanes cannot be called now
+   * @param signal aborts the provider's part; vectors that it has returned are stored nevertheless, if the
+   * store takes them at once
+   * @throws Refused if the lanes cannot be called now, or do not take the vectors and the signal is aborted
    */
   async run(provider: EmbeddingProvider, { epoch, documents }: NamedDocuments, signal: AbortSignal): Promise<SliceResult> {
     const { isOther, cuts, unread } = await this.#cut(provider, epoch, documents)
@@ -76,6 +79,7 @@ export class EmbeddingSlices {
     const settled = await this.#store(
       epoch,
       stored.flatMap((document) => document ?? []),
+      signal,
     )
     if (settled === undefined) return OTHER
     const outcomes = wanting.map((each, at) => (stored[at] === undefined ? undefined : outcomeOf(each)))
@@ -85,12 +89,14 @@ export class EmbeddingSlices {
 
   /**
    * Gives up embedding the documents.
+   * @param signal ends the attempts
    * @param job id of a bulk ingest, whose record counts them; empty: none
    * @returns the number of them that have waited
+   * @throws Refused
    */
-  async giveUp({ epoch, documents }: NamedDocuments, job = ''): Promise<number> {
+  async giveUp({ epoch, documents }: NamedDocuments, signal: AbortSignal, job = ''): Promise<number> {
     const kept = documents.map(({ collection, docid, queued }) => ({ collection, docid, queued: BigInt(queued), change: 'keep' }) as const)
-    return (await this.#store(epoch, kept, job)) ?? 0
+    return (await this.#store(epoch, kept, signal, job)) ?? 0
   }
 
   /**
@@ -116,10 +122,12 @@ export class EmbeddingSlices {
   }
 
   /**
-   * Retries until the write lane has stored the vectors, because they were paid for.
+   * Retries until the write lane has stored the vectors, because they were paid for. A full disk does not
+   * keep the process from ending: the documents are still in the queue of the store.
    * @returns the number of entries settled; undefined if the store has been replaced
+   * @throws Refused after a refusal while the signal is aborted
    */
-  async #store(epoch: string, documents: readonly CutDocument['document'][], job = ''): Promise<number | undefined> {
+  async #store(epoch: string, documents: readonly Stored[], signal: AbortSignal, job = ''): Promise<number | undefined> {
     if (documents.length === 0) return 0
     for (;;) {
       const { code, body } = await ask(this.dispatcher, storeVectors, { message: encodeMessage({ epoch, job, documents }) })
@@ -128,8 +136,8 @@ export class EmbeddingSlices {
         const { settled, isOther } = JSON.parse(text) as { readonly settled: number; readonly isOther: boolean }
         return isOther ? undefined : settled
       }
-      if (!isUnavailable(code)) throw new Refused(storeVectors.name, code, text)
-      await setTimeout(EMBEDDING_STORE_RETRY_MS)
+      if (!isUnavailable(code) || signal.aborted) throw new Refused(storeVectors.name, code, text)
+      await setTimeout(EMBEDDING_STORE_RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -192,7 +200,7 @@ class Round {
 }
 
 /** The part of a document that can be stored; undefined: nothing yet. */
-function storable({ cut, vectors, refused }: Wanting): CutDocument['document'] | undefined {
+function storable({ cut, vectors, refused }: Wanting): Stored | undefined {
   const { document } = cut
   if (document.change !== 'set') return document
   const { collection, docid, queued } = document

@@ -274,7 +274,7 @@ export class EmbeddingWorker {
   }
 
   async #giveUp(epoch: string, jobs: readonly Job[], reason: string): Promise<void> {
-    await this.slices.giveUp({ epoch, documents: jobs.map(({ named }) => named) })
+    await this.slices.giveUp({ epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
     for (const job of jobs) this.#done(job, { kind: 'failed', reason })
   }
 

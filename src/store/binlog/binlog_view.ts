@@ -1,11 +1,18 @@
 /** The binlog of a view. Valid as long as the view. */
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { StoredEntry } from '../entries/entry.js'
-import type { PutEntry } from '../entries/put/put_entry.js'
 import type { Environment } from '../environment.js'
 import { lsnKey, lsnOfKey } from '../keys.js'
 import { CorruptRecord } from '../record.js'
-import { readPosition, readPositions } from './consumer_positions.js'
+import { readPosition } from './consumer_positions.js'
+
+/** A state of a document, with the LSN of its entry. */
+export interface AddedState {
+  readonly lsn: bigint
+  readonly collection: number
+  /** The head record as stored. */
+  readonly head: Buffer
+}
 
 export class BinlogView {
   readonly #environment: Environment
@@ -25,25 +32,26 @@ export class BinlogView {
   }
 
   /**
-   * The puts among the next `count` entries above `lsn` that left at least two superseded states, ascending.
-   * All other entries are skipped without decoding; damaged ones are skipped as well.
+   * The states that the next `count` entries above `lsn` have added where their documents had at least two
+   * before, ascending. All other entries are skipped without decoding; damaged ones are skipped as well.
    * @returns also the LSN of the last entry looked at; `lsn` if there was none
    */
-  supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
+  supersedingAfter(lsn: bigint, count: number): { readonly states: readonly AddedState[]; readonly lsn: bigint } {
     const { binlog, seals } = this.#environment
-    const puts: PutEntry[] = []
+    const states: AddedState[] = []
     let last = lsn
     for (const { key, value } of binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
       last = lsnOfKey(key)
-      if (!isMarked(value) || kindOfRecord(value)?.name !== 'put') continue
+      const stateOf = kindOfRecord(value)?.stateOf
+      if (stateOf === undefined || !isMarked(value)) continue
       try {
         const entry = openEntry(seals, last, value)
-        if (entry.kind === 'put') puts.push(entry)
+        if (entry.kind !== 'shed') states.push({ lsn: last, collection: entry.collection, head: stateOf(entry) })
       } catch (error) {
         if (!(error instanceof CorruptRecord)) throw error
       }
     }
-    return { puts, lsn: last }
+    return { states, lsn: last }
   }
 
   /**
@@ -72,10 +80,5 @@ export class BinlogView {
   /** The stored position of a consumer; undefined: it has not begun. */
   positionOf(consumer: string): bigint | undefined {
     return readPosition(this.#environment, consumer)
-  }
-
-  /** Positions of all consumers that have a stored one, by name. */
-  positions(): (readonly [name: string, lsn: bigint])[] {
-    return readPositions(this.#environment)
   }
 }

@@ -2,46 +2,41 @@
  * Positions of the consumers of the binlog. Each is one row of `settings`, written in the transaction of the
  * consumer's work. Layout: docs/formats/truth-env.md.
  */
+import { readStoreCounters } from '../counters.js'
 import type { Environment } from '../environment.js'
 import { lsnKey } from '../keys.js'
 import { DAMAGED_ROW } from '../record.js'
 
-const PREFIX = 'consumer/'
-/** Keys of rows written before format 3, by consumer. */
+/**
+ * Keys of rows written before format 3, by consumer. Those versions trimmed only entries that the consumer
+ * had seen, without storing that.
+ */
 const FORMER_KEYS: Readonly<Record<string, Buffer>> = { 'revision-packing': Buffer.from('packed') }
 
-/** LSN of the last entry that the consumer has processed; undefined: it has no position, or a damaged one. */
-export function readPosition({ settings }: Environment, name: string): bigint | undefined {
+/** LSN of the last entry that the consumer has processed; 0 for a damaged row; undefined: it has none. */
+export function readPosition(environment: Environment, name: string): bigint | undefined {
+  const { settings } = environment
+  const row = settings.get(keyOf(name))
+  if (row !== undefined) return lsnOf(row)
   const former = FORMER_KEYS[name]
-  const row = settings.get(keyOf(name)) ?? (former === undefined ? undefined : settings.get(former))
-  return row === undefined || row === DAMAGED_ROW || row.length !== 8 ? undefined : row.readBigUInt64BE(0)
+  const formerRow = former === undefined ? undefined : settings.get(former)
+  if (formerRow === undefined) return undefined
+  const { trimmedLsn } = readStoreCounters(environment)
+  const lsn = lsnOf(formerRow)
+  return lsn > trimmedLsn ? lsn : trimmedLsn
 }
 
-/** Positions of all consumers that have one, by name. */
-export function readPositions(environment: Environment): (readonly [name: string, lsn: bigint])[] {
-  const start = Buffer.from(PREFIX)
-  const end = Buffer.from('consumer0')
-  const stored = [...environment.settings.getKeys({ start, end })].map((key) => Buffer.from(key).toString().slice(PREFIX.length))
-  const names = new Set([...stored, ...Object.keys(FORMER_KEYS)])
-  return [...names].sort().flatMap((name) => {
-    const lsn = readPosition(environment, name)
-    return lsn === undefined ? [] : [[name, lsn] as const]
-  })
+function lsnOf(row: Buffer): bigint {
+  return row === DAMAGED_ROW || row.length !== 8 ? 0n : row.readBigUInt64BE(0)
 }
 
 /** Inside a write transaction. */
-export function writePosition(environment: Environment, name: string, lsn: bigint): void {
-  dropPosition(environment, name)
-  environment.settings.put(keyOf(name), lsnKey(lsn))
-}
-
-/** Inside a write transaction. */
-export function dropPosition({ settings }: Environment, name: string): void {
-  settings.remove(keyOf(name))
+export function writePosition({ settings }: Environment, name: string, lsn: bigint): void {
+  settings.put(keyOf(name), lsnKey(lsn))
   const former = FORMER_KEYS[name]
   if (former !== undefined) settings.remove(former)
 }
 
 function keyOf(name: string): Buffer {
-  return Buffer.from(`${PREFIX}${name}`)
+  return Buffer.from(`consumer/${name}`)
 }

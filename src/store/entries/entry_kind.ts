@@ -114,6 +114,8 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
    * Default: no entry is marked.
    */
   readonly isMarked?: (entry: E) => boolean
+  /** Head of the state that the entry adds to its document, which it may create. Default: it adds none. */
+  readonly stateOf?: (entry: E) => Buffer
   /** Topic of the notice that reports the entry (src/consumers/change_notices.ts). Default: no notice. */
   readonly topicOf?: (entry: E) => string
   readonly secrecyOf: (entry: E) => EntrySecrecy

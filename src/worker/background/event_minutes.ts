@@ -12,21 +12,26 @@ import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
 
 export function eventMinutes({ tools, enqueue }: LaneWork): Chore {
+  let sweep = minuteSweep()
   return new Chore(tools, {
     name: 'event-minutes',
     first: SWEEP_INTERVAL_MS,
     failure: 'old counts of events are not removed yet',
     round: async () => {
-      await enqueue(minuteSweep())
+      // A slice a round: a stop does not wait for the whole sweep.
+      await enqueue(sweep.slice)
+      if (sweep.isMore()) return 0
+      sweep = minuteSweep()
       return EVENT_MINUTES_SWEEP_MS
     },
   })
 }
 
-function minuteSweep(): Work {
+/** A sweep over all collections. `slice` is its next slice, as often as there is more. */
+function minuteSweep(): { readonly slice: Work; readonly isMore: () => boolean } {
   let collections: readonly number[] | undefined
   let next = 0
-  return {
+  const slice: Work = {
     onFullDisk: 'runs',
     weight: EVENT_MINUTES_SWEEP_COLLECTIONS_MAX,
     run(transaction: WriteTransaction): boolean {
@@ -38,8 +43,9 @@ function minuteSweep(): Work {
         rows -= transaction.forgetMinutes(collections[next] as number, minute, rows)
         if (rows > 0) next++
       }
-      return next < collections.length
+      return false
     },
     answer: () => DONE,
   }
+  return { slice, isMore: () => collections !== undefined && next < collections.length }
 }

@@ -4,7 +4,7 @@ import type { Work } from '../commit/commit_work.js'
 import type { CommitAnswer, LaneContext } from '../request/handler.js'
 
 /** Puts work into the commit queue. Resolves when it is on disk or was refused. */
-export type Enqueue = (work: Work) => Promise<unknown>
+export type Enqueue = (work: Work) => Promise<CommitAnswer>
 
 export interface LaneWork {
   readonly lane: LaneContext

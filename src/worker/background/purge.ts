@@ -6,6 +6,7 @@ import { Chore } from '../../chore.js'
 import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
+import type { CommitAnswer } from '../request/handler.js'
 import { DONE, type LaneWork } from './lane_work.js'
 
 /** @param rowsMax maximum number of rows that a commit group removes */
@@ -15,17 +16,28 @@ export function purge({ lane, tools, enqueue }: LaneWork, rowsMax: () => number)
     first: SWEEP_INTERVAL_MS,
     failure: 'rows of deleted collections are not removed yet',
     round: async () => {
-      if (lane.store.read((view) => view.retired().length > 0)) await enqueue(purgeWork(rowsMax))
-      return SWEEP_INTERVAL_MS
+      if (lane.store.read((view) => view.retired().length === 0)) return SWEEP_INTERVAL_MS
+      // A slice a round: a stop does not wait for all rows.
+      const slice = new PurgeSlice(rowsMax)
+      await enqueue(slice)
+      return slice.isMore ? 0 : SWEEP_INTERVAL_MS
     },
   })
 }
 
-function purgeWork(rowsMax: () => number): Work {
-  return {
-    onFullDisk: 'runs',
-    weight: SWEEP_DOCUMENTS_MAX,
-    run: (transaction: WriteTransaction) => transaction.purgeRetired(rowsMax()),
-    answer: () => DONE,
+class PurgeSlice implements Work {
+  readonly onFullDisk = 'runs'
+  readonly weight = SWEEP_DOCUMENTS_MAX
+  isMore = false
+
+  constructor(readonly rowsMax: () => number) {}
+
+  run(transaction: WriteTransaction): boolean {
+    this.isMore = transaction.purgeRetired(this.rowsMax())
+    return false
+  }
+
+  answer(): CommitAnswer {
+    return DONE
   }
 }

@@ -40,6 +40,7 @@ function stepOf(id: string): { readonly work: Work; readonly tookMs: () => numbe
   let waits = false
   const work: Work = {
     onFullDisk: 'waits',
+    origin: 'upkeep',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run: (transaction) => {
       const begun = performance.now()

@@ -103,7 +103,7 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
         return jsonAnswer(answer)
       })
     case 'move':
-      return single((transaction, effects) => moveBodies(tools, transaction, effects, command))
+      return { ...single((transaction, effects) => moveBodies(tools, transaction, effects, command)), origin: 'upkeep' }
     case 'vectors':
       return vectorsWork(tools, command)
     case 'forgetReleases':

@@ -88,6 +88,7 @@ function storeSlice(
 export function abandonedIngestsWork(): Work {
   return {
     onFullDisk: 'runs',
+    origin: 'upkeep',
     weight: 1,
     run(transaction, effects) {
       for (let step = decideAbandoned(transaction); step !== undefined; step = decideAbandoned(transaction)) {

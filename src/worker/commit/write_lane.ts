@@ -15,6 +15,7 @@ import type { VectorChange } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
 import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits/commit.js'
 import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS } from '../../limits/disk.js'
+import { mayWriteUnasked, type RoleSource } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { unixSeconds } from '../../store/truth_store.js'
@@ -54,6 +55,7 @@ interface GroupResult {
 }
 
 export interface WriteLaneOptions {
+  readonly role: RoleSource
   readonly writer: Writer
   readonly space: SpaceGuard
   /**
@@ -66,7 +68,7 @@ export interface WriteLaneOptions {
    * Background work of the lane: starts with the lane and ends before it.
    * @param enqueue puts work into the commit queue and resolves when it is on disk
    */
-  readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
+  readonly chores: (enqueue: (work: Work) => Promise<CommitAnswer>) => readonly Service[]
   /** Consumers of the binlog. The binlog keeps the entries that they have not seen. */
   readonly readers: () => BinlogReaders | undefined
   /** Called when the changes of a group are searchable. */
@@ -81,8 +83,15 @@ export interface BinlogReaders {
   readonly floor: bigint | undefined
   /** Bytes that may be kept for them beyond the configured size of the binlog. */
   readonly lagBytesMax: number
-  /** Readers that have not seen this entry restart with the last entry. */
-  loseBelow(transaction: WriteTransaction, lsn: bigint): void
+  /**
+   * Called at the end of every group, in its transaction. Readers that have seen the trimmed entries store
+   * that; those below `lostBelow` restart with the last entry once the group is stored.
+   */
+  afterTrim(transaction: WriteTransaction, lostBelow: bigint): void
+  /** The group is stored. */
+  onStored(): void
+  /** Nothing of the group is stored. */
+  onUndone(): void
   /** Called when entries were committed. */
   wake(): void
 }
@@ -138,6 +147,8 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   async settleJobs(): Promise<void> {
+    // A follower receives these changes from its leader.
+    if (!mayWriteUnasked(this.#options.role)) return
     const lost = lostBodiesWork(this.#lane)
     if (lost !== undefined) await this.#enqueue(lost)
     const isLeft = this.#lane.store.read((view) => view.jobs('bulk').some(({ fields }) => isUnfinishedIngest(fields.status)))
@@ -212,6 +223,7 @@ class CommitQueue implements WriteLane, SpaceListener {
   async #writeGroup(): Promise<void> {
     try {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
+      this.#options.readers()?.onStored()
       this.#publish(result)
       // Counted after publishing: once the queue is empty, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
@@ -257,6 +269,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     const group = this.#group
     for (const id of this.#transaction?.kept ?? []) this.#lane.sharedBodies.remove(id)
     this.#lane.settings.forget()
+    this.#options.readers()?.onUndone()
     // Work with more slices has been queued again.
     this.#queue = this.#queue.filter((pending) => !group.includes(pending))
     for (const pending of group) {
@@ -275,9 +288,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       weight: FULL_DISK_GROUP_DOCUMENTS,
       run: (transaction) => {
         const { rowsMax } = this.#options.space
-        const isMore = rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
-        this.#options.readers()?.loseBelow(transaction, transaction.trimmedLsn)
-        return isMore
+        return rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
       },
       answer: () => ({ body: '' }),
     }
@@ -297,7 +308,8 @@ class CommitQueue implements WriteLane, SpaceListener {
       budget -= pending.work.weight
       taken++
       const before = effects.queued.length
-      transaction.author = { origin: pending.work.origin ?? 'request', actor: pending.actor === '' ? null : pending.actor }
+      const { actor, work } = pending
+      transaction.author = { origin: work.origin ?? 'request', actor: actor === '' ? null : actor }
       if (pending.work.run(transaction, effects)) again.push(pending)
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)
@@ -318,8 +330,11 @@ class CommitQueue implements WriteLane, SpaceListener {
     const readers = this.#options.readers()
     const floor = readers?.floor
     transaction.trimBinlog(binlogBytesMax, entriesMax, undefined, floor)
-    if (readers === undefined || floor === undefined || transaction.binlogBytes <= binlogBytesMax + readers.lagBytesMax) return
-    if (transaction.trimmedLsn >= floor) readers.loseBelow(transaction, floor + 1n)
+    if (readers === undefined) return
+    const { trimmedLsn, binlogBytes } = transaction
+    const isInTheWay = trimmedLsn === floor && binlogBytes > binlogBytesMax + readers.lagBytesMax
+    // On a full disk, entries above the floor are trimmed as well.
+    readers.afterTrim(transaction, isInTheWay ? trimmedLsn + 1n : trimmedLsn)
   }
 
   /**

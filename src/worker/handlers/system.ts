@@ -2,14 +2,15 @@
  * Operator queries on the running server: counts, sizes, metrics. Everything is a counter or a gauge; nothing
  * here scans documents.
  */
+import { CONSUMER_NAMES } from '../../consumers/registry.js'
 import type { CollectionConfig } from '../../domain/settings/collection_config.js'
 import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
 import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
-import type { CollectionGauges, VectorGauges } from '../../telemetry/exposition.js'
-import { threadTelemetry } from '../../telemetry/registry.js'
+import type { CollectionGauges, StoreGauges, VectorGauges } from '../../telemetry/exposition.js'
+import { threadTelemetry, type TelemetryReading } from '../../telemetry/registry.js'
 import { metrics as metricsRow, stats as statsRow } from '../../operations/health.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
@@ -76,19 +77,29 @@ function vectorGauges(lane: LaneContext, view: View): VectorGauges {
   }
 }
 
+/** Where no write lane has consumers, as over a data directory that is read only, stored positions count. */
+function lagsOf(view: View, { consumers }: TelemetryReading): StoreGauges['consumerLags'] {
+  const { lastLsn, trimmedLsn } = view.storeCounters()
+  return CONSUMER_NAMES.map((name, index) => {
+    const lsn = Math.max(consumers[index] ?? 0, Number(view.binlog.positionOf(name) ?? 0n), Number(trimmedLsn))
+    return [name, Math.max(0, Number(lastLsn) - lsn)] as const
+  })
+}
+
 function metrics(lane: LaneContext): Answer {
   if (!lane.config.metrics) throw serviceError('notFound')
-  const [collections, schemas, counters, vectors, positions] = lane.store.read((view) => [
+  const reading = threadTelemetry().read()
+  const [collections, schemas, counters, vectors, consumerLags] = lane.store.read((view) => [
     countCollections(view),
     countSchemas(view),
     view.storeCounters(),
     vectorGauges(lane, view),
-    view.binlog.positions(),
+    lagsOf(view, reading),
   ])
   const { fileBytes, readers, oldestReaderAge } = lane.store.sizes()
   const usage = process.cpuUsage()
   const body = renderMetrics(
-    threadTelemetry().read(),
+    reading,
     {
       mode: lane.config.mode,
       uptimeSeconds: process.uptime(),
@@ -96,7 +107,7 @@ function metrics(lane: LaneContext): Answer {
       readers,
       oldestReaderAge,
       binlogEntries: Number(counters.lastLsn - counters.trimmedLsn),
-      consumerLags: positions.map(([consumer, lsn]) => [consumer, Math.max(0, Number(counters.lastLsn - lsn))] as const),
+      consumerLags,
       binlogBytes: counters.binlogBytes,
       lastLsn: counters.lastLsn,
       collections,

@@ -281,6 +281,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   const space = guardSpace(context, control, tools, () => lane)
   let consumers: BinlogConsumers | undefined
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
+    role: control,
     writer,
     space,
     readers: () => consumers,

@@ -184,7 +184,10 @@ export interface WriteLane {
       readonly reply: (answer: CommitAnswer) => void
     }[],
   ): Promise<void>
-  /** Settles the unfinished work of an earlier process. Must be called before the first read. */
+  /**
+   * Settles the unfinished work of an earlier process, where the role allows it. Must be called before the
+   * first read.
+   */
   settleJobs(): Promise<void>
   /**
    * Records that documents may be missing from the index that is being built. Resolves when the record is on

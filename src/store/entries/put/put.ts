@@ -31,6 +31,7 @@ export const put: EntryKind<PutEntry> = {
   keepsBody: true,
   // The document had at least two states before, so one of them may be stored as a delta of the other.
   isMarked: ({ head }) => revisionOfRecord(head) > 2,
+  stateOf: ({ head }) => head,
   secrecyOf: inCollection,
   encode: (entry) => [entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow, entry.object, entry.wantsVectors],
   decode,
