@@ -15,8 +15,11 @@ import { Notices } from '../../src/dispatch/notices.js'
 import { decideNewJob } from '../../src/domain/jobs.js'
 import type { Role, RoleSource } from '../../src/role.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
+import { resetBinlog } from '../../src/store/backup/restored_env.js'
+import { openEnvironment } from '../../src/store/environment.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
+import type { Writer } from '../../src/store/writer.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 import { BinlogConsumers } from '../../src/worker/background/binlog_consumers.js'
 import type { CommitAnswer } from '../../src/worker/request/handler.js'
@@ -34,15 +37,17 @@ after(async () => {
 
 /** A store with a minimal write lane: a consumer's work is a separate group, and a commit wakes consumers. */
 class Lane {
-  readonly store = new TruthStore(openDataDirectory(mkdtempSync(join(folder, 'store-'))).generationPath)
-  readonly #writer = this.store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
+  readonly store: TruthStore
+  readonly #writer: Writer
   readonly noticed: string[][] = []
   consumers: BinlogConsumers | undefined
   /** Work that waits, as while the disk is full. */
   isFull: ((work: Work) => boolean) | undefined
   #id = 0
 
-  constructor() {
+  constructor(readonly path = openDataDirectory(mkdtempSync(join(folder, 'store-'))).generationPath) {
+    this.store = new TruthStore(path)
+    this.#writer = this.store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })
     stores.push(this.store)
   }
 
@@ -362,6 +367,28 @@ it('consumer: a new one has lost nothing and begins where it says: with the olde
   assert.deepEqual([oldest, last], [[6n, 7n], [7n]])
   assert.equal(telemetry.read().counters.binlog_consumers_lost, before)
   await consumers.stop()
+})
+
+it('consumer: all are new in a restored store, and none is lost in it', async () => {
+  const lane = new Lane()
+  const before = telemetry.read().counters.binlog_consumers_lost
+  const first = lane.start([counting([])])
+  await lane.addJobs(3)
+  await until(() => lane.positionOf('counting') === 3n)
+  await first.stop()
+  await lane.addJobs(3)
+  await stores.pop()?.close()
+  const environment = openEnvironment(lane.path)
+  resetBinlog(environment)
+  await environment.root.close()
+  const restored = new Lane(lane.path)
+  assert.equal(restored.positionOf('counting'), undefined)
+  const counted: bigint[] = []
+  const second = restored.start([counting(counted)])
+  await restored.addJobs(1)
+  await until(() => restored.positionOf('counting') === 7n)
+  assert.deepEqual([counted, telemetry.read().counters.binlog_consumers_lost], [[7n], before])
+  await second.stop()
 })
 
 it('notices: those that were trimmed before they were sent are replaced by the one that says to read everything', async () => {

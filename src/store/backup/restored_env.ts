@@ -7,6 +7,7 @@
  */
 import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits/backup.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
+import { removePositions } from '../binlog/consumer_positions.js'
 import { removeGarbage } from '../bodies/body_references.js'
 import { openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
@@ -87,8 +88,8 @@ function checkReferences(environment: Environment, { collection, docid, bodyLsn 
 }
 
 /**
- * Empties the binlog. Followers and the index start from scratch: no earlier entries exist, and bodies that
- * only the binlog referred to are removed.
+ * Empties the binlog. Followers, consumers and the index start from scratch: no earlier entries exist, and
+ * bodies that only the binlog referred to are removed.
  */
 export function resetBinlog(environment: Environment): void {
   const { root, binlog, garbage } = environment
@@ -104,6 +105,7 @@ export function resetBinlog(environment: Environment): void {
   root.transactionSync(() => {
     const counters = readStoreCounters(environment)
     writeStoreCounters(environment, { ...counters, trimmedLsn: counters.lastLsn, binlogBytes: 0 })
+    removePositions(environment)
   })
   renewEpoch(environment)
 }

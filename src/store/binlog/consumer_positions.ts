@@ -4,7 +4,7 @@
  */
 import { readStoreCounters } from '../counters.js'
 import type { Environment } from '../environment.js'
-import { lsnKey } from '../keys.js'
+import { lsnKey, prefixEnd } from '../keys.js'
 import { DAMAGED_ROW } from '../record.js'
 
 /**
@@ -35,6 +35,12 @@ export function writePosition({ settings }: Environment, name: string, lsn: bigi
   settings.put(keyOf(name), lsnKey(lsn))
   const former = FORMER_KEYS[name]
   if (former !== undefined) settings.remove(former)
+}
+
+/** All consumers are new in the store afterwards. Inside a write transaction. */
+export function removePositions({ settings }: Environment): void {
+  const start = keyOf('')
+  for (const key of [...settings.getKeys({ start, end: prefixEnd(start) }), ...Object.values(FORMER_KEYS)]) settings.remove(key)
 }
 
 function keyOf(name: string): Buffer {
