@@ -264,7 +264,7 @@ std::pair<Buffer, Buffer> random_block(std::mt19937_64& random) {
   }
   Buffer block;
   for (size_t rest = raw.size();; rest >>= 7) {
-    block.push_back(static_cast<uint8_t>(rest & 0x7F | (rest > 0x7F ? 0x80 : 0)));
+    block.push_back(static_cast<uint8_t>((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0)));
     if (rest <= 0x7F) break;
   }
   block.insert(block.end(), elements.begin(), elements.end());
