@@ -1,10 +1,9 @@
 /**
- * Question: what does reading documents from the store cost, by the native reader and by the rows in TypeScript?
- * Both read the same store on one thread, in turns: single documents by key, uniform over all, 32 of which share
- * a view; pages of ten by number, not cached. Processor time of the process, garbage collection included;
- * medians of ROUNDS rounds.
- * Corpus: md50k. Run: npm run bench:document-reader [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the
- * rows. Last result: bench/README.md.
+ * Question: what does reading documents from the store cost, by the native reader and by the rows in
+ * TypeScript? Both read the same store on one thread, in turns: single documents by key, uniform over all, 32
+ * of which share a view; pages of ten by number, not cached. Processor time of the process, garbage
+ * collection included; medians of ROUNDS rounds. Corpus: md50k. Run: npm run bench:document-reader
+ * [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

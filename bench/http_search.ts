@@ -1,20 +1,17 @@
 /**
  * Question: how many full-text searches per second does the whole server answer over HTTP, with ten whole
- * documents in each answer, and how does a stream of slow searches affect `/v1/get`?
- * Queries are windows of 2 to 4, and of 8 to 12, consecutive words of random documents: 6 000 different ones of
- * each kind, so that answers and documents do not come from a cache. The working set, all documents that their
- * answers contain, is reported.
- * Compared with, in the same run: the Lucene server of the shared aids (the same paths, LH, without Nagle's
- * delay), loaded with the same documents and warmed up. Rounds are interleaved; medians are reported. The
- * agreement of the answers is the share of the ten keys that both return.
- * Load by wrk on 16 keep-alive connections, or by the bench's own client if wrk is missing. Slow searches:
- * unions of the 50 commonest words with all matches counted, on one connection without pauses and on four;
- * phrases of two of those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16
- * connections get.
- * Corpus: md50k, queries/md.json (words of slow searches). Run:
- * npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS].
- * Aims: 2.5 x Lucene, better 3 x, p99 at most 4 x p50; p99 of get at most 3 x with slow searches. Last result:
- * bench/README.md.
+ * documents in each answer, and how does a stream of slow searches affect `/v1/get`? Queries are windows of 2
+ * to 4, and of 8 to 12, consecutive words of random documents: 6 000 different ones of each kind, so that
+ * answers and documents do not come from a cache. The working set, all documents that their answers contain,
+ * is reported. Compared with, in the same run: the Lucene server of the shared aids (the same paths, LH,
+ * without Nagle's delay), loaded with the same documents and warmed up. Rounds are interleaved; medians are
+ * reported. The agreement of the answers is the share of the ten keys that both return. Load by wrk on 16
+ * keep-alive connections, or by the bench's own client if wrk is missing. Slow searches: unions of the 50
+ * commonest words with all matches counted, on one connection without pauses and on four; phrases of two of
+ * those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16 connections get.
+ * Corpus: md50k, queries/md.json (words of slow searches). Run: npm run bench:http-search [-- DOCUMENTS]
+ * [SECONDS] [ROUNDS]. Aims: 2.5 x Lucene, better 3 x, p99 at most 4 x p50; p99 of get at most 3 x with slow
+ * searches. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,7 +78,10 @@ function windowsOf(documents: readonly CorpusDocument[], { wordsMin, wordsMax }:
   return [...found]
 }
 
-/** Sends every query once to both. The share of our ten keys that the peer returns too, and our working set. */
+/**
+ * Sends every query once to both. Reports our working set, and the share of our keys that the peer returns
+ * too.
+ */
 async function compareAnswers(requests: readonly SearchRequest[], ours: number, theirs: number | undefined): Promise<void> {
   const mine = await Connection.open(ours)
   const other = theirs === undefined ? undefined : await Connection.open(theirs)

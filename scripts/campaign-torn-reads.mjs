@@ -1,6 +1,7 @@
 /**
- * Reads documents natively while they are rewritten at full speed, and prints how many were read; ends with the
- * first torn or old one. Usage: node scripts/campaign-torn-reads.mjs [SECONDS=600]. MDS_TEST_SEED repeats a run.
+ * Reads documents natively while they are rewritten at full speed, and prints how many were read; ends with
+ * the first torn or old one. Usage: node scripts/campaign-torn-reads.mjs [SECONDS=600]. MDS_TEST_SEED repeats
+ * a run.
  */
 import { runSeed } from '../dist/test/fault/random.js'
 import { tornReads } from '../dist/test/fault/torn_reads_run.js'

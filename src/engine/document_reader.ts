@@ -1,6 +1,6 @@
 /**
- * The native reader of documents (native/engine/truth/document_reader.h), one for each thread and store. It reads
- * by the LMDB env that lmdb-js has open in this process, so it must be closed before that env.
+ * The native reader of documents (native/engine/truth/document_reader.h), one for each thread and store. It
+ * reads by the LMDB env that lmdb-js has open in this process, so it must be closed before that env.
  */
 import { loadAddon } from './addon.js'
 
@@ -85,11 +85,10 @@ export function openDocuments(path: string, shape: { readonly mapBytes: number; 
   const reader = addon.openDocuments(path, packageEnvs, shape.mapBytes, shape.readersMin)
   const facts = new Facts()
   const { bytes } = facts
-  const { readDocument, findDocument } = addon
   return {
     facts,
-    read: (collection, docid, space) => readDocument(reader, collection, docid, space, bytes),
-    find: (collection, lowered, spelled, space) => findDocument(reader, collection, lowered, spelled, space, bytes),
+    read: (collection, docid, space) => addon.readDocument(reader, collection, docid, space, bytes),
+    find: (collection, lowered, spelled, space) => addon.findDocument(reader, collection, lowered, spelled, space, bytes),
     close: () => addon.closeDocuments(reader),
   }
 }

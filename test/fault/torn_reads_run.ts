@@ -1,8 +1,8 @@
 /**
  * Documents read by the native reader while they are rewritten at full speed and the file grows. This thread
- * writes; each reader thread reads random documents, each read on a snapshot of its own, and opens the store anew
- * every now and then. A document consists of one version, repeated, so a torn one shows. No reader may see a
- * version older than the one that was acknowledged before it asked.
+ * writes; each reader thread reads random documents, each read on a snapshot of its own, and opens the store
+ * anew every now and then. A document consists of one version, repeated, so a torn one shows. No reader may
+ * see a version older than the one that was acknowledged before it asked.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'

@@ -1,8 +1,8 @@
 /**
  * The truth store compared with a plain map. Random writes through decide and apply, with restarts and the
  * packing of revisions in between, must leave the same documents, revisions, counters and expiries as in the
- * model, and every body with its number of references. Every document that the native reader shows must equal,
- * byte by byte, the text put together from its rows.
+ * model, and every body with its number of references. Every document that the native reader shows must
+ * equal, byte by byte, the text put together from its rows.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -3,8 +3,9 @@
 // and the counters.
 //
 // The env belongs to the npm package lmdb (shared_truth_env.h). A reader has one read-only transaction. It
-// takes its snapshot when a call begins and releases it when the call ends, so a reader between calls keeps no
-// page of the file alive. Not thread-safe: one reader a thread. The env must stay open as long as the reader.
+// takes its snapshot when a call begins and releases it when the call ends, so a reader between calls keeps
+// no page of the file alive. Not thread-safe: one reader a thread. The env must stay open as long as the
+// reader.
 #pragma once
 
 #include <lmdb.h>

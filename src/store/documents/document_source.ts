@@ -1,8 +1,9 @@
 /**
- * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A read
- * takes a snapshot of its own, which is at least as new as the view's: the caller sees the newest state of the
- * document, or, where the source does not have it, the state of its view. Documents that are not plain (sealed,
- * stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in TypeScript.
+ * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A
+ * read takes a snapshot of its own, which is at least as new as the view's: the caller sees the newest state
+ * of the document, or, where the source does not have it, the state of its view. Documents that are not plain
+ * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
+ * TypeScript.
  */
 import type { ByteWriter } from '../byte_writer.js'
 import { lowerCaseForms } from '../keys.js'
@@ -18,7 +19,10 @@ export interface DocumentFacts {
   readonly expiresAt: number
 }
 
-/** Each read returns the bytes written, 0 for a document that it does not have, or the negated bytes needed. */
+/**
+ * Each read returns the number of bytes written, 0 for a document that it does not have, or the negated
+ * number of bytes needed.
+ */
 export interface DocumentSource {
   readonly facts: DocumentFacts
   read(collection: number, docid: number, space: Uint8Array): number

@@ -1,13 +1,13 @@
 /**
- * Compares a source of whole documents with the rows, once before it is used. The source relies on the layout of
- * lmdb-js's structures in memory; a difference means that it must not be used.
+ * Compares a source of whole documents with the rows, once before it is used. The source relies on the layout
+ * of lmdb-js's structures in memory; a difference means that it must not be used.
  */
-import { ByteWriter } from '../byte_writer.js'
-import type { Environment } from '../environment.js'
-import { collectionOfKey, docidOfKey } from '../keys.js'
-import type { View } from '../view.js'
-import { appendDocument } from './document_source.js'
-import type { DocumentSource } from './document_source.js'
+import { ByteWriter } from './byte_writer.js'
+import { appendDocument } from './documents/document_source.js'
+import type { DocumentSource } from './documents/document_source.js'
+import type { Environment } from './environment.js'
+import { collectionOfKey, docidOfKey } from './keys.js'
+import type { View } from './view.js'
 
 /**
  * Whether the source shows the first document of the store as its rows do. True if there is none, or if the
