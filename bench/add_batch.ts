@@ -9,7 +9,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ServerProcess } from '../test/fault/server_process.js'
+import { ServerProcess } from '../test/harness/server_process.js'
 import { postBytes } from './connection.js'
 import { readLines, sharedPath } from './corpora.js'
 import { runLoad } from './load.js'

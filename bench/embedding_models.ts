@@ -42,7 +42,7 @@ async function measureSpeed(model: StaticModel | Minilm, documents: number): Pro
 
 function similarity(vectors: Float32Array, at: number, query: Float32Array): number {
   let sum = 0
-  for (let place = 0; place < query.length; place++) sum += (vectors[at + place] ?? 0) * (query[place] ?? 0)
+  for (let index = 0; index < query.length; index++) sum += (vectors[at + index] ?? 0) * (query[index] ?? 0)
   return sum
 }
 

@@ -11,7 +11,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ServerProcess } from '../test/fault/server_process.js'
+import { ServerProcess } from '../test/harness/server_process.js'
 import { Connection, postBytes } from './connection.js'
 import { readLines, sharedPath } from './corpora.js'
 import { fill } from './fulltext_client.js'

@@ -12,7 +12,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ServerProcess } from '../test/fault/server_process.js'
+import { ServerProcess } from '../test/harness/server_process.js'
 import { Connection } from './connection.js'
 import { readLines, readTable, sharedPath } from './corpora.js'
 import { fill, search } from './fulltext_client.js'

@@ -4,7 +4,7 @@
  * nested operators, filters that match something, and queries of only common words. Most are typical
  * requests; some are as heavy as the language allows. Seeded.
  */
-import type { Random } from '../test/fault/random.js'
+import type { Random } from '../test/harness/random.js'
 import type { CorpusDocument } from './corpora.js'
 
 export interface RandomRequest {

@@ -29,8 +29,8 @@ export function ndcgAt(depth: number, ranking: readonly string[], judged: Judgem
 
 /** 1 / rank of the one relevant document, 0 if it is not among the first `depth`. */
 export function reciprocalRankAt(depth: number, ranking: readonly string[], sought: string): number {
-  const place = ranking.slice(0, depth).indexOf(sought)
-  return place < 0 ? 0 : 1 / (place + 1)
+  const rank = ranking.slice(0, depth).indexOf(sought)
+  return rank < 0 ? 0 : 1 / (rank + 1)
 }
 
 export function recallAt(depth: number, ranking: readonly string[], judged: Judgements): number {

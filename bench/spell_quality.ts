@@ -11,7 +11,7 @@
  * Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
  * Run: npm run bench:spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
  */
-import { randomSource } from '../loadtest/random_source.js'
+import { randomSource } from './random_source.js'
 import { Connection, postBytes } from './connection.js'
 import { readLines, readTable, sharedPath } from './corpora.js'
 import { fill, search } from './fulltext_client.js'

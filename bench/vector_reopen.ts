@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { encodeVectorBatch, encodeVectorStamps } from '../src/engine/vector_bytes.js'
 import { openVectorEngine } from '../src/engine/vector_engine.js'
 import type { VectorChange } from '../src/engine/vector_types.js'
-import { Random } from '../test/fault/random.js'
+import { Random } from '../test/harness/random.js'
 import { Report, type Measurement } from './report.js'
 
 const DIMENSIONS = 384

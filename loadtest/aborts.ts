@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { rawPost, RawSocket } from '../test/harness/raw_socket.js'
 import { startServer, type Server } from '../test/harness/server.js'
-import { randomSource } from './random_source.js'
+import { randomSource } from '../bench/random_source.js'
 
 const SECONDS = Number(process.argv[2] ?? 600)
 const SEED = Number(process.argv[3] ?? 7)

@@ -16,7 +16,7 @@ import { readDocuments, sharedPath, type CorpusDocument } from '../bench/corpora
 import { runLoad, type LoadResult } from '../bench/load.js'
 import { Report } from '../bench/report.js'
 import { startServer, type Server } from '../test/harness/server.js'
-import { randomSource } from './random_source.js'
+import { randomSource } from '../bench/random_source.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 50_000)
 const SECONDS = Number(process.argv[3] ?? 4)

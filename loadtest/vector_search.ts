@@ -30,7 +30,7 @@ import { untilIdle } from '../bench/process_memory.js'
 import { Report } from '../bench/report.js'
 import { median, medianBy } from '../bench/statistics.js'
 import { load, type Load, type Request } from '../bench/wrk.js'
-import { ServerProcess } from '../test/fault/server_process.js'
+import { ServerProcess } from '../test/harness/server_process.js'
 
 const COLLECTION = 'win32'
 const CONNECTIONS = 16

@@ -6,7 +6,7 @@
  * tests and permission to mount. MDS_TEST_SEED repeats a run.
  */
 import { DiskFullRun } from '../dist/test/fault/disk_full_run.js'
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 
 const rounds = Number(process.argv[2] ?? 20)
 const seed = runSeed()

@@ -5,7 +5,7 @@
  * Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { runEmbeddingKills } from '../dist/test/fault/embedding_run.js'
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 
 const documents = Number(process.argv[2] ?? 5000)
 const kills = Number(process.argv[3] ?? 20)

@@ -6,7 +6,7 @@
  * wrong or if missing data is not reported. Flips that ended the server by a signal are printed, too.
  */
 import { FlipRun, OUTCOMES } from '../dist/test/fault/flip_run.js'
-import { Random, runSeed } from '../dist/test/fault/random.js'
+import { Random, runSeed } from '../dist/test/harness/random.js'
 
 const SIDE_BY_SIDE = 2
 

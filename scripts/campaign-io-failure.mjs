@@ -11,7 +11,7 @@
  */
 import { FailureRun } from '../dist/test/fault/io_failure_run.js'
 import { allPoints } from '../dist/test/fault/io_failure_matrix.js'
-import { Random, runSeed } from '../dist/test/fault/random.js'
+import { Random, runSeed } from '../dist/test/harness/random.js'
 
 /**
  * Points tested on one data directory. After them a new directory is used, so that a damaged one affects few

@@ -5,7 +5,7 @@
  * Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { runKills } from '../dist/test/fault/kill_run.js'
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 
 const rounds = Number(process.argv[2] ?? 200)
 const seed = runSeed()

@@ -5,7 +5,7 @@
  * Needs a build with tests and versitygw (scripts/install-object-store.mjs). MDS_TEST_SEED repeats a run.
  */
 import { runObjectStore } from '../dist/test/fault/object_store_run.js'
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 import { noObjectStore } from '../dist/test/harness/object_store.js'
 
 /** The exit code by which .ci/run recognizes a step whose tool is missing. */

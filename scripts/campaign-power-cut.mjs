@@ -4,7 +4,7 @@
  * A new recording is made every 50 cuts. Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { cutPower, recordRun } from '../dist/test/fault/power_cut_run.js'
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 
 const CUTS_PER_RECORDING = 50
 const cuts = Number(process.argv[2] ?? 500)

@@ -22,7 +22,7 @@ import { createAnalyzer } from '../dist/src/engine/analyzer.js'
 import { openEngine } from '../dist/src/engine/native_engine.js'
 import { ServiceError } from '../dist/src/errors.js'
 import { DEADLINE_SEARCH_MS } from '../dist/src/limits/deadlines.js'
-import { Random, runSeed } from '../dist/test/fault/random.js'
+import { Random, runSeed } from '../dist/test/harness/random.js'
 
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 const SLOW_MS = 100

@@ -6,9 +6,9 @@
  * times. Needs a build with tests. The failures on a full disk need permission to mount; without it they are
  * skipped with a message. MDS_TEST_SEED repeats a run.
  */
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 import { RestoreRun, SCENARIOS } from '../dist/test/fault/restore_run.js'
-import { SmallDisk } from '../dist/test/fault/small_disk.js'
+import { SmallDisk } from '../dist/test/harness/small_disk.js'
 
 /** Two generations, four damaged backups and an index each fit ten times. */
 const DISK_MEGABYTES = 128

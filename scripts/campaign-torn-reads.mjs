@@ -3,7 +3,7 @@
  * the first torn or old one. Usage: node scripts/campaign-torn-reads.mjs [SECONDS=600]. MDS_TEST_SEED repeats
  * a run.
  */
-import { runSeed } from '../dist/test/fault/random.js'
+import { runSeed } from '../dist/test/harness/random.js'
 import { tornReads } from '../dist/test/fault/torn_reads_run.js'
 
 const seconds = Number(process.argv[2] ?? 600)

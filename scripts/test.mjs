@@ -83,8 +83,8 @@ function reason(event) {
   const error = event.details.error
   const cause = error?.cause ?? error
   const lines = inspect(cause, { depth: 4, maxStringLength: 2000 }).split('\n').slice(0, REASON_LINES_MAX)
-  const place = event.file === undefined ? '' : ` (${relative(projectRoot, event.file)}:${event.line})`
-  return `${place}\n${lines.map((line) => `    ${line}`).join('\n')}`
+  const position = event.file === undefined ? '' : ` (${relative(projectRoot, event.file)}:${event.line})`
+  return `${position}\n${lines.map((line) => `    ${line}`).join('\n')}`
 }
 
 /**

@@ -7,7 +7,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ConfigError, loadConfig } from './config/config.js'
-import { checkTruth, lockFile, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
+import { checkTruth, lockFile, openEngine, reserveLmdbLineBuffer } from './engine/native_engine.js'
 import { DOCTOR_SLICE_BYTES, DOCTOR_SLICE_ROWS } from './limits/cli.js'
 import type { Finding } from './store/comparison/findings.js'
 import { StoreComparison } from './store/comparison/store_comparison.js'
@@ -66,7 +66,7 @@ function open({ path, readsLeaves }: DoctorRequest): Environment {
     throw new Refused(`${directory} holds no data directory`)
   const { generationPath, lockPath, isReadOnly } = openDataDirectory(directory, true)
   lock(directory, lockPath, isReadOnly)
-  makeRoomForLmdbLines()
+  reserveLmdbLineBuffer()
   say('pages')
   const truth = join(generationPath, TRUTH_FILE)
   if (!existsSync(truth)) throw new Refused(`${truth} is not there: the store was never started`)

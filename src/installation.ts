@@ -19,7 +19,8 @@ export function projectFolder(): string {
 
 /**
  * The entry file of a program, which runs as a separate process or thread. Each is bundled with its imports.
- * @param name path of its source below `src`, without `.ts`; one of `PROGRAMS` in scripts/lib/bundle.mjs
+ * @param name path of its source below `src`, without `.ts`; one of `PROGRAMS` in scripts/lib/bundle.mjs, or
+ *   `surface/NAME/thread` of a surface in the folder NAME
  */
 export function programPath(name: string): string {
   return join(projectFolder(), 'dist', 'bin', `${name}.js`)

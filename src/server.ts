@@ -61,8 +61,8 @@ class Server implements ServerState, LanesListener {
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
   readonly #objects: ObjectIo
-  readonly #vectors: Embedding
-  readonly #embedding: ActiveEmbedding
+  readonly #embedding: Embedding
+  readonly #provider: ActiveEmbedding
   readonly #services: Services
   /** In the order of their definitions. */
   readonly #surfaces: readonly RunningSurface[]
@@ -76,16 +76,16 @@ class Server implements ServerState, LanesListener {
     this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
-    const held = openSharedBodies(config.limits)
-    this.#objects = new ObjectIo(new ObjectStores(outbound, held))
+    const sharedBodies = openSharedBodies(config.limits)
+    this.#objects = new ObjectIo(new ObjectStores(outbound, sharedBodies))
     const offered = surfaces.filter((definition) => definition.mode(config) !== undefined)
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
-    this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
-    this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry, tools)
+    this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
+    this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
     this.#surfaces = offered.map((definition, at) => {
       const surface = { name: definition.name, mode: definition.mode(config) ?? 'wr', index: at + 1 }
       return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
@@ -104,14 +104,14 @@ class Server implements ServerState, LanesListener {
       service('dispatcher', { stop: () => this.#endDispatcher() }),
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
-        this.#embedding,
+        this.#provider,
         new BodyMoves(this.#dispatcher, this.#telemetry, tools),
         new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds, tools),
         new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
         new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
-        this.#vectors,
+        this.#embedding,
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),
       ]),
     ])
@@ -154,7 +154,7 @@ class Server implements ServerState, LanesListener {
   }
 
   vectorConfig(): VectorConfig {
-    return this.#embedding.describe()
+    return this.#provider.describe()
   }
 
   /** Resolves when requests are served. */
@@ -198,7 +198,7 @@ class Server implements ServerState, LanesListener {
       this.#dispatcher,
       this,
       generationsOf(this.config.path),
-      this.#vectors.block.buffer,
+      this.#embedding.block.buffer,
       this.#control.role === 'read_only',
     )
     await ready

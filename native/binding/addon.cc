@@ -338,9 +338,9 @@ napi_value check_truth(const Call& call, mds::Engine&) {
   return napi_get_boolean(call.env(), checked.value().isSettled, &value) == napi_ok ? value : nullptr;
 }
 
-napi_value make_room_for_lmdb_lines(const Call& call, mds::Engine&) {
+napi_value reserve_lmdb_line_buffer(const Call& call, mds::Engine&) {
   napi_value value = nullptr;
-  return napi_get_boolean(call.env(), mds::make_room_for_lmdb_lines(), &value) == napi_ok ? value : nullptr;
+  return napi_get_boolean(call.env(), mds::reserve_lmdb_line_buffer(), &value) == napi_ok ? value : nullptr;
 }
 
 // The body of an export. Called with the engine that is current at the time of the call.
@@ -382,7 +382,7 @@ NAPI_MODULE_INIT() {
       add_export<check_truth>(env, exports, "checkTruth") && add_export<set_seal_keys>(env, exports, "setSealKeys") &&
       add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") && add_export<open_sealed_record>(env, exports, "openRecord") &&
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
-      add_export<make_room_for_lmdb_lines>(env, exports, "makeRoomForLmdbLines") && mds::binding::add_shared_bodies(env, exports) &&
+      add_export<reserve_lmdb_line_buffer>(env, exports, "reserveLmdbLineBuffer") && mds::binding::add_shared_bodies(env, exports) &&
       mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) &&
       mds::binding::add_document_calls(env, exports);
   return isComplete ? exports : nullptr;

@@ -84,7 +84,7 @@ bool is_package(std::string_view path) noexcept {
 
 }  // namespace
 
-bool make_room_for_lmdb_lines() noexcept {
+bool reserve_lmdb_line_buffer() noexcept {
   bool isMade = false;
   (void)dl_iterate_phdr(
       [](dl_phdr_info* object, size_t, void* made) {
@@ -101,7 +101,7 @@ bool make_room_for_lmdb_lines() noexcept {
 
 namespace mds {
 
-bool make_room_for_lmdb_lines() noexcept { return false; }
+bool reserve_lmdb_line_buffer() noexcept { return false; }
 
 }  // namespace mds
 

@@ -9,6 +9,6 @@ namespace mds {
 // process, after the package has been loaded and before anything is written with it. Further calls change
 // nothing. Returns false if there is no writable slot: the package is not loaded, its slots are read-only, or
 // the platform is not Linux. (For the engine's own copy of LMDB: storage/lmdb_errors.h.)
-[[nodiscard]] bool make_room_for_lmdb_lines() noexcept;
+[[nodiscard]] bool reserve_lmdb_line_buffer() noexcept;
 
 }  // namespace mds

@@ -23,7 +23,7 @@ using test::ScratchDirectory;
 
 constexpr uint64_t kPage = 4096;
 // Capacity for the meta pages only. Every transaction fails before it writes them.
-constexpr uint64_t kNoRoom = 2 * kPage;
+constexpr uint64_t kNoSpace = 2 * kPage;
 
 class RefusedStorage : public testing::Test {
  protected:
@@ -82,7 +82,7 @@ TEST_F(RefusedStorage, ASegmentWhoseDeletionWasRefusedIsDeletedByTheNextSweep) {
   ASSERT_TRUE(store.value()->commit({}, {}).ok());
   segment = {};
   {
-    const FileSizeLimit limit(kNoRoom);
+    const FileSizeLimit limit(kNoSpace);
     EXPECT_FALSE(store.value()->sweep().ok());
   }
   EXPECT_GT(store.value()->size().liveBytes, kPage);
@@ -121,7 +121,7 @@ TEST_F(RefusedStorage, AStartThatCanNotDeleteLeftoversKeepsTheIndexAndDeletesThe
     (void)keep(*store.value(), 1);
     ASSERT_TRUE(store.value()->write_segment(*memory_segment(2), false).ok());
   }
-  std::optional<FileSizeLimit> limit(kNoRoom);
+  std::optional<FileSizeLimit> limit(kNoSpace);
   const auto store = open();
   limit.reset();
   ASSERT_TRUE(store.ok()) << store.status().message();
@@ -194,7 +194,7 @@ TEST_F(RefusedStorage, AfterAMergeWhoseManifestWasRefusedItsSourcesAreDeletedWit
   Engine engine;
   OpenRequest request = test::request_for(directory.path());
   request.onPoint = [&](const char* point) {
-    if (std::string_view(point) == "before manifest" && isRefusing.exchange(false)) limit.emplace(kNoRoom);
+    if (std::string_view(point) == "before manifest" && isRefusing.exchange(false)) limit.emplace(kNoSpace);
   };
   ASSERT_TRUE(engine.open(std::move(request)).ok());
   engine.flushed_to(UINT64_MAX);

@@ -16,7 +16,7 @@
 namespace mds {
 namespace {
 
-constexpr uint64_t kRoomy = uint64_t{1} << 30;
+constexpr uint64_t kLargeBytes = uint64_t{1} << 30;
 constexpr size_t kRecordBytes = 1000;
 constexpr uint64_t kSharedBytes = kRecordBytes + kSharedBodyOverheadBytes;
 
@@ -60,7 +60,7 @@ TEST(SharedBodies, EmptyRecordsCountAgainstTheBound) {
 TEST(SharedBodies, AKeptRecordReplacesTheOneBeforeInFull) {
   SharedBodies bodies;
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(1), kSharedBytes));
-  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kSharedBytes)) << "the one before makes room";
+  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kSharedBytes)) << "its predecessor frees capacity";
   EXPECT_EQ(value_of(bodies, 1), 2);
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(3, 10), kSharedBytes));
   EXPECT_EQ(bodies.stats().keptBytes, 10 + kSharedBodyOverheadBytes);
@@ -108,13 +108,13 @@ TEST(SharedBodies, ACachedRecordReplacesTheOneBeforeAndIsTheLastToGo) {
 
 TEST(SharedBodies, UnderOneIdWhatIsKeptWins) {
   SharedBodies bodies;
-  bodies.cache(id_of(1), record_of(1), kRoomy);
+  bodies.cache(id_of(1), record_of(1), kLargeBytes);
   EXPECT_FALSE(bodies.keep(id_of(1), record_of(2), 1));
-  EXPECT_EQ(value_of(bodies, 1), 1) << "a refused record takes no place";
-  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kRoomy));
+  EXPECT_EQ(value_of(bodies, 1), 1) << "a refused record takes no capacity";
+  ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kLargeBytes));
   EXPECT_EQ(bodies.stats().cached, 0U);
   EXPECT_EQ(bodies.stats().cachedBytes, 0U);
-  bodies.cache(id_of(1), record_of(3), kRoomy);
+  bodies.cache(id_of(1), record_of(3), kLargeBytes);
   EXPECT_EQ(bodies.stats().cached, 0U);
   EXPECT_EQ(value_of(bodies, 1), 2);
   bodies.remove(id_of(1));
@@ -123,23 +123,23 @@ TEST(SharedBodies, UnderOneIdWhatIsKeptWins) {
 
 TEST(SharedBodies, ClearForgetsWhatIsKeptAndLeavesWhatIsCached) {
   SharedBodies bodies;
-  for (uint32_t number = 0; number < 10; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kRoomy));
-  bodies.cache(id_of(10), record_of(2), kRoomy);
+  for (uint32_t number = 0; number < 10; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kLargeBytes));
+  bodies.cache(id_of(10), record_of(2), kLargeBytes);
   bodies.clear();
   EXPECT_FALSE(bodies.has(id_of(0)));
   EXPECT_EQ(value_of(bodies, 10), 2);
   EXPECT_EQ(bodies.stats().kept, 0U);
   EXPECT_EQ(bodies.stats().keptBytes, 0U);
-  EXPECT_TRUE(bodies.keep(id_of(0), record_of(3), kSharedBytes)) << "all of the room is there again";
+  EXPECT_TRUE(bodies.keep(id_of(0), record_of(3), kSharedBytes)) << "the whole capacity is free again";
 }
 
 TEST(SharedBodies, AReaderKeepsItsBytesWhateverBecomesOfTheId) {
   SharedBodies bodies;
-  for (uint32_t number = 1; number <= 3; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kRoomy));
+  for (uint32_t number = 1; number <= 3; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kLargeBytes));
   bodies.cache(id_of(4), record_of(1), 2 * kSharedBytes);
   const std::vector<SharedBody> read = {bodies.get(id_of(1)), bodies.get(id_of(2)), bodies.get(id_of(3)), bodies.get(id_of(4))};
   bodies.remove(id_of(1));
-  ASSERT_TRUE(bodies.keep(id_of(2), record_of(2), kRoomy));
+  ASSERT_TRUE(bodies.keep(id_of(2), record_of(2), kLargeBytes));
   bodies.clear();
   for (uint32_t number = 5; number < 8; ++number) bodies.cache(id_of(number), record_of(2), 2 * kSharedBytes);
   ASSERT_FALSE(bodies.has(id_of(4)));

@@ -344,17 +344,17 @@ TEST_F(StoredVectors, AreThereAfterAStartWithTheirGraph) {
 
 TEST_F(StoredVectors, ComeBackWhereFilesAreDamagedCutOrGone) {
   for (const char* ending : {".rows", ".graph"}) {
-    for (const double place : {0.0, 0.3, 0.9}) {
+    for (const double fraction : {0.0, 0.3, 0.9}) {
       store();
       const std::filesystem::path damaged = file(ending);
       const auto size = static_cast<double>(std::filesystem::file_size(damaged));
       {
         std::fstream stream(damaged, std::ios::in | std::ios::out | std::ios::binary);
-        stream.seekp(static_cast<std::streamoff>(size * place) + 5);
+        stream.seekp(static_cast<std::streamoff>(size * fraction) + 5);
         stream.put('\x5a');
       }
       (void)reopen();
-      std::filesystem::resize_file(file(ending), static_cast<uintmax_t>(size * place));
+      std::filesystem::resize_file(file(ending), static_cast<uintmax_t>(size * fraction));
       (void)reopen();
       std::filesystem::remove(file(ending));
       (void)reopen();

@@ -3,12 +3,23 @@
  * half the time. Types are not checked here; tsc does that.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
-/** Entry points of all processes and threads, below `src`. */
-const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_check', 'doctor_check']
+/** Entry points of processes and threads, below `src`. Those of surfaces are found by their list. */
+const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_preparation', 'doctor_check']
+
+const SURFACES = 'src/surface/index.ts'
+
+/** The threads of surfaces: `thread.ts` beside a definition that the list of surfaces imports. */
+function threadsOfSurfaces(root, changed) {
+  const list = changed.get(SURFACES) ?? readFileSync(join(root, SURFACES), 'utf8')
+  return [...list.matchAll(/ from '(\.[^']*)'/g)]
+    .map(([, definition]) => join(dirname(SURFACES), dirname(definition), 'thread.ts'))
+    .filter((path) => existsSync(join(root, path)))
+    .map((path) => ({ in: path, out: `surface/${basename(dirname(path))}/thread` }))
+}
 
 /** Does nothing if the bundles were built from the present sources. */
 export async function bundleWhereChanged(root) {
@@ -21,7 +32,7 @@ export async function bundleWhereChanged(root) {
 
 /**
  * Writes `dist/bin` below `folder` from `src` below `root`.
- * @param changed sources that replace those on disk: path below the root -> text
+ * @param changed sources that replace those on disk or are not there: path below the root -> text
  */
 export async function bundle(root, folder = root, changed = new Map()) {
   const outdir = join(folder, 'dist', 'bin')
@@ -29,8 +40,7 @@ export async function bundle(root, folder = root, changed = new Map()) {
   rmSync(outdir, { recursive: true, force: true })
   await build({
     absWorkingDir: root,
-    entryPoints: PROGRAMS.map((name) => `src/${name}.ts`),
-    outbase: 'src',
+    entryPoints: [...PROGRAMS.map((name) => ({ in: `src/${name}.ts`, out: name })), ...threadsOfSurfaces(root, changed)],
     outdir,
     bundle: true,
     splitting: true,
@@ -47,10 +57,16 @@ export async function bundle(root, folder = root, changed = new Map()) {
 function withChanges(root, changed) {
   return {
     name: 'changed-sources',
-    setup: ({ onLoad }) =>
+    setup: ({ onLoad, onResolve }) => {
+      // Found here, because a source that is not on disk would not be found.
+      onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+        const source = join(resolveDir, path).replace(/\.js$/, '.ts')
+        return changed.has(relative(root, source)) ? { path: source } : undefined
+      })
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const contents = changed.get(relative(root, path))
         return contents === undefined ? undefined : { contents, loader: 'ts' }
-      }),
+      })
+    },
   }
 }

@@ -119,17 +119,17 @@ export class BulkIngests implements Service {
   async #ingest(ingest: Ingest): Promise<void> {
     let first = 0
     for (const [index, chunk] of ingest.chunks.entries()) {
-      const place = { first, last: index === ingest.chunks.length - 1 }
-      let answer = await this.#store(ingest, chunk.body, place)
+      const range = { first, last: index === ingest.chunks.length - 1 }
+      let answer = await this.#store(ingest, chunk.body, range)
       // A chunk that ends its lane is counted as failed as a whole, and the job continues.
       if (answer !== undefined && (isFault(answer.code) || answer.code === 'laneLost' || answer.code === 'backendUnavailable'))
-        answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
+        answer = await this.#store(ingest, null, { ...range, lost: chunk.documents })
       if (answer?.code !== null) {
         // A job that was cancelled before its first chunk needs no log line.
         if (answer !== undefined && answer.code !== 'ingestEnded') log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
-      if (place.last) this.#callBack(ingest, answer)
+      if (range.last) this.#callBack(ingest, answer)
       first += chunk.documents
     }
   }
@@ -138,9 +138,9 @@ export class BulkIngests implements Service {
   async #store(
     { id, collection }: Ingest,
     body: IngestChunk['body'] | null,
-    place: { readonly first: number; readonly last: boolean; readonly lost?: number },
+    range: { readonly first: number; readonly last: boolean; readonly lost?: number },
   ): Promise<OutgoingAnswer | undefined> {
-    const input = { id, collection, ...place, ...(body === null ? {} : { chunk: body }) }
+    const input = { id, collection, ...range, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, ingestChunk, input)
       // A refusal due to load has changed nothing and is retried. A write with an unknown outcome is not.

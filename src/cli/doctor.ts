@@ -62,7 +62,7 @@ async function read(request: DoctorRequest): Promise<Read> {
 }
 
 function report({ rows, total, summary, listed }: DoctorMessage & { readonly kind: 'done' }): number {
-  for (const { kind, subject: place, detail } of listed) process.stdout.write(`${kind}: ${place}: ${detail}\n`)
+  for (const { kind, subject, detail } of listed) process.stdout.write(`${kind}: ${subject}: ${detail}\n`)
   if (total === 0) return say(EXIT.healthy, `healthy: ${rows} rows read, nothing is damaged`)
   const shown = listed.length < total ? ` (${listed.length} shown)` : ''
   return say(EXIT.damaged, `damaged: ${total} findings${shown} in ${rows} rows: ${summary}`)

@@ -8,7 +8,7 @@ export class Notices {
 
   /**
    * Calls `run` after every change of this topic, once for several changes that are noticed together.
-   * @param topic `setting/` and a kind of setting, `job/` and a kind of job, `sealing`, `place`, `drop`, or
+   * @param topic `setting/` and a kind of setting, `job/` and a kind of job, `sealing`, `move`, `drop`, or
    * `store`; `store` means that another store may be served than before, and everything is to be re-read
    */
   on(topic: string, run: () => void): void {

@@ -58,7 +58,7 @@ export interface CancelIngestCommand {
 /** The error of one document. */
 export interface IngestError {
   /** Its position in the request, or its key. */
-  readonly place: string
+  readonly subject: string
   readonly text: string
 }
 
@@ -176,10 +176,10 @@ export function decideAbandoned(transaction: WriteTransaction): Step | undefined
  * The text for the job's record. Job records are stored as plaintext. For a document of an encrypted
  * collection the text therefore states only the kind of error and quotes nothing: no metadata key and no
  * value.
- * @param isSealed the place must not be a key then
+ * @param isSealed the subject must not be a key then
  */
-export function shownError({ place, text }: IngestError, isSealed: boolean): string {
-  return `${place}: ${isSealed ? (/^[^:."]*/.exec(text)?.[0] ?? '') : text}`
+export function shownError({ subject, text }: IngestError, isSealed: boolean): string {
+  return `${subject}: ${isSealed ? (/^[^:."]*/.exec(text)?.[0] ?? '') : text}`
 }
 
 /** Messages quote client input, such as keys of 1 024 bytes. */

@@ -139,15 +139,15 @@ function finishOrWait(transaction: WriteTransaction, walked: Rotation & { readon
  */
 function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: readonly number[], nowMs: number): Change | typeof WAITING {
   let from = bufferOf(before.from)
-  let room = ROTATION_ROWS_MAX
+  let remaining = ROTATION_ROWS_MAX
   for (const [at, collection] of awaited.entries()) {
     const left = awaited.slice(at)
-    if (room <= 0) return { awaited: left, from: from ?? null, status: 'running' }
+    if (remaining <= 0) return { awaited: left, from: from ?? null, status: 'running' }
     // Collections deleted meanwhile are purged separately.
     if (transaction.isRetired(collection)) continue
     try {
-      const { found, next, scanned } = transaction.view.objects.nextInOtherForm(collection, from, room)
-      room -= scanned
+      const { found, next, scanned } = transaction.view.objects.nextInOtherForm(collection, from, remaining)
+      remaining -= scanned
       if (next !== undefined) return { awaited: left, from: next, status: 'running' }
       if (found !== undefined)
         return at === 0 && before.from !== null && found.equals(before.from) ? WAITING : { awaited: left, from: found, status: 'running' }

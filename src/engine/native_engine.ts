@@ -32,7 +32,7 @@ interface Addon {
   readonly storageState: () => number
   readonly lockFile: (path: string, shared: number) => void
   readonly checkTruth: (path: string, readsLeaves: boolean) => boolean
-  readonly makeRoomForLmdbLines: () => boolean
+  readonly reserveLmdbLineBuffer: () => boolean
   readonly setSealKeys: (primary: number, keys: Uint8Array) => void
   readonly setSealed: (collection: number, isSealed: boolean) => void
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
@@ -64,7 +64,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'storageState',
   'lockFile',
   'checkTruth',
-  'makeRoomForLmdbLines',
+  'reserveLmdbLineBuffer',
   'setSealKeys',
   'setSealed',
   'seal',
@@ -159,6 +159,6 @@ export function checkTruth(path: string, readsLeaves = false): boolean {
  * @returns false if the package or platform is not supported; a refused write may then end the process before
  * the reason is logged
  */
-export function makeRoomForLmdbLines(): boolean {
-  return loadAddon<Addon>(ADDON_FUNCTIONS).makeRoomForLmdbLines()
+export function reserveLmdbLineBuffer(): boolean {
+  return loadAddon<Addon>(ADDON_FUNCTIONS).reserveLmdbLineBuffer()
 }

@@ -53,7 +53,7 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorIsa',
 ]
 
-/** For processes with few searches: tests, and the check of a restore. */
+/** For processes with few searches: tests, and the preparation of a restore. */
 const NO_TUNING: VectorTuning = {
   bqRerankFactor: BQ_RERANK_FACTOR_DEFAULT,
   workers: 1,

@@ -6,11 +6,6 @@ import { KIB } from './units.js'
 
 /** UTF-8 bytes of the name of a model. The longest known ones, with an owner and a tag, have some 100. */
 export const EMBEDDING_MODEL_BYTES_MAX = 256
-/**
- * UTF-8 bytes of the name for the vectors of one provider, model and number of dimensions: those of the
- * model, and 64 for the rest.
- */
-export const EMBEDDING_VARIANT_BYTES_MAX = EMBEDDING_MODEL_BYTES_MAX + 64
 /** Dimensions of a vector. The largest known models have 4 096; a row of 8 192 floats is 32 KB. */
 export const EMBEDDING_DIMENSIONS_MAX = 8192
 /** ASCII characters of an API key. The longest known ones have some 200, tokens of a gateway up to 2 000. */

@@ -129,7 +129,7 @@ export class WriteTransaction implements ApplyTarget {
 
   /**
    * @param body the record that comes with the entry: the body of a put that brings a new body (bodyLsn =
-   * lsn), the body that a place entry stores in the env, or the vectors that are set; else undefined
+   * lsn), the body that a move entry stores in the env, or the vectors that are set; else undefined
    */
   apply(entry: Entry, body: Buffer | undefined): void {
     const environment = this.environment

@@ -40,7 +40,7 @@ export class ByteWriter {
    * Reserves space for this number of additional bytes. For large answers of known size: growing in steps
    * would leave as many bytes in outgrown buffers.
    */
-  room(bytes: number): this {
+  reserve(bytes: number): this {
     this.#reserve(bytes)
     return this
   }

@@ -129,7 +129,10 @@ export function idOfObjectKey(key: string): Buffer | undefined {
   return digits === undefined ? undefined : Buffer.from(digits, 'hex')
 }
 
-/** The sealed place of an object. It depends on the collection, not on the document that refers to it. */
+/**
+ * The address under which an object is sealed. It depends on the collection, not on the document that refers
+ * to it.
+ */
 export function objectAddress(collection: number, id: Uint8Array): SealedAddress {
   return { kind: 'object', key: Buffer.concat([counterKey(collection), id]), clearBytes: 8 }
 }

@@ -40,7 +40,7 @@ export class TruthStore {
    * @param generationPath directory of the generation to serve (layout.ts)
    * @param cacheBytesMax bytes of documents that this thread may cache
    * @param keyring of this thread
-   * @param held the cache of objects from storage backends
+   * @param objects the cache of objects from storage backends
    * @param isReadOnly the files can't be written; no method that writes may be called
    * @param openSource opens a reader of whole documents for the env at a path, which is open
    */
@@ -48,11 +48,11 @@ export class TruthStore {
     generationPath: string,
     cacheBytesMax = 0,
     keyring = emptyKeyring(),
-    held?: ObjectSource,
+    objects?: ObjectSource,
     isReadOnly = false,
     openSource?: (path: string) => DocumentSource,
   ) {
-    this.#environment = openEnvironment(generationPath, keyring, held, isReadOnly)
+    this.#environment = openEnvironment(generationPath, keyring, objects, isReadOnly)
     this.#cache = new DocumentCache(cacheBytesMax)
     if (openSource !== undefined) this.#openSource(openSource)
   }
@@ -233,12 +233,12 @@ let isClockNoted = false
  */
 export function unixSeconds(): number {
   const now = Math.floor(Date.now() / 1000)
-  const held = Math.min(Math.max(now, 0), UNIX_SECONDS_MAX)
-  if (held !== now && !isClockNoted) {
+  const clamped = Math.min(Math.max(now, 0), UNIX_SECONDS_MAX)
+  if (clamped !== now && !isClockNoted) {
     isClockNoted = true
     if (claimClockNote()) log.warn('the clock is before 1970 or after 2106: times are stored as the nearest that can be')
   }
-  return held
+  return clamped
 }
 
 /** Transaction ids of the live readers in LMDB's listing (columns pid, thread, txnid; `-` if idle). */

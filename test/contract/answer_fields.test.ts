@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, type Fields } from './documents_client.js'
+import { DocumentsClient, type Fields } from '../harness/documents_client.js'
 
 const NAME = { key: 'First-Post', lang: 'de_AT' } as const
 const META = { colour: ['red', 'blue'], year: ['2024'] } as const

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { AUDIT_CHANNEL } from '../../src/telemetry/audit.js'
-import { DocumentsClient } from './documents_client.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-audit-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

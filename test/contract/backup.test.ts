@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { lastBackup } from '../../src/store/backup/backups.js'
 import { startServer, type TestResponse } from '../harness/server.js'
-import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, summary } from '../harness/documents_client.js'
 
 const HOSTILE = [
   '../x.db',

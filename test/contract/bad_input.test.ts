@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, summary } from '../harness/documents_client.js'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import type { TestResponse } from '../harness/server.js'
-import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 interface JobJson {
   readonly id: string

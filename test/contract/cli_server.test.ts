@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { embeddingEnv } from './embedding_client.js'
+import { embeddingEnv } from '../harness/embedding_client.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))

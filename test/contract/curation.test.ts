@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, type Fields, MISSING_FIELDS, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, type Fields, MISSING_FIELDS, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 interface Rule {
   readonly id: string

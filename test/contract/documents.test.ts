@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 describe('documents', () => {
   let client: DocumentsClient

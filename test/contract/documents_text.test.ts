@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, summary } from './documents_client.js'
+import { DocumentsClient, summary } from '../harness/documents_client.js'
 
 const EVERY_ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join('')
 

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
-import { embeddingEnv, vectorStats, whenEmbedded } from './embedding_client.js'
+import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
 
 const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
 

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { embeddingEnv, vectorStats, whenEmbedded } from './embedding_client.js'
+import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
 
 const DIMENSIONS = 64
 const CLEAR = 'the text of a document that anybody may read'

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 const TTL_MS = 1000
 

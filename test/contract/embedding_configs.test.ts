@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test'
 import { EMBEDDING_CONFIGS_MAX } from '../../src/limits/providers.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { withoutHint } from './documents_client.js'
+import { withoutHint } from '../harness/documents_client.js'
 
 const KEY = 'sk-a-key-that-nobody-may-see'
 const PATH = '/v1/embedding-configs'

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
-import { DocumentsClient, type Fields } from './documents_client.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { DocumentsClient, type Fields } from '../harness/documents_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 /** More than four doublings of the first round's size. */
 const MORTAL = 400

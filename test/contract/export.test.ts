@@ -8,8 +8,8 @@ import { readdirSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { EXPORT_NAME_BYTES_MAX } from '../../src/limits/export.js'
 import { RawSocket } from '../harness/raw_socket.js'
-import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
-import type { DocumentJson, Fields } from './documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, summary } from '../harness/documents_client.js'
+import type { DocumentJson, Fields } from '../harness/documents_client.js'
 import { readZip } from './zip_files.js'
 
 /** More than the sockets of both sides buffer, so that a client that does not read stops the server. */

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { rawPost, RawSocket } from '../harness/raw_socket.js'
 import { startServer, type Server } from '../harness/server.js'
-import { withoutHint } from './documents_client.js'
+import { withoutHint } from '../harness/documents_client.js'
 
 const BODY_MAX = 64 * 1024
 const ERROR = (text: string): string => JSON.stringify({ error: text })

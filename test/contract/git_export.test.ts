@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { SmallDisk } from '../fault/small_disk.js'
-import { DocumentsClient } from './documents_client.js'
+import { SmallDisk } from '../harness/small_disk.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 /** An export that takes longer will never end. */
 const EXPORT_MS_MAX = 60_000

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { FORCED_COLLECTIONS } from '../harness/forced_gc.js'
 import { startServer, type Server } from '../harness/server.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 const WAIT_MS = 15_000
 /**

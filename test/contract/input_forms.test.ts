@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { TestResponse } from '../harness/server.js'
-import { DocumentsClient } from './documents_client.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** The maximum number of results, whatever a request asks for: service-2 "Limits". */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, summary } from './documents_client.js'
+import { DocumentsClient, summary } from '../harness/documents_client.js'
 
 const LIMIT_MAX = 10_000
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, summary } from './documents_client.js'
+import { DocumentsClient, summary } from '../harness/documents_client.js'
 
 describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`, `asc` (bool), `limit` (default 50), `offset` (default 0)"', () => {
   let client: DocumentsClient

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, summary } from './documents_client.js'
+import { DocumentsClient, summary } from '../harness/documents_client.js'
 
 const ID = { collection: 'c', key: 'doc', lang: 'en' }
 

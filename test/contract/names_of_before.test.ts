@@ -11,8 +11,8 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { EmbeddingServer } from '../harness/embedding_server.js'
-import { DocumentsClient, NOT_FOUND, summary, type Fields } from './documents_client.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { DocumentsClient, NOT_FOUND, summary, type Fields } from '../harness/documents_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { TestResponse } from '../harness/server.js'
-import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
 /** fromEntries defines own properties. */

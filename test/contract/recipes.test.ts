@@ -9,8 +9,9 @@ import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { lsnOfKey } from '../../src/store/keys.js'
 import { KIND_EDITS, REMARK_CODE } from '../harness/remark_entry.js'
-import { scratchCopy, type Edit } from '../harness/scratch_copy.js'
+import { scratchCopy, type Addition, type Edit } from '../harness/scratch_copy.js'
 import { startServer } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 const ROW = `
 export const countWords = operation({
@@ -93,5 +94,54 @@ it('recipe: an entry kind is a folder and its line in the list; it is applied, r
   } finally {
     copy.remove()
     rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+/** Looks at the first two entries alone, so that its lag shows that it ran and where it stands. */
+const CONSUMER = `
+import type { BinlogConsumer } from './consumer.js'
+
+export function firstEntries(): BinlogConsumer {
+  return {
+    name: 'first-entries',
+    position: 'stored',
+    writesUnasked: true,
+    delayMs: 0,
+    pauseMs: 0,
+    next: (view, after) => {
+      const entry = view.binlog.entriesAfter(after, 1).at(0)
+      if (entry === undefined || entry.lsn > 2n) return { lsn: after, isMore: false }
+      return { lsn: entry.lsn, isMore: true, change: () => undefined }
+    },
+  }
+}
+`
+
+/** One file, and its line in the registry with its import. */
+const CONSUMER_EDITS: readonly (Edit | Addition)[] = [
+  { file: 'src/consumers/first_entries.ts', text: CONSUMER },
+  {
+    file: 'src/consumers/registry.ts',
+    find: "import { revisionPacking } from './revision_packing.js'\n",
+    replace: "import { firstEntries } from './first_entries.js'\nimport { revisionPacking } from './revision_packing.js'\n",
+  },
+  { file: 'src/consumers/registry.ts', find: '= [revisionPacking, ', replace: '= [firstEntries, revisionPacking, ' },
+]
+
+it('recipe: a consumer is a file and its line in the registry; commits wake it, and its stored position is a lag metric', async () => {
+  const copy = await scratchCopy(CONSUMER_EDITS)
+  const server = await startServer({ main: copy.main })
+  try {
+    const documents = ['a', 'b', 'c'].map((key) => ({ key, lang: 'en', contentMd: 'text', meta: {} }))
+    assert.equal((await server.post('/v1/add-batch', { collection: 'c', documents })).status, 200)
+    const lag = /^mddb_binlog_consumer_lag_entries\{consumer="first-entries"\} 1$/m
+    const page = await untilAsked(
+      async () => (await server.get('/metrics')).text,
+      (text) => lag.test(text),
+    )
+    assert.match(page, lag)
+  } finally {
+    await server.stop()
+    copy.remove()
   }
 })

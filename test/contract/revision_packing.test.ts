@@ -10,7 +10,7 @@ import { after, describe, it } from 'node:test'
 import { isDelta } from '../../src/store/body.js'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
-import { DocumentsClient } from './documents_client.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 const REVISIONS = 100
 const BYTES_MAX = 60_000

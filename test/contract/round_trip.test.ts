@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { DocumentsClient, summary, type Fields } from './documents_client.js'
+import { DocumentsClient, summary, type Fields } from '../harness/documents_client.js'
 
 const BIN = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'bin', 'mds.mjs')
 const DAY = 86_400

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noObjectStore, ObjectStore, SECRET_KEY } from '../harness/object_store.js'
-import { type Fields, NOT_FOUND, summary } from './documents_client.js'
+import { type Fields, NOT_FOUND, summary } from '../harness/documents_client.js'
 import { readZip } from './zip_files.js'
-import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
+import { configure, configured, metricOf, locationIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
 
 describe('bodies in memory', () => {
   const server = new Restarted()
@@ -68,7 +68,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     await store.stop()
   })
 
-  const place = (change?: Fields): Fields => placeIn(store, change)
+  const location = (change?: Fields): Fields => locationIn(store, change)
   /** Objects below a prefix, without probes. */
   const below = (prefix: string, bucket = 'docs'): string[] => store.objects(bucket).filter((path) => path.startsWith(prefix))
   const metric = (name: string): Promise<number> => metricOf(server.client, name)
@@ -85,7 +85,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
       [{ useTLS: true }, /no answer/],
     ]
     for (const [change, reason] of refused) {
-      const answer = await client.server.request('PUT', '/v1/collection-config', { collection: 'refused', ...place(change) })
+      const answer = await client.server.request('PUT', '/v1/collection-config', { collection: 'refused', ...location(change) })
       assert.equal(answer.status, 400, JSON.stringify(change))
       const { error } = answer.json<{ error: string }>()
       assert.match(error, /^storage backend unreachable: /)
@@ -98,7 +98,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
 
   it('storage s3: each present body is an object below the prefix; every way to read a document shows it', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'far', place({ prefix: 'far/' })), configured('far'))
+    assert.equal(await configure(client, 'far', location({ prefix: 'far/' })), configured('far'))
     await client.add('far', 'kept', { contentMd: 'A revision: kingfisher.' })
     assert.equal((await client.addBatch('far', unkept('one', 'two'))).added, 2)
     assert.equal(below('far/').length, 3)
@@ -122,7 +122,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
 
   it('storage s3: a restored revision gets an object of its own, and revisions are read without the store', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'old', place({ prefix: 'old/' })), configured('old'))
+    assert.equal(await configure(client, 'old', location({ prefix: 'old/' })), configured('old'))
     for (const content of ['first', 'second']) await client.add('old', 'doc', { contentMd: content })
     const [, first] = await client.revisions('old', 'doc')
     const objects = below('old/').length
@@ -139,7 +139,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
 
   it('storage s3: the body is written before the transaction: a store that fails makes writes fail at once with nothing written, and nothing else', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'failing', place({ prefix: 'failing/' })), configured('failing'))
+    assert.equal(await configure(client, 'failing', location({ prefix: 'failing/' })), configured('failing'))
     await client.addBatch('failing', unkept('there'))
     await store.kill()
     const attempts = [
@@ -151,7 +151,10 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.equal(summary(await client.post('/v1/get', { collection: 'failing', key: 'new', lang: 'en' })), NOT_FOUND)
     assert.equal((await client.stats('failing'))?.documentCount, 1)
     assert.equal((await client.add('elsewhere', 'doc', { contentMd: 'here' })).contentMd, 'here')
-    assert.equal(await configure(client, 'failing', { description: 'what does not concern the place can be said' }), configured('failing'))
+    assert.equal(
+      await configure(client, 'failing', { description: 'what does not concern the location can be said' }),
+      configured('failing'),
+    )
     assert.deepEqual(await client.delete('failing', 'there'), { status: 'deleted', deleted: true, collection: 'failing', key: 'there', lang: 'en' }) // prettier-ignore
     await store.resume()
     assert.equal((await client.addBatch('failing', unkept('x', 'y'))).added, 2)
@@ -159,7 +162,10 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 
   it('storage s3: a lost object of an encrypted collection is named to who asks, and by numbers only in the log', async () => {
-    assert.equal(await configure(server.client, 'secretly', { ...place({ prefix: 'secretly/' }), encrypted: true }), configured('secretly'))
+    assert.equal(
+      await configure(server.client, 'secretly', { ...location({ prefix: 'secretly/' }), encrypted: true }),
+      configured('secretly'),
+    )
     await server.client.addBatch('secretly', unkept('private'))
     await server.client.stop()
     for (const path of below('secretly/')) store.place('docs', path, null)
@@ -173,7 +179,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 
   it('storage s3: a read that needs the store says so while it is away, and an object that was lost or changed is named, never shown', async () => {
-    assert.equal(await configure(server.client, 'lost', place({ prefix: 'lost/' })), configured('lost'))
+    assert.equal(await configure(server.client, 'lost', location({ prefix: 'lost/' })), configured('lost'))
     await server.client.addBatch('lost', unkept('a'))
     const before = below('lost/')
     await server.client.addBatch('lost', unkept('b'))
@@ -212,7 +218,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
 
   it('storage s3: an object as large as a document may be is written, read and found', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'big', place({ prefix: 'big/' })), configured('big'))
+    assert.equal(await configure(client, 'big', location({ prefix: 'big/' })), configured('big'))
     const contentMd = `kingfisher ${'0123456789abcdef'.repeat(600_000)}`
     assert.equal((await client.addBatch('big', [{ key: 'doc', lang: 'en', contentMd, saveRevision: false }])).added, 1)
     assert.equal((await client.get('big', 'doc'))?.contentMd.length, contentMd.length)
@@ -223,10 +229,10 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     const keys = Array.from({ length: 150 }, (_, n) => `doc-${n}`)
     await client.addBatch('moving', unkept(...keys))
     const moves: readonly (readonly [Fields, string, string])[] = [
-      [place({ prefix: 'one/' }), 'docs', 'one/'],
-      [place({ bucket: 'others', prefix: 'two/' }), 'others', 'two/'],
+      [location({ prefix: 'one/' }), 'docs', 'one/'],
+      [location({ bucket: 'others', prefix: 'two/' }), 'others', 'two/'],
       [{ storageBackend: 'boltdb' }, '', ''],
-      [place({ prefix: 'three/' }), 'docs', 'three/'],
+      [location({ prefix: 'three/' }), 'docs', 'three/'],
     ]
     for (const [fields, bucket, prefix] of moves) {
       const before = await metric('bodies_moved_total')
@@ -241,7 +247,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 
   it('storage s3: a sweep removes what nobody refers to once it is old enough, and nothing of other servers', async () => {
-    assert.equal(await configure(server.client, 'swept', place({ prefix: 'swept/' })), configured('swept'))
+    assert.equal(await configure(server.client, 'swept', location({ prefix: 'swept/' })), configured('swept'))
     await server.client.addBatch('swept', unkept('stays', 'goes'))
     const [folder = ''] = below('swept/').map((path) => path.split('/').slice(0, 2).join('/'))
     const foreign = ['swept/mds-00112233445566aa/018000000000ffffffffffffffffffff', `${folder}/notes.txt`]
@@ -267,8 +273,8 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
 
   it('storage s3: of an encrypted collection nothing can be read in the store, and encryption that comes later reaches it', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'sealed', { ...place({ prefix: 'sealed/' }), encrypted: true }), configured('sealed'))
-    assert.equal(await configure(client, 'later', place({ prefix: 'later/' })), configured('later'))
+    assert.equal(await configure(client, 'sealed', { ...location({ prefix: 'sealed/' }), encrypted: true }), configured('sealed'))
+    assert.equal(await configure(client, 'later', location({ prefix: 'later/' })), configured('later'))
     const contains = (prefix: string): number =>
       below(prefix).filter((path) => store.read('docs', path)?.includes('kingfisher') === true).length
     for (const name of ['sealed', 'later']) await client.addBatch(name, unkept('secret'))
@@ -283,7 +289,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 
   it('storage s3: the index is built from the store where it has to be', async () => {
-    assert.equal(await configure(server.client, 'rebuilt', place({ prefix: 'rebuilt/' })), configured('rebuilt'))
+    assert.equal(await configure(server.client, 'rebuilt', location({ prefix: 'rebuilt/' })), configured('rebuilt'))
     await server.client.addBatch('rebuilt', unkept('a', 'b'))
     await server.client.server.kill()
     const client = await server.start()
@@ -334,7 +340,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
 
   it('storage s3: a collection that no memory holds is exported and indexed anew as a whole', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'far', placeIn(store)), configured('far'))
+    assert.equal(await configure(client, 'far', locationIn(store)), configured('far'))
     const documents = Array.from({ length: 150 }, (_, n) => large(`doc-${n}`))
     assert.equal((await client.addBatch('far', documents)).added, documents.length)
     const exported = await client.post('/v1/export', { collection: 'far', format: 'ndjson' })

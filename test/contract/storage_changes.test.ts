@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { summary, type DocumentsClient, type Fields } from './documents_client.js'
-import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
+import { summary, type DocumentsClient, type Fields } from '../harness/documents_client.js'
+import { configure, configured, metricOf, locationIn, Restarted, UNAVAILABLE, unkept } from './storage_client.js'
 
 const KEYS = 24
 const ROUNDS_MIN = 12
@@ -63,17 +63,17 @@ describe('storage backends while they change', { skip: noObjectStore }, () => {
 
   it('storage changes: a collection whose configuration is switched under writes and moves loses nothing, and leaves nothing behind', async () => {
     const { client } = server
-    const places: readonly Fields[] = [
-      placeIn(store, { prefix: 'one/' }),
+    const locations: readonly Fields[] = [
+      locationIn(store, { prefix: 'one/' }),
       { storageBackend: 'memory' },
-      placeIn(store, { bucket: 'others', prefix: 'two/' }),
+      locationIn(store, { bucket: 'others', prefix: 'two/' }),
       { storageBackend: 'boltdb' },
-      placeIn(store, { prefix: 'three/' }),
+      locationIn(store, { prefix: 'three/' }),
     ]
     const writers = new Writers(client, 'switched')
-    for (const place of places) {
+    for (const location of locations) {
       const begun = writers.rounds
-      assert.equal(await configure(client, 'switched', place), configured('switched'))
+      assert.equal(await configure(client, 'switched', location), configured('switched'))
       await client.until(() => Promise.resolve(writers.rounds > begun + 2), 'writes under the new configuration')
     }
     await writers.end()
@@ -96,7 +96,7 @@ describe('storage backends while they change', { skip: noObjectStore }, () => {
 
   it('storage changes: a shutdown while the store hangs ends in time, and the write that it caught is there as a whole or not at all', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'hung', placeIn(store, { prefix: 'hung/' })), configured('hung'))
+    assert.equal(await configure(client, 'hung', locationIn(store, { prefix: 'hung/' })), configured('hung'))
     await client.addBatch('hung', unkept('before'))
     store.hang()
     const writes = ['one', 'two'].map((key) =>
@@ -115,13 +115,13 @@ describe('storage backends while they change', { skip: noObjectStore }, () => {
 
   it('storage changes: a changed secret fails writes until it is configured, and what was stored under the old one is read', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'secret', placeIn(store, { prefix: 'secret/' })), configured('secret'))
+    assert.equal(await configure(client, 'secret', locationIn(store, { prefix: 'secret/' })), configured('secret'))
     await client.addBatch('secret', unkept('old'))
     await store.kill()
     await store.resume('another-secret')
     assert.equal(summary(await client.post('/v1/add', { collection: 'secret', ...unkept('new')[0] })), UNAVAILABLE)
-    assert.match(await configure(client, 'secret', placeIn(store, { prefix: 'secret/', secretKey: 'wrong' })), /^400 .*unreachable/)
-    const changed = placeIn(store, { prefix: 'secret/', secretKey: 'another-secret' })
+    assert.match(await configure(client, 'secret', locationIn(store, { prefix: 'secret/', secretKey: 'wrong' })), /^400 .*unreachable/)
+    const changed = locationIn(store, { prefix: 'secret/', secretKey: 'another-secret' })
     assert.equal(await configure(client, 'secret', changed), configured('secret'))
     await client.addBatch('secret', unkept('new'))
     await client.stop()

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ACCESS_KEY, REGION, SECRET_KEY, type ObjectStore } from '../harness/object_store.js'
-import { DocumentsClient, summary, type Fields } from './documents_client.js'
+import { DocumentsClient, summary, type Fields } from '../harness/documents_client.js'
 
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 export const UNAVAILABLE = '503 {"error":"storage backend unavailable"}'
@@ -39,7 +39,7 @@ export async function configure(client: DocumentsClient, collection: string, fie
 export const configured = (collection: string): string => `200 {"status":"ok","collection":"${collection}"}`
 
 /** @param change fields of the storageConfig to replace */
-export function placeIn(store: ObjectStore, change: Fields = {}): Fields {
+export function locationIn(store: ObjectStore, change: Fields = {}): Fields {
   const config = { endpoint: store.endpoint, bucket: 'docs', region: REGION, accessKey: ACCESS_KEY, secretKey: SECRET_KEY, ...change }
   return { storageBackend: 's3', storageConfig: config }
 }

@@ -9,8 +9,8 @@ import { isIndexIncomplete } from '../../src/store/index_mark.js'
 import { generationPath } from '../../src/store/layout.js'
 import { isUnwanted } from '../../src/store/objects.js'
 import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { summary, type DocumentsClient } from './documents_client.js'
-import { configure, configured, metricOf, placeIn, Restarted, unkept } from './storage_client.js'
+import { summary, type DocumentsClient } from '../harness/documents_client.js'
+import { configure, configured, metricOf, locationIn, Restarted, unkept } from './storage_client.js'
 
 const FIRST_KEY = Buffer.alloc(32, 7).toString('base64')
 const SECOND_KEY = { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64'), SVC_ENCRYPTION_KEY_ID: '2' }
@@ -56,7 +56,10 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
   })
 
   it('storage recovery: a rotation is not completed before the last object has left the old key, so that the key may go then', async () => {
-    assert.equal(await configure(server.client, 'keyed', { ...placeIn(store, { prefix: 'keyed/' }), encrypted: true }), configured('keyed'))
+    assert.equal(
+      await configure(server.client, 'keyed', { ...locationIn(store, { prefix: 'keyed/' }), encrypted: true }),
+      configured('keyed'),
+    )
     await server.client.addBatch('keyed', unkept('a', 'b', 'c'))
     await server.client.stop()
     await store.kill()
@@ -76,12 +79,12 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: what lay in the store in clear is gone soon after its collection was encrypted, and residue says so until then', async () => {
     const { client } = server
-    const place = placeIn(store, { prefix: 'cleared/' })
+    const location = locationIn(store, { prefix: 'cleared/' })
     const residueOf = async (shown: DocumentsClient): Promise<boolean> =>
       (await shown.server.get('/v1/encryption/status')).json<{ residue: boolean }>().residue
     const inClear = (): readonly string[] =>
       store.objects('docs').filter((path) => path.startsWith('cleared/') && store.read('docs', path)?.includes('kingfisher') === true)
-    assert.equal(await configure(client, 'cleared', place), configured('cleared'))
+    assert.equal(await configure(client, 'cleared', location), configured('cleared'))
     await client.addBatch('cleared', unkept('a', 'b', 'replaced'))
     await client.addBatch('cleared', unkept('replaced'))
     assert.equal(inClear().length, 4)
@@ -114,7 +117,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
   }
 
   it('storage recovery: documents that a start could not index are found once their store is back, also by a later process', async () => {
-    assert.equal(await configure(server.client, 'missed', placeIn(store, { prefix: 'missed/' })), configured('missed'))
+    assert.equal(await configure(server.client, 'missed', locationIn(store, { prefix: 'missed/' })), configured('missed'))
     await server.client.addBatch('missed', unkept('a', 'b'))
     await server.client.add('present', 'here', { contentMd: 'A kingfisher that is here.' })
     await server.client.server.kill()
@@ -141,7 +144,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
   })
 
   it('storage recovery: an object that is lost for good is named as damage when the index is built, and looked for no more', async () => {
-    assert.equal(await configure(server.client, 'damaged', placeIn(store, { prefix: 'damaged/' })), configured('damaged'))
+    assert.equal(await configure(server.client, 'damaged', locationIn(store, { prefix: 'damaged/' })), configured('damaged'))
     await server.client.addBatch('damaged', unkept('gone'))
     const [gone = ''] = store.objects('docs').filter((path) => path.startsWith('damaged/'))
     await server.client.addBatch('damaged', unkept('whole'))
@@ -162,7 +165,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: a write whose collection is deleted and made again while its object is sent is refused, not acknowledged under keys that are gone', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'remade', { ...placeIn(store, { prefix: 'remade/' }), encrypted: true }), configured('remade'))
+    assert.equal(await configure(client, 'remade', { ...locationIn(store, { prefix: 'remade/' }), encrypted: true }), configured('remade'))
     store.hang()
     const writing = client.post('/v1/add-batch', { collection: 'remade', documents: unkept('late') }).then(summary)
     await client.until(async () => (await metricOf(client, 'slots_used')) >= 2, 'the write under way')
@@ -175,7 +178,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: what newer backups refer to is kept after an older one was restored', async () => {
     const { client } = server
-    assert.equal(await configure(client, 'restored', placeIn(store, { prefix: 'restored/' })), configured('restored'))
+    assert.equal(await configure(client, 'restored', locationIn(store, { prefix: 'restored/' })), configured('restored'))
     assert.equal((await client.server.get('/v1/backup?to=old.db')).status, 200)
     await client.addBatch('restored', unkept('newer'))
     assert.equal((await client.post('/v1/restore', { from: 'old.db' })).status, 200)
@@ -190,18 +193,18 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: a change of something else does not bring back the secret that another collection has replaced', async () => {
     const { client } = server
-    const shared = placeIn(store, { prefix: 'shared/' })
+    const shared = locationIn(store, { prefix: 'shared/' })
     for (const name of ['one', 'two']) assert.equal(await configure(client, name, shared), configured(name))
     await store.kill()
     await store.resume('newer-secret')
-    assert.equal(await configure(client, 'one', placeIn(store, { prefix: 'shared/', secretKey: 'newer-secret' })), configured('one'))
-    assert.equal(await configure(client, 'two', { description: 'says nothing of a place' }), configured('two'))
+    assert.equal(await configure(client, 'one', locationIn(store, { prefix: 'shared/', secretKey: 'newer-secret' })), configured('one'))
+    assert.equal(await configure(client, 'two', { description: 'says nothing of a location' }), configured('two'))
     for (const name of ['one', 'two']) assert.equal((await client.addBatch(name, unkept('doc'))).added, 1)
   })
 
   it('storage recovery: lost credentials fail what needs them and nothing else, and work again once they are set', async () => {
-    assert.equal(await configure(server.client, 'sealed', placeIn(store, { prefix: 'sealed/' })), configured('sealed'))
-    assert.equal(await configure(server.client, 'other', placeIn(store, { prefix: 'other/' })), configured('other'))
+    assert.equal(await configure(server.client, 'sealed', locationIn(store, { prefix: 'sealed/' })), configured('sealed'))
+    assert.equal(await configure(server.client, 'other', locationIn(store, { prefix: 'other/' })), configured('other'))
     await server.client.addBatch('sealed', unkept('a'))
     await server.client.add('plain', 'doc', { contentMd: 'here' })
     await server.client.stop()
@@ -213,10 +216,10 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
       client.post('/v1/set-ttl', { ...named, ttl: 1000 }).then(summary),
       client.post('/v1/get', { ...named, collection: 'plain', key: 'doc' }),
     ])
-    for (const answer of [read, changed]) assert.match(answer, /^500 .*place 1 in an object store.*set them again/)
+    for (const answer of [read, changed]) assert.match(answer, /^500 .*location 1 in an object store.*set them again/)
     assert.equal(beside.status, 200)
     assert.match(await configure(client, 'sealed', { description: 'no credentials' }), /^500 /)
-    assert.equal(await configure(client, 'sealed', placeIn(store, { prefix: 'sealed/' })), configured('sealed'))
+    assert.equal(await configure(client, 'sealed', locationIn(store, { prefix: 'sealed/' })), configured('sealed'))
     assert.equal((await client.get('sealed', 'a'))?.contentMd, 'The body of a: kingfisher.')
     assert.equal((await client.addBatch('sealed', unkept('b'))).added, 1)
     assert.equal(store.objects('docs').filter((path) => path.startsWith('sealed/')).length, 2)
@@ -225,14 +228,14 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: bodies of a collection move while those of another, whose store is away, wait', async () => {
     const away = await ObjectStore.start('docs')
-    assert.equal(await configure(server.client, 'first', placeIn(away)), configured('first'))
+    assert.equal(await configure(server.client, 'first', locationIn(away)), configured('first'))
     await server.client.addBatch('first', unkept('stuck'))
     await server.client.addBatch('second', unkept('a', 'b'))
     await server.client.stop()
     await away.kill()
     const client = await server.start()
     assert.equal(await configure(client, 'first', { storageBackend: 'boltdb' }), configured('first'))
-    assert.equal(await configure(client, 'second', placeIn(store, { prefix: 'second/' })), configured('second'))
+    assert.equal(await configure(client, 'second', locationIn(store, { prefix: 'second/' })), configured('second'))
     await client.until(async () => (await metricOf(client, 'bodies_moved_total')) >= 2, 'the moves of the second')
     assert.equal(store.objects('docs').filter((path) => path.startsWith('second/')).length, 2)
     await away.stop()
@@ -240,7 +243,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
 
   it('storage recovery: a get that has to fetch its body is counted once, and one that fails is not', async () => {
     assert.equal(
-      await configure(server.client, 'counted', { ...placeIn(store, { prefix: 'counted/' }), trackAccess: true }),
+      await configure(server.client, 'counted', { ...locationIn(store, { prefix: 'counted/' }), trackAccess: true }),
       configured('counted'),
     )
     await server.client.addBatch('counted', unkept('doc', 'gone'))

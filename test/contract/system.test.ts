@@ -11,7 +11,7 @@ import { operationByName, operations } from '../../src/operations/index.js'
 import { exampleInput } from '../../src/surface/http/openapi.js'
 import { runToEnd, startServer } from '../harness/server.js'
 import type { Server, TestResponse } from '../harness/server.js'
-import { withoutHint } from './documents_client.js'
+import { withoutHint } from '../harness/documents_client.js'
 
 const FIRST = {
   collection: 'blog',

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, type DocumentJson, type Fields, MISSING_FIELDS, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, type DocumentJson, type Fields, MISSING_FIELDS, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 interface EventJson {
   readonly docId: string

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, NOT_FOUND, summary } from '../harness/documents_client.js'
 
 const TTL_MAX = 100 * 365 * 86_400
 const seconds = (): number => Math.floor(Date.now() / 1000)

@@ -15,8 +15,8 @@ import { TruthStore } from '../../src/store/truth_store.js'
 import type { QueuedEmbedding } from '../../src/store/vectors/vector_tables.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server, type TestResponse } from '../harness/server.js'
-import { prepared } from '../property/store_operations.js'
-import { embeddingEnv, vectorStats } from './embedding_client.js'
+import { prepared } from '../harness/store_operations.js'
+import { embeddingEnv, vectorStats } from '../harness/embedding_client.js'
 
 const DOCUMENTS = 3_000
 const GROUP = 500

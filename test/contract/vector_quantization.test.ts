@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
-import { DocumentsClient, type DocumentJson, type Fields } from './documents_client.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { DocumentsClient, type DocumentJson, type Fields } from '../harness/documents_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 const DIMENSIONS = 64
 /** Enough for a search by codes: fewer vectors are compared one by one, exactly. */

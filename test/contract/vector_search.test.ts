@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import type { TestResponse } from '../harness/server.js'
-import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary, type DocumentJson, type Fields } from './documents_client.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary, type DocumentJson, type Fields } from '../harness/documents_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 const DIMENSIONS = 64
 const ANIMALS = ['otter river fish', 'otter river water', 'heron river bank', 'lynx forest snow', 'lynx forest hare', 'owl forest night']

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
-import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary, type Fields } from './documents_client.js'
-import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary, type Fields } from '../harness/documents_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 
 const DIMENSIONS = 64
 

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
-import { ServerProcess } from './server_process.js'
+import { ServerProcess } from '../harness/server_process.js'
 
 const COLLECTION = 'damage'
 const DOCUMENTS = 6

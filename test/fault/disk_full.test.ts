@@ -12,10 +12,10 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startServer, type Server, type TestResponse } from '../harness/server.js'
 import { FaultControl } from './fault_control.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 import { refuseMetaPage } from './refused_meta_page.js'
-import { SmallDisk } from './small_disk.js'
-import { UNTIL_MS_MAX, untilAsked } from './until.js'
+import { SmallDisk } from '../harness/small_disk.js'
+import { UNTIL_MS_MAX, untilAsked } from '../harness/until.js'
 
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
 const REFUSED = '{"error":"disk full, writes are refused until there is space"}'

@@ -8,10 +8,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, type Server } from '../harness/server.js'
-import { HttpClient, NoAnswer } from './http_client.js'
+import { HttpClient, NoAnswer } from '../harness/http_client.js'
 import { Ledger } from './ledger.js'
-import { Random } from './random.js'
-import { SmallDisk } from './small_disk.js'
+import { Random } from '../harness/random.js'
+import { SmallDisk } from '../harness/small_disk.js'
 import { verifyStore } from './verification.js'
 import { COLLECTION, WriteLoad } from './write_load.js'
 

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { after, describe, it } from 'node:test'
 import { DiskState } from './disk_image.js'
 import type { IoRecord } from './io_log.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-disk-image-'))
 const NOTHING_ELSE = { survive: 0, torn: 0 }

@@ -12,7 +12,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { IoRecord } from './io_log.js'
-import type { Random } from './random.js'
+import type { Random } from '../harness/random.js'
 
 const SECTOR_BYTES = 512
 

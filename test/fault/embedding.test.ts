@@ -7,11 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { embeddingEnv, vectorStats, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, type EmbeddingFault } from '../harness/embedding_server.js'
 import { startServer } from '../harness/server.js'
 import { runEmbeddingKills } from './embedding_run.js'
-import { runSeed } from './random.js'
+import { runSeed } from '../harness/random.js'
 
 const DOCUMENTS = 300
 const KILLS = 3

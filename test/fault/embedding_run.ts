@@ -13,10 +13,10 @@ import { EMBEDDING_NUMBERS_ENCODED_MAX } from '../../src/limits/providers.js'
 import { unescapeContent } from '../../src/store/body.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 
 /** Large enough that a call takes few texts, and many calls are in flight. */
 const DIMENSIONS = 4096

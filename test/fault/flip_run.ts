@@ -12,7 +12,7 @@ import { runToEnd, startServer, type Server } from '../harness/server.js'
 import { askAll, questions, showsAnother, withoutTimes, type Answer, type Question } from './flip_questions.js'
 import { documentOf, FlipStore } from './flip_store.js'
 import { targetsOf, type Targets } from './flip_targets.js'
-import type { Random } from './random.js'
+import type { Random } from '../harness/random.js'
 
 /**
  * `ended`: a signal ended the server, because LMDB trusts its pages; its supervisor prints one line about it.
@@ -103,8 +103,8 @@ export class FlipRun {
 
   /** Flips a random bit of the kind. */
   async flip(kind: string, random: Random): Promise<FlipReport> {
-    const place = random.pick(this.targets.get(kind) ?? [])
-    const byte = place.at + random.below(place.length)
+    const range = random.pick(this.targets.get(kind) ?? [])
+    const byte = range.at + random.below(range.length)
     return await this.flipAt(kind, byte, random.below(8))
   }
 

@@ -3,7 +3,7 @@
  * in it names its owner.
  */
 import assert from 'node:assert/strict'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { COLLECTIONS, keysOf } from './flip_questions.js'

@@ -47,9 +47,9 @@ class Walk {
 
   #add(kind: string, at: number, length: number): void {
     if (length <= 0) return
-    const places = this.targets.get(kind) ?? []
-    places.push({ at, length })
-    this.targets.set(kind, places)
+    const ranges = this.targets.get(kind) ?? []
+    ranges.push({ at, length })
+    this.targets.set(kind, ranges)
   }
 
   #tree(name: string, record: number): void {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { FlipRun, type FlipReport } from './flip_run.js'
-import { Random, runSeed } from './random.js'
+import { Random, runSeed } from '../harness/random.js'
 
 /** Kinds of pages, and the parts of rows that identify their owners. */
 const KINDS = [

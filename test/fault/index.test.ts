@@ -8,8 +8,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
-import { Random } from './random.js'
-import { ServerProcess } from './server_process.js'
+import { Random } from '../harness/random.js'
+import { ServerProcess } from '../harness/server_process.js'
 
 const COLLECTION = 'indexed'
 /** With FILLER more than the 4 MB of text after which the index is flushed. */

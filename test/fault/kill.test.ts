@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { runKills } from './kill_run.js'
-import { runSeed } from './random.js'
+import { runSeed } from '../harness/random.js'
 
 const ROUNDS = 10
 const seed = runSeed()

@@ -5,9 +5,9 @@
  * refusal because the backend is unavailable guarantees that nothing was written; every other leaves the keys
  * uncertain.
  */
-import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
+import { NoAnswer, type HttpClient, type Reply } from '../harness/http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 import { Versions, type Version } from './versions.js'
 import { COLLECTION } from './write_load.js'
 

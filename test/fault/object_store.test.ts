@@ -7,9 +7,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { noObjectStore } from '../harness/object_store.js'
-import { ANSWER_MS_MAX } from './http_client.js'
+import { ANSWER_MS_MAX } from '../harness/http_client.js'
 import { runObjectStore } from './object_store_run.js'
-import { runSeed } from './random.js'
+import { runSeed } from '../harness/random.js'
 
 const SIZE = { writes: 120, kills: 2 }
 const seed = runSeed()

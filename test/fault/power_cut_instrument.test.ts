@@ -12,7 +12,7 @@ import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { DiskState } from './disk_image.js'
 import { readIoLog, type IoRecord } from './io_log.js'
-import { Random, runSeed } from './random.js'
+import { Random, runSeed } from '../harness/random.js'
 import { buildShim } from './shim_build.js'
 
 const PROBE = fileURLToPath(new URL('lmdb_probe.js', import.meta.url))

@@ -22,10 +22,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { programPath } from '../../src/installation.js'
-import { embeddingEnv } from '../contract/embedding_client.js'
+import { embeddingEnv } from '../harness/embedding_client.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
-import { SmallDisk } from './small_disk.js'
+import { SmallDisk } from '../harness/small_disk.js'
 
 const COLLECTION = 'kept'
 const DOCUMENTS = 40

@@ -8,11 +8,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { FaultControl, type Fault } from './fault_control.js'
-import { untilAsked } from './until.js'
+import { untilAsked } from '../harness/until.js'
 import { vectorLines, whenLoaded } from './vectors_run.js'
 
 const COLLECTION = 'refused'

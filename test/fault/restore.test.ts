@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { runSeed } from './random.js'
+import { runSeed } from '../harness/random.js'
 import { nameOf, RestoreRun, SCENARIOS } from './restore_run.js'
-import { SmallDisk } from './small_disk.js'
+import { SmallDisk } from '../harness/small_disk.js'
 
 const seed = runSeed()
 

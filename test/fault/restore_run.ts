@@ -12,11 +12,11 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { currentGeneration } from '../../src/store/layout.js'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { Random } from './random.js'
-import { directoryBytes, type SmallDisk } from './small_disk.js'
+import { Random } from '../harness/random.js'
+import { directoryBytes, type SmallDisk } from '../harness/small_disk.js'
 import { whenLoaded } from './vectors_run.js'
 
 const PAGES = 50
@@ -58,7 +58,7 @@ export function nameOf(scenario: Scenario): string {
     case 'damaged':
       return `a backup with ${scenario.how}`
     case 'full':
-      return `a disk with room for ${scenario.part} of it`
+      return `a disk with space for ${scenario.part} of it`
     case 'fails':
     case 'killed':
       return `${scenario.kind} at ${scenario.step}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runSeed } from './random.js'
+import { runSeed } from '../harness/random.js'
 import { tornReads } from './torn_reads_run.js'
 
 const SECONDS = 5

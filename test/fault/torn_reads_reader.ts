@@ -7,7 +7,7 @@ import { ByteWriter } from '../../src/store/byte_writer.js'
 import type { DocumentSource } from '../../src/store/documents/document_source.js'
 import { emptyKeyring } from '../../src/store/sealing/keyring.js'
 import { TruthStore } from '../../src/store/truth_store.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 
 export const COLLECTION = 'torn'
 export const DOCUMENTS = 3_000

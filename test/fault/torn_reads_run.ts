@@ -12,8 +12,8 @@ import { Worker } from 'node:worker_threads'
 import { decidePut } from '../../src/domain/decision.js'
 import { openDataDirectory, TRUTH_FILE } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
-import { prepared } from '../property/store_operations.js'
-import { Random } from './random.js'
+import { prepared } from '../harness/store_operations.js'
+import { Random } from '../harness/random.js'
 import { COLLECTION, DOCUMENTS, keyOf, textOf, type ReaderReport, type ReaderStart } from './torn_reads_reader.js'
 
 const READERS = 2

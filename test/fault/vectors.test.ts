@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { Random, runSeed } from './random.js'
+import { Random, runSeed } from '../harness/random.js'
 import { DamageRun, DAMAGES } from './vectors_damage.js'
 import { runLostTail } from './vectors_lost_tail.js'
 import { runRestore } from './vectors_restore.js'

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { DIMENSIONS, vectorLines, vectorsFolder, whenLoaded } from './vectors_run.js'

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { whenEmbedded } from '../contract/embedding_client.js'
+import { whenEmbedded } from '../harness/embedding_client.js'
 import { embedText } from '../harness/embedding_server.js'
 import type { Server } from '../harness/server.js'
 import { DIMENSIONS, type VectorRun } from './vectors_run.js'

@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createChunker } from '../../src/engine/chunker.js'
 import { currentGeneration } from '../../src/store/layout.js'
-import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 
 export const DIMENSIONS = 64
 const CHUNK_SIZE = 200

@@ -3,7 +3,7 @@
  * permits, every live version is found by its own word, no word of a replaced or deleted version is found,
  * and the collection's count equals the number of documents.
  */
-import type { HttpClient } from './http_client.js'
+import type { HttpClient } from '../harness/http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
 import { COLLECTION } from './write_load.js'
 

@@ -4,7 +4,7 @@
  * distinguished from all its other versions. Grows with the writes of a run: some 2 KB each.
  */
 import { digestOf } from './ledger.js'
-import type { Random } from './random.js'
+import type { Random } from '../harness/random.js'
 
 export interface Version {
   readonly contentMd: string

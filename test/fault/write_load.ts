@@ -4,9 +4,9 @@
  * outcome excludes its keys from the load until their state has been observed (`Ledger.observe`). Runs until
  * the server ends, or until it is stopped.
  */
-import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
+import { NoAnswer, type HttpClient, type Reply } from '../harness/http_client.js'
 import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
-import { Random } from './random.js'
+import { Random } from '../harness/random.js'
 import { Versions, type Version } from './versions.js'
 
 export const COLLECTION = 'faults'

@@ -14,6 +14,12 @@ export interface Edit {
   readonly replace: string
 }
 
+/** A file that the sources do not have. */
+export interface Addition {
+  readonly file: string
+  readonly text: string
+}
+
 export interface ScratchCopy {
   /** The program that starts a server. */
   readonly main: string
@@ -21,12 +27,17 @@ export interface ScratchCopy {
 }
 
 /** @throws Error if an edit does not fit */
-export async function scratchCopy(edits: readonly Edit[]): Promise<ScratchCopy> {
+export async function scratchCopy(edits: readonly (Edit | Addition)[]): Promise<ScratchCopy> {
   const root = projectFolder()
   const folder = mkdtempSync(join(tmpdir(), 'mds-scratch-'))
   for (const name of readdirSync(root)) if (name !== 'dist' && name !== '.git') symlinkSync(join(root, name), join(folder, name))
   const changed = new Map<string, string>()
-  for (const { file, find, replace } of edits) {
+  for (const edit of edits) {
+    if ('text' in edit) {
+      changed.set(edit.file, edit.text)
+      continue
+    }
+    const { file, find, replace } = edit
     const text = changed.get(file) ?? readFileSync(join(root, file), 'utf8')
     if (text.split(find).length !== 2) throw new Error(`${file} has ${JSON.stringify(find)} ${text.split(find).length - 1} times`)
     changed.set(

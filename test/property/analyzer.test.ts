@@ -85,10 +85,10 @@ describe('analyzer', () => {
         )
         const tokens = analyzer.tokenize(valid.toString(), how)
         const seen = new Set(tokens.map(({ term, position }) => `${position} ${term}`))
-        const places = new Set(tokens.map(({ position }) => position))
-        const added = packed.filter((place) => !seen.has(place))
-        assert.deepEqual(packed.filter((place) => seen.has(place)).sort(), [...seen].sort())
-        for (const place of added) assert.ok(places.has(Number(place.split(' ')[0])), place)
+        const positions = new Set(tokens.map(({ position }) => position))
+        const added = packed.filter((token) => !seen.has(token))
+        assert.deepEqual(packed.filter((token) => seen.has(token)).sort(), [...seen].sort())
+        for (const token of added) assert.ok(positions.has(Number(token.split(' ')[0])), token)
         for (const { start, end } of tokens) assert.ok(start < end && end <= valid.length)
       }),
       { numRuns: 150 },

@@ -27,7 +27,7 @@ import type { CommitAnswer } from '../../src/worker/request/handler.js'
 import { ingestChunkWork } from '../../src/worker/commit/ingest_work.js'
 import { keyringWith } from '../harness/sealing.js'
 import { checkReferences } from '../harness/stored_rows.js'
-import { prepared } from './store_operations.js'
+import { prepared } from '../harness/store_operations.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-commands-'))
 let store: TruthStore
@@ -109,7 +109,7 @@ function commands(): Command[] {
       collection: 'blog',
       documents: [put],
       failed: 0,
-      errors: [{ place: '0', text: 't' }],
+      errors: [{ subject: '0', text: 't' }],
       isLast: false,
     },
     { kind: 'cancelIngest', id: 'job-1' },

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { runSeed } from '../fault/random.js'
+import { runSeed } from '../harness/random.js'
 import { startServer, type Server, type TestResponse } from '../harness/server.js'
 
 const RUNS = 50

@@ -135,8 +135,8 @@ describe('highlights', () => {
   })
 
   it('by a term vector are those of reading the text, byte for byte', () => {
-    const places = fc.record({ term: fc.nat(14), offset: fc.nat(3) })
-    const phrases = fc.array(fc.array(places, { minLength: 2, maxLength: 3 }), { maxLength: 2 })
+    const occurrences = fc.record({ term: fc.nat(14), offset: fc.nat(3) })
+    const phrases = fc.array(fc.array(occurrences, { minLength: 2, maxLength: 3 }), { maxLength: 2 })
     const asked = fc.record({ matched: fc.array(fc.nat(16), { maxLength: 16 }), phrases, most: fc.integer({ min: 1, max: 5 }) })
     const repeated = fc.tuple(content, fc.constantFrom(1, 1, 1, 1, 40, 400)).map(([text, times]) => text.repeat(times).slice(0, 300_000))
     fc.assert(

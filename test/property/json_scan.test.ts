@@ -103,8 +103,8 @@ it('it takes what JSON.parse takes, and nothing else', () => {
     fc.property(value, random, fc.array(edit, { maxLength: 3 }), (one, next, edits) => {
       let text = written(one, next)
       for (const { at, byte, isInserted } of edits) {
-        const place = at % (text.length + 1)
-        text = text.slice(0, place) + byte + text.slice(isInserted ? place : place + 1)
+        const position = at % (text.length + 1)
+        text = text.slice(0, position) + byte + text.slice(isInserted ? position : position + 1)
       }
       check(text)
     }),

@@ -1,6 +1,6 @@
 /**
  * The input check agrees with a full implementation of JSON Schema: it accepts the same values, and for
- * invalid ones it names the same place. fast-check prints seeds on failure.
+ * invalid ones it names the same position. fast-check prints seeds on failure.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

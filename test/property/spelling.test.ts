@@ -14,7 +14,7 @@ import { editDistance } from '../../src/domain/spell/edit_distance.js'
 import { WordList } from '../../src/domain/spell/word_list.js'
 import { wordsOfText } from '../../src/domain/spell/text_words.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
-import { DocumentsClient } from '../contract/documents_client.js'
+import { DocumentsClient } from '../harness/documents_client.js'
 
 const VOCABULARY = [
   'configure', 'configures', 'configuration', 'configurations', 'config', 'connect', 'connection', 'connected', 'library', 'libraries', 'librarian', 'happy', 'happiness', 'run', 'running', 'runs',
@@ -57,8 +57,8 @@ function scan(texts: readonly (readonly string[])[], prefix: string): Item[] {
 
 /** Applies one edit at a random position. */
 function misspell(word: string, kind: number, at: number): string {
-  const place = at % word.length
-  const [head, tail] = [word.slice(0, place), word.slice(place)]
+  const position = at % word.length
+  const [head, tail] = [word.slice(0, position), word.slice(position)]
   return (
     [`${head}q${tail}`, head + tail.slice(1), `${head}q${tail.slice(1)}`, head + (tail[1] ?? '') + (tail[0] ?? '') + tail.slice(2)][kind] ??
     word

@@ -32,7 +32,7 @@ import type { Writer } from '../../src/store/writer.js'
 import { checkEmbedded, checkVariants, embed, type Embedded } from '../harness/embedded_documents.js'
 import { keyringWith, resealAll } from '../harness/sealing.js'
 import { checkPurged, checkReferences } from '../harness/stored_rows.js'
-import { edited, operation, prepared, type Operation } from './store_operations.js'
+import { edited, operation, prepared, type Operation } from '../harness/store_operations.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-store-model-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -26,7 +26,7 @@ import type { Writer } from '../../src/store/writer.js'
 import { carryOut, type GroupEffects } from '../../src/worker/commit/commit_work.js'
 import type { LaneContext } from '../../src/worker/request/handler.js'
 import { lostBodiesWork } from '../../src/worker/commit/lost_bodies.js'
-import { ObjectPlaces } from '../harness/object_places.js'
+import { ObjectBackends } from '../harness/object_backends.js'
 import { keyringWith, resealAll } from '../harness/sealing.js'
 import { checkObjects, checkPurged, checkReferences } from '../harness/stored_rows.js'
 
@@ -144,7 +144,7 @@ const met = { lacking: 0, elsewhere: 0, released: 0, lost: 0 }
 
 class Run {
   readonly model = new Map<string, Map<string, ModelDocument>>()
-  readonly places = new ObjectPlaces()
+  readonly backends = new ObjectBackends()
   store: TruthStore
   writer: Writer
   now = 1_000
@@ -156,7 +156,7 @@ class Run {
   }
 
   openStore(): TruthStore {
-    const store = new TruthStore(openDataDirectory(this.path).generationPath, 0, keyringWith(this.#primary), this.places)
+    const store = new TruthStore(openDataDirectory(this.path).generationPath, 0, keyringWith(this.#primary), this.backends)
     store.beginSealing()
     return store
   }
@@ -176,17 +176,17 @@ class Run {
       },
     )
     met.released += released.length
-    this.places.release(released)
+    this.backends.release(released)
   }
 
   /** A start as the write lane performs it. */
   async restart(): Promise<void> {
     await this.store.close()
-    this.places.endProcess()
+    this.backends.endProcess()
     this.#primary = this.#primary === 1 ? 2 : 1
     this.store = this.openStore()
     this.writer = this.openWriter()
-    const work = lostBodiesWork({ store: this.store, sharedBodies: this.places } as unknown as LaneContext)
+    const work = lostBodiesWork({ store: this.store, sharedBodies: this.backends } as unknown as LaneContext)
     for (let isMore = work !== undefined; isMore;) {
       await this.writer.group(
         () => this.now,
@@ -209,7 +209,7 @@ class Run {
       case 'restart':
         return this.restart()
       case 'forget':
-        return this.places.forget()
+        return this.backends.forget()
       case 'wait':
         this.now += 3
         return
@@ -260,7 +260,7 @@ class Run {
     const record = document.body.kind === 'new' ? document.body.record : encodeBody(document.escaped, COMPRESSION)
     const object = this.store.read((view) => {
       const found = view.collection(name)
-      return where === null || found === undefined ? undefined : this.places.make(view, found.id, where, record)
+      return where === null || found === undefined ? undefined : this.backends.make(view, found.id, where, record)
     })
     await this.write((transaction, effects) =>
       carryOut(transaction, effects, decidePut(transaction, name, object === undefined ? document : { ...document, object }).steps),
@@ -284,7 +284,7 @@ class Run {
     const head = this.store.read((view) => this.head(view, op.collection, op.key))
     assert.equal(head !== undefined, document !== undefined, `${op.collection}/${op.key} is there in one of store and model`)
     if (head === undefined || document === undefined || isExpired(head, this.now)) return
-    if (op.kind === 'move') return this.place(op, head, document)
+    if (op.kind === 'move') return this.move(op, head, document)
     if (op.kind === 'meta') return this.update(op, head, document)
     if (op.kind === 'share') return this.share(op, head, document)
     await this.write((transaction, effects) => {
@@ -296,11 +296,11 @@ class Run {
     else trim(document, op.count)
   }
 
-  async place({ where }: Target, head: Head, document: ModelDocument): Promise<void> {
+  async move({ where }: Target, head: Head, document: ModelDocument): Promise<void> {
     const placement = this.reading((view) => {
       const isHere = !view.objects.isElsewhere(head)
       const record = view.bodyRecord(head)
-      const object = where === null ? null : this.places.make(view, head.collection, where, record)
+      const object = where === null ? null : this.backends.make(view, head.collection, where, record)
       return { docid: head.docid, bodyLsn: head.bodyLsn, object, body: object === null && !isHere ? record : null }
     })
     await this.write((transaction, effects) => {
@@ -349,7 +349,7 @@ class Run {
       } catch (error) {
         if (!(error instanceof BodiesWanted)) throw error
         met.lacking++
-        for (const object of error.objects) this.places.fetch(object)
+        for (const object of error.objects) this.backends.fetch(object)
       }
     }
     return this.store.read(run)
@@ -365,7 +365,7 @@ class Run {
     const inMemory = this.store.read((view) => view.objects.bodiesAt(MEMORY_LOCATION, 1_000).bodies)
     assert.deepEqual(
       inMemory.map(({ id }) => id.toString('hex')).sort(),
-      this.places.inMemory,
+      this.backends.inMemory,
       'memory has what rows name, and nothing else',
     )
   }

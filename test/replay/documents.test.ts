@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
-import { Random, runSeed } from '../fault/random.js'
-import { ServerProcess } from '../fault/server_process.js'
+import { Random, runSeed } from '../harness/random.js'
+import { ServerProcess } from '../harness/server_process.js'
 import { DocumentModel, type ModelDocument, type Spelling } from './document_model.js'
 
 const OPERATIONS = 600

@@ -240,8 +240,8 @@ describe('groupBatches', () => {
   it('keeps every item in order within both bounds, and a batch over the byte bound holds one document', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(40)), fc.integer({ min: 1, max: 5 }), async (sizes, documentsMax) => {
       const items = sizes.map((bytes, index): SourceItem => {
-        const place = { name: `${index}`, position: `${index}`, consumed: index }
-        return bytes === 0 ? { kind: 'problem', ...place, problem: 'p' } : document(index, bytes)
+        const origin = { name: `${index}`, position: `${index}`, consumed: index }
+        return bytes === 0 ? { kind: 'problem', ...origin, problem: 'p' } : document(index, bytes)
       })
       async function* source(): AsyncGenerator<SourceItem> {
         yield* items

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { makeRoomForLmdbLines } from '../../src/engine/native_engine.js'
+import { reserveLmdbLineBuffer } from '../../src/engine/native_engine.js'
 import { openLmdb } from '../../src/store/packages.js'
 
 describe('lines of LMDB about refused writes', () => {
@@ -13,8 +13,8 @@ describe('lines of LMDB about refused writes', () => {
     { skip: process.platform !== 'linux' && 'on Linux only' },
     () => {
       assert.equal(typeof openLmdb, 'function')
-      assert.equal(makeRoomForLmdbLines(), true)
-      assert.equal(makeRoomForLmdbLines(), true)
+      assert.equal(reserveLmdbLineBuffer(), true)
+      assert.equal(reserveLmdbLineBuffer(), true)
     },
   )
 })

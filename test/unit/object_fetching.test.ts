@@ -19,7 +19,7 @@ import { LanePort } from '../../src/worker/lane/lane_port.js'
 import { ObjectFetching } from '../../src/worker/background/object_fetching.js'
 
 const BYTES = Buffer.from('a body')
-const PLACES = ['failing', 'whole'] as const
+const BUCKETS = ['failing', 'whole'] as const
 
 const asked = { failing: 0, whole: 0 }
 let server: Server
@@ -53,7 +53,7 @@ function fetchingOf(fetchObjects?: FetchObjects): { readonly fetching: ObjectFet
   const held = new Set<string>()
   const endpoint = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const locations = new Map(
-    PLACES.map((bucket, at) => [at + 1, { endpoint, bucket, region: 'eu', accessKey: '', secretKey: '', useTLS: false }]),
+    BUCKETS.map((bucket, at) => [at + 1, { endpoint, bucket, region: 'eu', accessKey: '', secretKey: '', useTLS: false }]),
   )
   const frontEnd = new ObjectStores(new Outbound({ allowed: [], allowPrivate: true }), {
     has: (id) => held.has(Buffer.from(id).toString('hex')),

@@ -291,8 +291,8 @@ describe('the OpenAPI document', () => {
     }
     const { parameters } = paths['/v1/checksum/{collection}']?.get as { parameters: { name: string; in: string; required: boolean }[] }
     assert.deepEqual(
-      parameters.map(({ name, in: place, required }) => ({ name, place, required })),
-      [{ name: 'collection', place: 'path', required: true }],
+      parameters.map(({ name, in: part, required }) => ({ name, part, required })),
+      [{ name: 'collection', part: 'path', required: true }],
     )
   })
 })

@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey } from '../../src/store/keys.js'
 import { isScrubWanted, scrub, wantScrub } from '../../src/store/resealing/scrubbing.js'
-import { SmallDisk } from '../fault/small_disk.js'
+import { SmallDisk } from '../harness/small_disk.js'
 
 const ROWS = 400
 const CLEAR = Buffer.from('zebrafink '.repeat(40))

@@ -48,9 +48,9 @@ describe('ciphers', () => {
           assert.deepEqual(one, other)
           const records = [nodeCipher, native].map((cipher) => {
             const ring = keyringWith(1, cipher)
-            const place: SealedAddress = { kind: 'body', key: associated, clearBytes: 8 }
-            const sealed = sealWith(ring, key, 1, place, Buffer.concat([Buffer.alloc(8), text]))
-            return [nodeCipher, native].map((other) => openWith(keyringWith(1, other), key, place, sealed, () => 'r'))
+            const address: SealedAddress = { kind: 'body', key: associated, clearBytes: 8 }
+            const sealed = sealWith(ring, key, 1, address, Buffer.concat([Buffer.alloc(8), text]))
+            return [nodeCipher, native].map((other) => openWith(keyringWith(1, other), key, address, sealed, () => 'r'))
           })
           const [first, ...others] = records.flat()
           assert.deepEqual(first?.subarray(8), Buffer.from(text))
@@ -87,13 +87,13 @@ describe('sealed records', () => {
   const key = keyring.derive(1, 'test') as Uint8Array
 
   it('a record opens as it was in its place, and in no other, with no other key, and not with one bit changed', () => {
-    const place = fc.record({
+    const address = fc.record({
       kind: fc.constantFrom('state' as const, 'body' as const, 'entry' as const),
       key: fc.uint8Array({ maxLength: 40 }),
       clearBytes: fc.constantFrom(8, 12, 16),
     })
     fc.assert(
-      fc.property(place, fc.uint8Array({ minLength: 20, maxLength: 300 }), fc.nat(), (where: SealedAddress, given, bit) => {
+      fc.property(address, fc.uint8Array({ minLength: 20, maxLength: 300 }), fc.nat(), (where: SealedAddress, given, bit) => {
         const record = Buffer.from(given)
         record[6] = 0
         const sealed = sealWith(keyring, key, 1, where, record)

@@ -94,7 +94,7 @@ describe('suspensions', () => {
     assert.deepEqual(said.slice(2), ['wanted: false', 'finish away', 'settled'])
     suspensions.begin(ticketOf(), storing)
     await turn()
-    assert.equal(said.at(-2), 'finish away', 'there is room again')
+    assert.equal(said.at(-2), 'finish away', 'there is capacity again')
   })
 
   it('suspensions: a write that the store does not take is answered, and somebody who waits for quiet is told', async () => {

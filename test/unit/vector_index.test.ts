@@ -16,7 +16,7 @@ import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import { beginLoading, openVectors } from '../../src/worker/lane/vector_index.js'
 import { embed } from '../harness/embedded_documents.js'
-import { prepared } from '../property/store_operations.js'
+import { prepared } from '../harness/store_operations.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-vector-index-'))
 after(() => rmSync(directory, { recursive: true, force: true }))

@@ -197,13 +197,13 @@ class EnvCheck {
     const size_t lower = load_u16(page + 20);
     const size_t upper = load_u16(page + 22);
     if (load_u64(page) != number || kind != (level == 1 ? kLeafPage : kBranchPage)) return damaged("not the page that its parent names", number);
-    const size_t room = pageBytes_ - kPageHeaderBytes;
-    if (lower % 2 != 0 || lower > upper || upper > room) return damaged("impossible fill", number);
+    const size_t contentBytes = pageBytes_ - kPageHeaderBytes;
+    if (lower % 2 != 0 || lower > upper || upper > contentBytes) return damaged("impossible fill", number);
     if (lower == 0 || (level > 1 && lower < 4)) return damaged("no nodes", number);
     for (size_t node = 0; node < lower / 2; ++node) {
       const size_t offset = load_u16(page + kPageHeaderBytes + node * 2);
-      if (offset < upper || offset % 2 != 0 || offset + kNodeHeaderBytes > room) return damaged("a node outside of its page", number);
-      const Bytes bytes(page + kPageHeaderBytes + offset, room - offset);
+      if (offset < upper || offset % 2 != 0 || offset + kNodeHeaderBytes > contentBytes) return damaged("a node outside of its page", number);
+      const Bytes bytes(page + kPageHeaderBytes + offset, contentBytes - offset);
       Status status = level == 1 ? check_leaf_node(bytes, number, isFree) : check_branch_node(bytes, number, level, isFree, node == 0);
       if (!status.ok()) return status;
     }

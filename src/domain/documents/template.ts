@@ -48,7 +48,7 @@ export class Template {
       bytes += (this.#values[name] as Buffer).length - (this.#names[name] as Buffer).length
     })
     if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${bytes} bytes with what env puts in`)
-    out.room(bytes - out.length)
+    out.reserve(bytes - out.length)
     let copied = 0
     if (found > 0)
       this.#each(escaped, poll, (name, end) => {

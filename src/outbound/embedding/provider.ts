@@ -15,8 +15,8 @@ export interface EmbeddingProvider {
   /** Of every vector that it returns. */
   readonly dimensions: number
   /**
-   * Identity of the vectors, at most `EMBEDDING_VARIANT_BYTES_MAX` bytes. Vectors of different variants are
-   * not comparable. Address and key are not part of it.
+   * Identity of the vectors; its length is bounded by that of the model's name. Vectors of different variants
+   * are not comparable. Address and key are not part of it.
    */
   readonly variant: string
   /** Maximum number of texts of one `embed`. */

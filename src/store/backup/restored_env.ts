@@ -1,8 +1,9 @@
 /**
  * Makes a copied env one that may be served. Every record of every table is read and checked. Every
  * collection must have its row, references must lead to existing rows, and counters must equal what they
- * count. Then the binlog is reset and a new epoch begins. Runs in a separate process (src/restore_check.ts),
- * because reading damaged pages can end the process. Layout: docs/formats/truth-env.md.
+ * count. Then the binlog is reset and a new epoch begins. Runs in a separate process
+ * (src/restore_preparation.ts), because reading damaged pages can end the process. Layout:
+ * docs/formats/truth-env.md.
  */
 import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits/backup.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'

@@ -140,10 +140,10 @@ export class BodyReader {
 }
 
 /** @throws CorruptRecord */
-function unsealed(seal: CollectionSeal | undefined, place: SealedAddress, record: Buffer, body: BodyOf): Buffer {
+function unsealed(seal: CollectionSeal | undefined, address: SealedAddress, record: Buffer, body: BodyOf): Buffer {
   if (keyIdOf(record) === 0) return record
   if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed, in a collection that is not')
-  return seal.open(place, record, () => nameOf(body), openedBody)
+  return seal.open(address, record, () => nameOf(body), openedBody)
 }
 
 function keyOf({ collection, docid, bodyLsn }: BodyOf): Buffer {

@@ -13,18 +13,18 @@ export function purgeRetired(environment: Environment, rowsMax: number, dropObje
   // A damaged row may name a collection that is in use. The rows of its own collection therefore stay.
   const [key, another] = [...retired.intactKeys()]
   if (key === undefined) return false
-  let room = rowsMax
-  for (const body of bodiesWithObjects(environment, key, room)) {
+  let remaining = rowsMax
+  for (const body of bodiesWithObjects(environment, key, remaining)) {
     dropObject(body)
-    room--
+    remaining--
   }
-  if (room <= 0) return true
+  if (remaining <= 0) return true
   for (const table of tablesOfCollections(environment)) {
-    for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
+    for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: remaining })]) {
       table.remove(row)
-      room--
+      remaining--
     }
-    if (room <= 0) return true
+    if (remaining <= 0) return true
   }
   counters.remove(Buffer.from(key))
   retired.remove(key)

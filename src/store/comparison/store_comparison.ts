@@ -63,20 +63,20 @@ export class StoreComparison {
   /** One slice, on its own snapshot. @returns whether something is left */
   step(environment: Environment): boolean {
     const compared: Compared = { environment, view: new View(environment, 0), findings: this.findings }
-    const place = this.#cursor
-    switch (place.stage) {
+    const cursor = this.#cursor
+    switch (cursor.stage) {
       case 'rows':
-        this.#walkRows(compared, place)
+        this.#walkRows(compared, cursor)
         return true
       case 'next':
         this.#nextCollection(compared)
         return true
       case 'identities':
       case 'sealedIdentities':
-        this.#walkIdentities(compared, place.stage, place.from)
+        this.#walkIdentities(compared, cursor.stage, cursor.from)
         return true
       case 'heads':
-        this.#walkHeads(compared, place.from)
+        this.#walkHeads(compared, cursor.from)
         return true
       case 'orphans':
         checkOrphans(compared)
@@ -90,11 +90,11 @@ export class StoreComparison {
    * @returns whether something is left
    */
   skip(detail: string): boolean {
-    const place = this.#cursor
+    const cursor = this.#cursor
     this.findings.add('pages_damaged', this.stage, detail)
-    if (place.stage === 'rows') this.#nextTable(place.table)
+    if (cursor.stage === 'rows') this.#nextTable(cursor.table)
     else this.#cursor = { stage: 'next' }
-    return place.stage !== 'next' && place.stage !== 'orphans'
+    return cursor.stage !== 'next' && cursor.stage !== 'orphans'
   }
 
   #nextTable(table: number): void {
@@ -202,40 +202,40 @@ function checkIdentity({ environment, view, findings }: Compared, stage: Identit
   // Already reported as a damaged row.
   if (value === DAMAGED_ROW) return
   const collection = collectionOfKey(key)
-  const place = subjectOf(environment, stage, key)
+  const subject = subjectOf(environment, stage, key)
   try {
-    const identity = readIdentity(environment, stage, key, value, place)
+    const identity = readIdentity(environment, stage, key, value, subject)
     const { docid } = identity
     if (view.headOf(collection, identity) === undefined)
-      findings.add('identity_without_head', place, `it leads to document ${docid}, which is not there`)
+      findings.add('identity_without_head', subject, `it leads to document ${docid}, which is not there`)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    findings.add('identity_without_head', place, error.detail)
+    findings.add('identity_without_head', subject, error.detail)
   }
 }
 
-function readIdentity(environment: Environment, stage: IdentityTable, key: Buffer, value: Buffer, place: string): Identity {
-  if (stage === 'identities') return decodeIdentity(value, () => place)
+function readIdentity(environment: Environment, stage: IdentityTable, key: Buffer, value: Buffer, subject: string): Identity {
+  if (stage === 'identities') return decodeIdentity(value, () => subject)
   const seal = environment.seals.of(collectionOfKey(key))
-  if (seal === undefined) throw new CorruptRecord(place, 'sealed, in a collection that is not')
+  if (seal === undefined) throw new CorruptRecord(subject, 'sealed, in a collection that is not')
   return openIdentity(seal, key, value)
 }
 
 /** @param tally undefined: it was lost during the walk */
 function checkCounters({ environment, findings }: Compared, collection: number, tally: Tally | undefined, docidMax: number): void {
-  const place = `collection ${collection}`
+  const subject = `collection ${collection}`
   try {
     const stored = readCollectionCounters(environment, collection)
     if (docidMax >= stored.nextDocid)
-      findings.add('counters_differ', `${place}, nextDocid`, `${stored.nextDocid}, and document ${docidMax} is there`)
+      findings.add('counters_differ', `${subject}, nextDocid`, `${stored.nextDocid}, and document ${docidMax} is there`)
     if (tally?.isComplete !== true) return
     for (const field of TALLIED) {
       const counted = tally.counted[field]
-      if (stored[field] !== counted) findings.add('counters_differ', `${place}, ${field}`, `${stored[field]} noted, ${counted} counted`)
+      if (stored[field] !== counted) findings.add('counters_differ', `${subject}, ${field}`, `${stored[field]} noted, ${counted} counted`)
     }
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    findings.add('counters_differ', place, error.detail)
+    findings.add('counters_differ', subject, error.detail)
   }
 }
 

@@ -138,13 +138,13 @@ function resealRow(
 }
 
 /** Reseals a record under the same row key. */
-function resealRecord(table: Table, seal: CollectionSeal, place: SealedAddress, key: Buffer, record: Buffer): Outcome {
+function resealRecord(table: Table, seal: CollectionSeal, address: SealedAddress, key: Buffer, record: Buffer): Outcome {
   if (keyIdOf(record) === seal.writtenForm) return 'skipped'
-  const name = (): string => `${place.kind} ${key.toString('hex')}`
+  const name = (): string => `${address.kind} ${key.toString('hex')}`
   // A damaged record must not get a seal that declares it intact.
-  if (keyIdOf(record) === CLEAR) checkRecord(record, place.clearBytes, name)
-  const clear = keyIdOf(record) === CLEAR ? record : seal.open(place, record, name)
-  table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(place, clear))
+  if (keyIdOf(record) === CLEAR) checkRecord(record, address.clearBytes, name)
+  const clear = keyIdOf(record) === CLEAR ? record : seal.open(address, record, name)
+  table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(address, clear))
   return 'resealed'
 }
 

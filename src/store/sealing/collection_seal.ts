@@ -1,7 +1,7 @@
 /**
  * The sealing of one collection: its keys, which are derived from the master keys and the collection's salt,
- * and the sealed places of its records. The salt is deleted with the collection; without it, nothing that was
- * sealed can be opened.
+ * and the addresses of its sealed records. The salt is deleted with the collection; without it, nothing that
+ * was sealed can be opened.
  *
  * `forms` are the key ids under which rows may be stored (0: plaintext). A look-up by text tries each of
  * them. The layout of the row: docs/formats/truth-env.md. Any thread reads it; only `apply` and the rotation
@@ -154,8 +154,8 @@ export class CollectionSeal {
 }
 
 /**
- * The sealed place of a document's state. It is the same in heads and revisions, because a head becomes a
- * revision unchanged. The sealed text says which state it is.
+ * The address under which a document's state is sealed. It is the same in heads and revisions, because a head
+ * becomes a revision unchanged. The sealed text says which state it is.
  */
 export function stateAddress(collection: number, docid: number): SealedAddress {
   return { kind: 'state', key: documentKey(collection, docid), clearBytes: 8 }

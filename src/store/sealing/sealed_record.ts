@@ -46,7 +46,7 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, addre
  * The record as it was before it was sealed, with a correct checksum.
  * @param key undefined: no key with the record's key id is known
  * @param space receives the record if it is large enough; the record is then valid until the space is reused
- * @throws CorruptRecord if the record is damaged, or was sealed for another place or with another key
+ * @throws CorruptRecord if the record is damaged, or was sealed for another address or with another key
  */
 export function openWith(
   keyring: Keyring,

@@ -101,9 +101,9 @@ function descriptionOf({ description, output }: Operation, { method }: HttpRoute
   return `${said}${method === 'DELETE' ? ' Parameters may stand in a JSON body as well.' : ''}${answer}`
 }
 
-function parameter(name: string, schema: Schema, place: 'path' | 'query', required: boolean, components: SchemaComponents): JsonObject {
+function parameter(name: string, schema: Schema, part: 'path' | 'query', required: boolean, components: SchemaComponents): JsonObject {
   const { description, ...value } = components.copy(schema.type === 'object' ? jsonText(schema) : schema, false)
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: value }
+  return { name, in: part, required, ...(description === undefined ? {} : { description }), schema: value }
 }
 
 /**

@@ -20,7 +20,7 @@ export interface LaneChoreParts extends LaneWork {
   readonly purgeRowsMax: () => number
   /** Whether a full index build is running. */
   readonly isIndexBuilding: () => boolean
-  /** Receives the number of damaged places found by the comparison so far. */
+  /** Receives the number of findings of the comparison so far. */
   readonly onFindings: (count: number) => void
   /** Called when the process must not continue. */
   readonly onFatal: (reason: string) => void

@@ -77,7 +77,7 @@ function storeSlice(
       if (decision.added) added++
       else updated++
     } catch (error) {
-      errors.push({ place: isSealed ? 'a document' : document.key, text: refusalText(transaction, error) })
+      errors.push({ subject: isSealed ? 'a document' : document.key, text: refusalText(transaction, error) })
       failed++
     }
   }

@@ -289,12 +289,12 @@ class CommitQueue implements WriteLane, SpaceListener {
     const finished: Pending[] = []
     const again: Pending[] = []
     const { isFull, rowsMax } = this.#options.space
-    let room = isFull ? FULL_DISK_GROUP_DOCUMENTS : GROUP_DOCUMENTS_MAX
+    let budget = isFull ? FULL_DISK_GROUP_DOCUMENTS : GROUP_DOCUMENTS_MAX
     let taken = 0
     this.#transaction = transaction
     for (const pending of this.#queue) {
-      if (room <= 0) break
-      room -= pending.work.weight
+      if (budget <= 0) break
+      budget -= pending.work.weight
       taken++
       const before = effects.queued.length
       transaction.author = { origin: pending.work.origin ?? 'request', actor: pending.actor === '' ? null : pending.actor }

@@ -93,11 +93,11 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
       documents.push(prepareItem(lane, rules, item, chunk.keepTimes))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      errors.push({ place: `documents[${first + index}]`, text: error.message })
+      errors.push({ subject: `documents[${first + index}]`, text: error.message })
     }
   })
   const failed = errors.length + lost
-  if (lost > 0) errors.push({ place: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
+  if (lost > 0) errors.push({ subject: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
   return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
 }
 

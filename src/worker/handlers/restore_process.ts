@@ -1,13 +1,13 @@
-/** Runs src/restore_check.ts over a copied store and waits for it to exit. The long lane. */
+/** Runs src/restore_preparation.ts over a copied store and waits for it to exit. The long lane. */
 import { fork } from 'node:child_process'
 import type { Config } from '../../config/config.js'
 import { programPath } from '../../installation.js'
 import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits/backup.js'
 
-const PROGRAM = programPath('restore_check')
+const PROGRAM = programPath('restore_preparation')
 
 /** The message of the parent. */
-export interface RestoreCheck {
+export interface RestorePreparation {
   readonly config: Config
   /** Path of the generation, which already contains truth.mdb. */
   readonly path: string
@@ -31,9 +31,9 @@ export async function prepareStore(config: Config, path: string, request: { shou
       child.once('error', reject)
       child.once('exit', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
     })
-    child.send({ config, path } satisfies RestoreCheck)
+    child.send({ config, path } satisfies RestorePreparation)
     const failure = await end
-    if (failure !== null) throw new Error(reason === '' ? `the check of the store ended by ${failure}` : reason)
+    if (failure !== null) throw new Error(reason === '' ? `the preparation of the store ended by ${failure}` : reason)
   } finally {
     clearInterval(watch)
   }

@@ -34,7 +34,7 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: R
       if (total % FTS_POLL_RESULTS === 0 && request.shouldStop()) throw serviceError('deadline')
     }
     if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${total} revisions of together ${bytes} bytes`)
-    const out = lane.out.begin().room(bytes)
+    const out = lane.out.begin().reserve(bytes)
     out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
     let separator = ''
     for (const state of revisionsOf(view, head)) {

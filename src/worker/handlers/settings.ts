@@ -139,8 +139,8 @@ function changeStopWords(kind: 'addStopWords' | 'deleteStopWords') {
 function listCuration(lane: LaneContext, { collection, id }: InputOf<typeof listCurationRow>): Answer {
   return lane.store.read((view) => {
     if (id !== undefined && id !== '') return json(findRule(view, collection, id))
-    const places = collection === undefined || collection === '' ? view.collections() : [view.collection(collection)]
-    const rules = places.flatMap((location) => (location === undefined ? [] : rulesOf(view, location.id)))
+    const collections = collection === undefined || collection === '' ? view.collections() : [view.collection(collection)]
+    const rules = collections.flatMap((each) => (each === undefined ? [] : rulesOf(view, each.id)))
     return json({ rules, total: rules.length, collection: collection ?? '' })
   })
 }

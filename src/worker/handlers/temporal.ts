@@ -58,7 +58,7 @@ function hot(lane: LaneContext, input: InputOf<typeof hotRow>, request: RequestC
     const found = collection === undefined ? [] : hottest(view, collection.id, topN, input.since ?? 0, request)
     const bytes = found.reduce((sum, { head }) => sum + head.bodyRawBytes + head.json.length + 128, 0)
     if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${found.length} documents of together ${bytes} bytes`)
-    const out = lane.out.begin().room(bytes)
+    const out = lane.out.begin().reserve(bytes)
     out.utf8(`{"collection":${JSON.stringify(input.collection)},"entries":[`)
     found.forEach(({ head, count, second }, index) => {
       const { key, lang } = textOfHead(head)

@@ -20,7 +20,7 @@ import { createChunker } from '../../engine/chunker.js'
 import { openDocuments } from '../../engine/document_reader.js'
 import { openSharedBodies } from '../../engine/shared_bodies.js'
 import { vectorCacheOf } from '../request/vector_cache.js'
-import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/native_engine.js'
+import { checkTruth, openEngine, reserveLmdbLineBuffer } from '../../engine/native_engine.js'
 import { openVectorEngine } from '../../engine/vector_engine.js'
 import type { Analyzer } from '../../engine/types.js'
 import type { VectorTuning } from '../../engine/vector_types.js'
@@ -93,7 +93,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
  * @throws Error that states what is damaged and what to do
  */
 function prepareTruth(generation: string, isReadOnly: boolean): void {
-  makeRoomForLmdbLines()
+  reserveLmdbLineBuffer()
   const path = join(generation, TRUTH_FILE)
   // A file that LMDB cannot open ends the process inside lmdb-js (3.5.6).
   for (const name of [path, `${path}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))

@@ -150,6 +150,6 @@ export function wanted(locations: Locations, object: BodyObject): WantedObject {
   const { id, hash, location } = object
   const bucket = locations.get(location)
   if (bucket === undefined && location !== MEMORY_LOCATION)
-    throw new CorruptRecord(`place ${location} in an object store`, "its credentials can't be opened: set them again")
+    throw new CorruptRecord(`location ${location} in an object store`, "its credentials can't be opened: set them again")
   return { id, hash, key: keyOfObject(object), location: bucket }
 }

@@ -1,9 +1,8 @@
 /** A client of the surface, and the edits that install the surface in a scratch copy of the server. */
 import { connect, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { Edit } from '../scratch_copy.js'
 import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
-import { SOCKET_VARIABLE, THREAD_VARIABLE } from './index.js'
+import { SOCKET_VARIABLE } from './index.js'
 
 /** The one line in the list of surfaces, and its import. */
 export const SURFACE_EDITS: readonly Edit[] = [
@@ -18,7 +17,7 @@ export const SURFACE_EDITS: readonly Edit[] = [
 
 /** @param path of the socket */
 export function surfaceEnv(path: string): Readonly<Record<string, string>> {
-  return { [THREAD_VARIABLE]: fileURLToPath(new URL('./thread.js', import.meta.url)), [SOCKET_VARIABLE]: path }
+  return { [SOCKET_VARIABLE]: path }
 }
 
 /** Whether a surface listens on the socket. */

@@ -81,9 +81,9 @@ void CommonestTerms::advance(Group& group, BestCommonTerms& best, uint32_t& step
     return a.df() != b.df() ? a.df() < b.df() : a.left() > b.left();
   });
   const std::string text = next->text();
-  const auto place = std::lower_bound(group.seen.begin(), group.seen.end(), text);
-  if (place == group.seen.end() || *place != text) {
-    group.seen.insert(place, text);
+  const auto found = std::lower_bound(group.seen.begin(), group.seen.end(), text);
+  if (found == group.seen.end() || *found != text) {
+    group.seen.insert(found, text);
     uint64_t df = 0;
     for (const CommonTerms& list : group.lists) df += &list == &*next ? list.df() : list.df_of(text, steps);
     best.add({text, group.number, df});

@@ -43,7 +43,7 @@ bool SetChange::put(uint32_t docid, uint64_t lsn, uint32_t chunks, Bytes vectors
   const uint32_t slotBegin = next_->slots;
   const size_t rowBytes = next_->dims * sizeof(float);
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    const BlockRef& block = room_for_row();
+    const BlockRef& block = block_for_row();
     const std::span<float> row = block.full->space(block.count, next_->dims);
     std::memcpy(row.data(), vectors.data() + chunk * rowBytes, rowBytes);
     block.codes->write(block.count, {docid, static_cast<uint16_t>(chunk), static_cast<uint16_t>(chunks), lsn}, row);
@@ -87,7 +87,7 @@ void SetChange::remove(uint32_t docid) {
 
 void SetChange::publish() noexcept { set_.publish(next_); }
 
-BlockRef& SetChange::room_for_row() {
+BlockRef& SetChange::block_for_row() {
   if (next_->blocks.empty() || next_->blocks.back().count == kBlockSlots) {
     const uint32_t capacity = next_->blocks.empty() ? kFirstBlockSlots : kBlockSlots;
     next_->blocks.push_back(

@@ -73,7 +73,7 @@ class SetChange {
   [[nodiscard]] std::shared_ptr<const SetView> finish() noexcept { return std::move(next_); }
 
  private:
-  [[nodiscard]] BlockRef& room_for_row();
+  [[nodiscard]] BlockRef& block_for_row();
   [[nodiscard]] BlockBits& edit_live(uint32_t block);
   void count_row(const CodedVector& coded) noexcept;
 

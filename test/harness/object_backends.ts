@@ -13,7 +13,7 @@ import type { View } from '../../src/store/view.js'
 
 const INSTANCE = Buffer.alloc(8, 7)
 
-export class ObjectPlaces implements ObjectSource {
+export class ObjectBackends implements ObjectSource {
   readonly #memory = new Map<string, Buffer>()
   readonly #stored = new Map<string, Buffer>()
   readonly #fetched = new Set<string>()

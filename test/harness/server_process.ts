@@ -1,8 +1,8 @@
 /**
- * A harness server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and
+ * A server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and
  * a check whether the process is still alive.
  */
-import { startServer, type Server } from '../harness/server.js'
+import { startServer, type Server } from './server.js'
 import { HttpClient, NoAnswer } from './http_client.js'
 
 /** Time limit for the index to catch up after the ready line. */

@@ -1,7 +1,7 @@
 /** Requests of the embedding tests to a server. */
 import assert from 'node:assert/strict'
-import type { EmbeddingServer } from '../harness/embedding_server.js'
-import type { Server } from '../harness/server.js'
+import type { EmbeddingServer } from './embedding_server.js'
+import type { Server } from './server.js'
 
 export interface VectorStats {
   readonly enabled: boolean

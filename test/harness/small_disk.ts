@@ -34,8 +34,8 @@ export class SmallDisk {
   fill(freeBytes: number): void {
     const file = openSync(this.#ballast, 'a')
     try {
-      for (let room = this.#free() - freeBytes; room >= 4096; room = this.#free() - freeBytes)
-        writeSync(file, PIECE, 0, Math.min(room, PIECE.length))
+      for (let remaining = this.#free() - freeBytes; remaining >= 4096; remaining = this.#free() - freeBytes)
+        writeSync(file, PIECE, 0, Math.min(remaining, PIECE.length))
     } finally {
       closeSync(file)
     }

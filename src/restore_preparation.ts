@@ -11,14 +11,14 @@ import { analysisVersion } from './domain/documents/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
-import { checkTruth, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
+import { checkTruth, openEngine, reserveLmdbLineBuffer } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits/backup.js'
 import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/settings/collection_settings.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
-import type { RestoreCheck } from './worker/handlers/restore_process.js'
+import type { RestorePreparation } from './worker/handlers/restore_process.js'
 import { ObjectFetching } from './worker/background/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
@@ -31,8 +31,8 @@ import { claimClockNote } from './telemetry/log.js'
 import { beginSealing, keyringOf } from './worker/lane/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/lane/vector_index.js'
 
-process.once('message', (check: RestoreCheck) => {
-  prepare(check).then(
+process.once('message', (preparation: RestorePreparation) => {
+  prepare(preparation).then(
     () => process.exit(0),
     (error: unknown) => {
       process.send?.(reasonOf(error), undefined, undefined, () => process.exit(1))
@@ -47,10 +47,10 @@ function reasonOf(error: unknown): string {
 
 process.once('disconnect', () => process.exit(1))
 
-async function prepare({ config, path }: RestoreCheck): Promise<void> {
+async function prepare({ config, path }: RestorePreparation): Promise<void> {
   // The server that has started this process logs it.
   claimClockNote()
-  makeRoomForLmdbLines()
+  reserveLmdbLineBuffer()
   const engine = openEngine()
   const keyring = keyringOf(config, engine)
   checkTruth(join(path, TRUTH_FILE))

@@ -1,10 +1,10 @@
 /**
- * The client of the contract tests of documents: requests by operation, with the answers as values. Each test
+ * A client for tests of documents: requests by operation, with the answers as values. Each test
  * file has one server; tests are separated by collection.
  */
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
+import { startServer, type Server, type ServerOptions, type TestResponse } from './server.js'
 
 export interface DocumentJson {
   readonly id: string
