@@ -9,7 +9,7 @@ import { log, logsJson, print } from './telemetry/log.js'
 
 const EXPOSED = [
   'access control is off and the server listens beyond this machine:',
-  'whoever reaches the port reads and writes everything.',
+  'every client that reaches the port can read and write everything.',
   'To keep it to this machine: --http-addr 127.0.0.1:11023',
 ]
 

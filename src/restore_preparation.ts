@@ -77,7 +77,7 @@ function requireKeys(environment: Environment): void {
     sealing.beginSealing(environment)
   } catch (error) {
     if (!(error instanceof sealing.SealingRefused)) throw error
-    throw new Error(`not to be opened: ${error.message}`, { cause: error })
+    throw new Error(`unreadable: ${error.message}`, { cause: error })
   }
 }
 

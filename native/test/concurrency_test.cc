@@ -135,7 +135,7 @@ TEST(Merging, WritesBesideForcedMergesNeverLeaveMoreSegmentsThanTheBound) {
   EXPECT_EQ(engine.stats().documents, 6 * kRounds);
 }
 
-TEST(Merging, WhatAMergeOrADropReplacedIsFreedWithoutAnotherWrite) {
+TEST(Merging, SegmentsReplacedByAMergeOrADropAreFreedWithoutAnotherWrite) {
   test::Generator generator(test::seed());
   for (uint32_t round = 0; round < 20; ++round) {
     Engine engine;

@@ -219,7 +219,7 @@ TEST_F(RefusedStorage, AfterAMergeWhoseManifestWasRefusedItsSourcesAreDeletedWit
   history.expect_equal(engine, 10);
 }
 
-TEST_F(RefusedStorage, ACommitUnderWayHoldsUpNobodyWhoAsksHowSegmentsLie) {
+TEST_F(RefusedStorage, ReadersOfSegmentStatisticsDoNotWaitForACommit) {
   SegmentRef segment;
   SegmentStore* asked = nullptr;
   bool isAnswered = false;

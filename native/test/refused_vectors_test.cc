@@ -138,7 +138,7 @@ TEST_F(RefusedVectors, FilesThatCouldNotBeRemovedAreRemovedLater) {
   expect_found(engine);
 }
 
-TEST_F(RefusedVectors, AFolderThatCouldNotBeOpenedIsBegunAnewLater) {
+TEST_F(RefusedVectors, AFolderThatCouldNotBeOpenedIsCreatedAgainLater) {
   const std::vector<EpochSpan> history = {{Epoch{1}, 10}};
   {
     VectorEngine engine;

@@ -57,7 +57,7 @@ TEST(SharedBodies, EmptyRecordsCountAgainstTheBound) {
   EXPECT_TRUE(bodies.get(id_of(1))->empty());
 }
 
-TEST(SharedBodies, AKeptRecordReplacesTheOneBeforeInFull) {
+TEST(SharedBodies, AKeptRecordReplacesItsPredecessorAndFreesItsBytes) {
   SharedBodies bodies;
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(1), kSharedBytes));
   ASSERT_TRUE(bodies.keep(id_of(1), record_of(2), kSharedBytes)) << "its predecessor frees capacity";
@@ -67,7 +67,7 @@ TEST(SharedBodies, AKeptRecordReplacesTheOneBeforeInFull) {
   EXPECT_EQ(bodies.stats().kept, 1U);
 }
 
-TEST(SharedBodies, OfWhatIsCachedTheLeastRecentlyUsedGoesFirst) {
+TEST(SharedBodies, TheLeastRecentlyUsedCachedRecordIsEvictedFirst) {
   SharedBodies bodies;
   for (uint32_t number = 0; number < 4; ++number) bodies.cache(id_of(number), record_of(static_cast<uint8_t>(number)), 4 * kSharedBytes);
   EXPECT_EQ(value_of(bodies, 0), 0);
@@ -96,7 +96,7 @@ TEST(SharedBodies, ARecordOfMoreThanHalfTheBoundIsNotCachedAndItsPredecessorIsGo
   EXPECT_EQ(bodies.stats().cachedBytes, 0U);
 }
 
-TEST(SharedBodies, ACachedRecordReplacesTheOneBeforeAndIsTheLastToGo) {
+TEST(SharedBodies, ACachedRecordReplacesItsPredecessorAndIsEvictedLast) {
   SharedBodies bodies;
   for (uint32_t number = 0; number < 2; ++number) bodies.cache(id_of(number), record_of(1), 2 * kSharedBytes);
   bodies.cache(id_of(0), record_of(2), 2 * kSharedBytes);
@@ -106,7 +106,7 @@ TEST(SharedBodies, ACachedRecordReplacesTheOneBeforeAndIsTheLastToGo) {
   EXPECT_EQ(value_of(bodies, 1), -1);
 }
 
-TEST(SharedBodies, UnderOneIdWhatIsKeptWins) {
+TEST(SharedBodies, AKeptRecordReplacesACachedOneOfTheSameId) {
   SharedBodies bodies;
   bodies.cache(id_of(1), record_of(1), kLargeBytes);
   EXPECT_FALSE(bodies.keep(id_of(1), record_of(2), 1));
@@ -121,7 +121,7 @@ TEST(SharedBodies, UnderOneIdWhatIsKeptWins) {
   EXPECT_FALSE(bodies.has(id_of(1)));
 }
 
-TEST(SharedBodies, ClearForgetsWhatIsKeptAndLeavesWhatIsCached) {
+TEST(SharedBodies, ClearRemovesKeptRecordsOnly) {
   SharedBodies bodies;
   for (uint32_t number = 0; number < 10; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kLargeBytes));
   bodies.cache(id_of(10), record_of(2), kLargeBytes);
@@ -133,7 +133,7 @@ TEST(SharedBodies, ClearForgetsWhatIsKeptAndLeavesWhatIsCached) {
   EXPECT_TRUE(bodies.keep(id_of(0), record_of(3), kSharedBytes)) << "the whole capacity is free again";
 }
 
-TEST(SharedBodies, AReaderKeepsItsBytesWhateverBecomesOfTheId) {
+TEST(SharedBodies, BytesOfAReaderOutliveTheRecord) {
   SharedBodies bodies;
   for (uint32_t number = 1; number <= 3; ++number) ASSERT_TRUE(bodies.keep(id_of(number), record_of(1), kLargeBytes));
   bodies.cache(id_of(4), record_of(1), 2 * kSharedBytes);

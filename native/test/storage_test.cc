@@ -239,7 +239,7 @@ TEST_P(Stored, LeftoversOfAnInterruptedWriteAreSweptAtTheNextStart) {
   EXPECT_EQ(keys(), 0U);
 }
 
-TEST_P(Stored, ChunksOfMergedSegmentsAreDeletedOnceNobodyReadsThem) {
+TEST_P(Stored, ChunksOfMergedSegmentsAreDeletedOnceTheyHaveNoReader) {
   OpenedIndex opened;
   const std::unique_ptr<Engine> engine = open(opened);
   engine->end_rebuild();

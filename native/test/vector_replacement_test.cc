@@ -52,7 +52,7 @@ class VectorReplacement : public testing::Test {
   Replaceable<VectorEngine> engines_;
 };
 
-TEST_F(VectorReplacement, TheNextEngineIsSeenFromItsAdoptionOn) {
+TEST_F(VectorReplacement, TheNextEngineIsUsedFromItsAdoptionOn) {
   ASSERT_FALSE(engines_.adopt_next());
   give(*open_next(), kDocuments, 1);
   EXPECT_EQ(documents_of(*engines_.current()), 3U);
@@ -71,7 +71,7 @@ TEST_F(VectorReplacement, ACallKeepsTheEngineThatItBeganWith) {
   EXPECT_EQ(documents_of(*before), 3U);
 }
 
-TEST_F(VectorReplacement, WhatIsDroppedIsNeverSeenAndItsDirectoryMayBeOpenedAgain) {
+TEST_F(VectorReplacement, ADroppedEngineIsNeverUsedAndItsDirectoryMayBeOpenedAgain) {
   {
     const std::shared_ptr<VectorEngine> next = open_next();
     give(*next, kDocuments, 1);
@@ -85,7 +85,7 @@ TEST_F(VectorReplacement, WhatIsDroppedIsNeverSeenAndItsDirectoryMayBeOpenedAgai
   EXPECT_EQ(docids_of(ask(*engines_.current(), vector_request(1, axis(5), 1))), std::vector<uint32_t>{5});
 }
 
-TEST_F(VectorReplacement, AnotherNextTakesThePlaceOfOneThatWasNotAdopted) {
+TEST_F(VectorReplacement, ALaterNextEngineReplacesOneThatWasNotAdopted) {
   give(*open_next(), kDocuments, 1);
   auto other = std::make_shared<VectorEngine>();
   give(*other, 7, 1);
@@ -112,30 +112,30 @@ class VectorHistory : public testing::Test {
   ScratchDirectory directory_;
 };
 
-using Told = std::pair<uint32_t, size_t>;
+using Outcome = std::pair<uint32_t, size_t>;
 
-TEST_F(VectorHistory, WhatWasStoredInTheSameEpochIsThere) {
-  EXPECT_EQ(life({{kFirst, 0}}, kDocuments, 1), Told(0, 0));
-  EXPECT_EQ(life({{kFirst, 100}}), Told(kDocuments, 0));
+TEST_F(VectorHistory, VectorsStoredInTheSameEpochAreLoaded) {
+  EXPECT_EQ(life({{kFirst, 0}}, kDocuments, 1), Outcome(0, 0));
+  EXPECT_EQ(life({{kFirst, 100}}), Outcome(kDocuments, 0));
 }
 
-TEST_F(VectorHistory, WhatIsNewerThanTheEndOfItsEpochIsGoneForGood) {
+TEST_F(VectorHistory, VectorsNewerThanTheEndOfTheirEpochAreDiscarded) {
   (void)life({{kFirst, 0}}, kDocuments, 1);
   (void)life({{kFirst, 100}}, kDocuments, 101);
   // The store has lost LSN 150 and the following ones; they are assigned again in the second epoch. A group
   // that contains a newer LSN is discarded as a whole.
   EXPECT_EQ(life({{kFirst, 149}, {kSecond, 149}}).first, kDocuments);
-  EXPECT_EQ(life({{kFirst, 149}, {kSecond, 500}}), Told(kDocuments, 0));
+  EXPECT_EQ(life({{kFirst, 149}, {kSecond, 500}}), Outcome(kDocuments, 0));
 }
 
-TEST_F(VectorHistory, FilesOfAnotherHistoryAreNotBelieved) {
+TEST_F(VectorHistory, FilesOfAnotherHistoryAreIgnored) {
   (void)life({{kFirst, 0}}, kDocuments, 1);
-  const Told told = life({{kSecond, 1000}});
-  EXPECT_EQ(told.first, 0U);
-  EXPECT_GT(told.second, 0U);
+  const Outcome outcome = life({{kSecond, 1000}});
+  EXPECT_EQ(outcome.first, 0U);
+  EXPECT_GT(outcome.second, 0U);
 }
 
-TEST_F(VectorHistory, FilesWithoutASoundMarkAreNotBelieved) {
+TEST_F(VectorHistory, FilesWithoutAValidMarkAreIgnored) {
   for (const char* mark : {"", "MVE1", "MVE1................1234"}) {
     (void)life({{kFirst, 0}}, kDocuments, 1);
     std::ofstream(path() + "/EPOCH", std::ios::trunc) << mark;

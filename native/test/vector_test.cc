@@ -243,7 +243,7 @@ TEST(VectorEngine, ListsFindManyInSmallSetsAndByMetricsThatKnowLengths) {
   }
 }
 
-TEST(VectorEngine, ASetWithManyDeadIsWrittenAnew) {
+TEST(VectorEngine, ASetWithManyDeadVectorsIsRewritten) {
   VectorEngine engine;
   VectorSource source(4, kDims);
   Vectors vectors = draw(source, 3000);

@@ -40,7 +40,7 @@ function numbers(...values: readonly number[]): Buffer {
 export function askInstance(open: Instance, query: Uint8Array): void {
   if (open.asked === query) return
   write(open.exports, [], query, NOTHING)
-  if (open.exports.highlight_query(query.length) === 0) throw new Error('the highlighter refused its question')
+  if (open.exports.highlight_query(query.length) === 0) throw new Error('the highlighter rejected the query')
   open.asked = query
 }
 

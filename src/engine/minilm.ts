@@ -74,7 +74,7 @@ export async function loadMinilm(folder = join(projectFolder(), 'models', 'minil
       attention_mask: tensor(new BigInt64Array(ids.length).fill(1n)),
       token_type_ids: tensor(new BigInt64Array(ids.length)),
     })
-    if (states?.data.length !== ids.length * DIMENSIONS) throw new Error('minilm answered in another shape than expected')
+    if (states?.data.length !== ids.length * DIMENSIONS) throw new Error('minilm: unexpected output shape')
     pool(states.data, vector)
   }
 

@@ -26,7 +26,7 @@ const configFields = {
         region: optional(Type.String()),
         accessKey: optional(Type.String()),
         secretKey: optional(
-          Type.String({ description: 'Never returned; `secretKeySet` tells whether it is set. Empty: the stored key is kept.' }),
+          Type.String({ description: 'Never returned; `secretKeySet` shows whether it is set. Empty: the stored key is kept.' }),
         ),
         prefix: optional(Type.String()),
         useTLS: optional(Type.Boolean({ default: false })),
@@ -79,7 +79,7 @@ const configFields = {
       {
         url: optional(Type.String()),
         apiKey: optional(
-          Type.String({ description: 'Never returned; `apiKeySet` tells whether it is set. Empty: the stored key is kept.' }),
+          Type.String({ description: 'Never returned; `apiKeySet` shows whether it is set. Empty: the stored key is kept.' }),
         ),
       },
       { description: 'An external content-management system. Alias: `wordpress`.' },

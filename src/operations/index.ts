@@ -92,7 +92,7 @@ export function checked(rows: readonly Operation[]): readonly Operation[] {
       if (routes.has(route)) throw new Error(`two operations answer ${route}`)
       routes.add(route)
     }
-    if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, where no store is`)
+    if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, which has no store`)
     if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy' && row.cost !== 'long')
       throw new Error(`operation ${row.name} writes on a read lane`)
     if (row.effect === 'write' && row.audit === null) throw new Error(`operation ${row.name} writes without a name in the audit log`)

@@ -26,7 +26,7 @@ export function parseListing(xml: string): ListedPage {
   const objects = [...xml.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)].map(([, object = '']) => {
     const key = isEncoded ? decodeURIComponent(elementOf(object, 'Key').replaceAll('+', ' ')) : elementOf(object, 'Key')
     const bytes = Number(elementOf(object, 'Size'))
-    if (key === '' || !Number.isSafeInteger(bytes)) throw new Error('the object store listed something that is no object')
+    if (key === '' || !Number.isSafeInteger(bytes)) throw new Error("invalid entry in the object store's listing")
     return { key, bytes }
   })
   const next = elementOf(xml, 'NextContinuationToken')

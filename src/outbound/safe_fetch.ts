@@ -109,7 +109,7 @@ export class Outbound {
       }
       discard(answer.body)
       if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`)
-      if (!URL.canParse(headers.location, url.href)) throw new OutboundRefused('a redirect to no URL')
+      if (!URL.canParse(headers.location, url.href)) throw new OutboundRefused('redirect location is not a valid URL')
       const target = checkUrl(new URL(headers.location, url.href).href, this.policy)
       next = redirected(next, answer.statusCode, target.origin !== url.origin)
       url = target

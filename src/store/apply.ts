@@ -124,7 +124,7 @@ export class WriteTransaction implements ApplyTarget {
     if (docid === 0) return
     const { nextDocid } = this.counters(collection)
     const isTaken = kind === 'put' && docid >= nextDocid && this.environment.heads.doesExist(documentKey(collection, docid))
-    if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} is there, and is to be the next`)
+    if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} exists, but is the next number`)
   }
 
   /**

@@ -65,7 +65,7 @@ export function openDataDirectory(configured: string, onlyReads = false): DataDi
   if (obstacle === undefined) makeDirectory(path)
   else if (!onlyReads) throw new LayoutError(`${path} can't be written (${obstacle}); --mode read (SVC_MODE=read) serves what is there`)
   const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type >>> 0)
-  if (network !== undefined) throw new LayoutError(`${path} lies on ${network}; the data directory must be on a local file system`)
+  if (network !== undefined) throw new LayoutError(`${path} is on ${network}; the data directory must be on a local file system`)
   if (obstacle === undefined) makeDirectory(join(path, 'backups'))
   const generation = readCurrent(path) ?? beginFirstGeneration(path, obstacle)
   const generationPath = join(path, generation)

@@ -13,5 +13,5 @@ export function noteDamage(error: unknown): void {
   if (!(error instanceof CorruptRecord)) throw error
   if (noted.has(error.record) || noted.size >= NOTED_DAMAGE_MAX) return
   noted.add(error.record)
-  log.error('a damaged record is passed over', { reason: error })
+  log.error('skipped a damaged record', { reason: error })
 }

@@ -99,6 +99,6 @@ function requireLeads(view: View, rowKey: Buffer, value: Buffer, name: () => str
   const isOwn = lowerCaseForms(identity.key).some((key) =>
     lowerCaseForms(identity.lang).some((lang) => identityRowKey(collection, key, lang).equals(rowKey)),
   )
-  if (!isOwn) throw new CorruptRecord(name(), 'it is of another key')
+  if (!isOwn) throw new CorruptRecord(name(), 'belongs to another key')
   if (view.headOf(collection, identity) === undefined) throw new CorruptRecord(name(), 'it leads to no document')
 }

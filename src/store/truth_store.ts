@@ -236,7 +236,7 @@ export function unixSeconds(): number {
   const clamped = Math.min(Math.max(now, 0), UNIX_SECONDS_MAX)
   if (clamped !== now && !isClockNoted) {
     isClockNoted = true
-    if (claimClockNote()) log.warn('the clock is before 1970 or after 2106: times are stored as the nearest that can be')
+    if (claimClockNote()) log.warn('the clock is before 1970 or after 2106: times are stored as the nearest valid value')
   }
   return clamped
 }

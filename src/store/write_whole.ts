@@ -28,5 +28,5 @@ function placeAfter(at: number | null, done: number): number | null {
 /** Every call must write at least one byte, so the number of calls is at most the number of bytes. */
 function taken(written: number, wanted: number): number {
   if (written > 0) return written
-  throw Object.assign(new Error(`ENOSPC: a write took none of ${wanted} bytes`), { code: 'ENOSPC' })
+  throw Object.assign(new Error(`ENOSPC: a write accepted none of ${wanted} bytes`), { code: 'ENOSPC' })
 }

@@ -52,7 +52,7 @@ function probe(config: Config): Persistence {
   if (ephemeral)
     warnings.push({
       code: 'ephemeral_filesystem',
-      detail: `${path} lies on ${filesystem}, which does not outlive its machine or container`,
+      detail: `${path} is on ${filesystem}, which does not outlive its machine or container`,
     })
   if (freeBytes < FREE_BYTES_WARNING) warnings.push({ code: 'low_space', detail: `${freeBytes} bytes are free` })
   if (config.durability === 'async') warnings.push({ code: 'async_durability', detail: 'a power cut can lose acknowledged writes' })

@@ -63,30 +63,30 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   late_frames: 'Answers of lanes that came after their request had ended.',
   body_bytes_received: 'Bytes of request bodies.',
   answer_bytes_sent: 'Bytes of answers.',
-  lane_internal_errors: 'Requests that failed for a reason of ours.',
-  bodies_moved: 'Bodies that were moved to where the configuration of their collection says.',
-  objects_swept: 'Objects in object stores that nothing referred to any more, removed.',
+  lane_internal_errors: 'Requests that failed with an internal error.',
+  bodies_moved: 'Bodies that were moved to the location that their collection configures.',
+  objects_swept: 'Unreferenced objects removed from object stores.',
   store_comparisons: 'How often the whole store was compared with itself.',
-  binlog_consumers_lost: 'Consumers of the binlog that were too far behind and begin anew.',
+  binlog_consumers_lost: 'Consumers of the binlog that were too far behind and continue with the last entry.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
-  embedding_requests_failed: 'Those of them that had no answer, or one that says to try again.',
-  embedding_requests_refused: 'Those of them that were refused, or whose answer could not be used.',
-  documents_embedded: 'Documents whose vectors were made.',
+  embedding_requests_failed: 'Requests to embedding providers without an answer, or with one that asks for a retry.',
+  embedding_requests_refused: 'Requests to embedding providers that were refused, or whose answer could not be used.',
+  documents_embedded: 'Documents that were embedded.',
   documents_not_embedded: 'Documents that the provider would not embed, or that could not be read.',
   texts_embedded: 'Texts of documents that a provider has embedded.',
-  chunks_not_embedded_again: 'Chunks of documents that kept the vectors that they had.',
+  chunks_not_embedded_again: 'Unchanged chunks whose vectors were reused.',
   embeddings_dropped: 'Documents that were stored without vectors because too many waited for theirs.',
-  embedding_cache_hits: 'Texts of requests whose vectors were at hand.',
-  embedding_cache_misses: 'Texts of requests that a provider had to embed.',
+  embedding_cache_hits: 'Request texts whose vectors were cached.',
+  embedding_cache_misses: 'Request texts that a provider had to embed.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
   ingests_waiting: 'Bulk ingest jobs that wait for their turn.',
-  embedding_cache_size: 'Texts of requests whose vectors are at hand.',
+  embedding_cache_size: 'Request texts whose vectors are cached.',
   ingest_bytes_held: 'Bytes of the documents of bulk ingest jobs that wait or run.',
-  bodies_in_flight_bytes: 'Bytes of request bodies that are held.',
+  bodies_in_flight_bytes: 'Bytes of request bodies in memory.',
   answers_unsent_bytes: 'Bytes of large answers that clients have not taken yet.',
   wasm_memory_bytes: 'Linear memory of all WASM instances.',
   heap_bytes: 'V8 heaps of all lanes in use.',
@@ -110,7 +110,7 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
     page.family(`${name}_total`, 'counter', COUNTER_HELP[name as CounterName], [[[], value]])
   }
   for (const [name, value] of Object.entries(reading.gauges)) page.family(name, 'gauge', GAUGE_HELP[name as GaugeName], [[[], value]])
-  page.histograms('embedding_request_duration_seconds', 'Of one request to an embedding provider.', EMBEDDING_BUCKETS, [
+  page.histograms('embedding_request_duration_seconds', 'Duration of one request to an embedding provider.', EMBEDDING_BUCKETS, [
     [[], reading.embeddingSeconds],
   ])
   renderChores(page, reading)
@@ -121,7 +121,7 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
 }
 
 function renderServer(page: Page, gauges: StoreGauges): void {
-  page.family('info', 'gauge', 'Always 1; the labels tell about the server.', [[[['mode', gauges.mode]], 1]])
+  page.family('info', 'gauge', 'Always 1; the labels describe the server.', [[[['mode', gauges.mode]], 1]])
   const build = [['version', BUILD_VERSION], ['interface', INTERFACE_VERSION], ['node', process.version]] as const // prettier-ignore
   page.family('build_info', 'gauge', 'Always 1; the labels tell what runs.', [[build, 1]])
   page.single('uptime_seconds', 'Seconds since the start.', gauges.uptimeSeconds)
@@ -174,7 +174,7 @@ function renderChores(page: Page, { chores }: TelemetryReading): void {
   const samples = (value: (chore: ChoreReading) => number): Sample[] => chores.map((each) => [[['chore', each.chore]], value(each)])
   const states = CHORE_STATES.map((state, index) => `${index} ${state}`).join(', ')
   page.family('chore_rounds_total', 'counter', 'Rounds of background work.', samples(({ rounds }) => rounds)) // prettier-ignore
-  page.family('chore_failures_total', 'counter', 'Those of them that failed and are tried again.', samples(({ failures }) => failures)) // prettier-ignore
+  page.family('chore_failures_total', 'counter', 'Rounds that failed and are retried.', samples(({ failures }) => failures)) // prettier-ignore
   page.family('chore_last_duration_seconds', 'gauge', 'How long the last round took.', samples(({ seconds }) => seconds)) // prettier-ignore
   page.family('chore_state', 'gauge', `What the chore does now: ${states}.`, samples(({ state }) => state)) // prettier-ignore
 }

@@ -37,7 +37,7 @@ describe('ranges and boosts', () => {
   const refusal = async (more: Fields): Promise<string> =>
     summary(await client.post('/v1/fts', { collection: name, query: 'walrus', ...more }))
 
-  it('rangeMeta: numbers, dates and texts bound what is found before the limit, as a list or a map', async () => {
+  it('rangeMeta: numbers, dates and texts bound the matches before the limit, as a list or a map', async () => {
     assert.equal(await keys({}), 'k0 k1 k2 k3 k4')
     assert.equal(await keys({ rangeMeta: [{ field: 'price', gte: 290 }] }), 'k290 k291 k292 k293 k294')
     assert.equal(await keys({ rangeMeta: [{ field: 'price', gt: '7', lte: 9 }] }), 'k8 k9')
@@ -83,7 +83,7 @@ describe('ranges and boosts', () => {
     assert.equal(summary(await client.server.get(`/v1/fts?${query.toString()}`)), '400 {"error":"invalid rangeMeta"}')
   })
 
-  it('rangeMeta: what is no range is refused', async () => {
+  it('rangeMeta: an invalid range is refused', async () => {
     assert.equal(await refusal({ rangeMeta: [{ gte: 1 }] }), '400 {"error":"missing fields"}')
     assert.equal(await refusal({ rangeMeta: [{ field: '', gte: 1 }] }), '400 {"error":"invalid rangeMeta: a field is empty"}')
     assert.equal(await refusal({ rangeMeta: [{ field: 'price' }] }), '400 {"error":"invalid rangeMeta: price has no bound"}')
@@ -114,7 +114,7 @@ describe('ranges and boosts', () => {
     assert.ok(Math.abs((lowest?.score ?? 0) - (plain?.score ?? 0) / 1000) < 1e-9)
   })
 
-  it('boost: what is no boost is refused', async () => {
+  it('boost: an invalid boost is refused', async () => {
     assert.equal(await refusal({ boost: { parity: 2 } }), '400 {"error":"invalid boost: parity is not of the form key:value"}')
     assert.equal(
       await refusal({ boost: { 'parity:odd': 0 } }),
@@ -182,7 +182,7 @@ describe('POST /v1/aggregate', () => {
     })
   })
 
-  it('aggregate: histograms count documents by day, week, month or year, month where none is said', async () => {
+  it('aggregate: histograms count documents by day, week, month or year; the default is month', async () => {
     const name = client.collection()
     const { addedAt } = await client.add(name, 'a')
     await client.add(name, 'b')
@@ -201,7 +201,7 @@ describe('POST /v1/aggregate', () => {
     }
   })
 
-  it('aggregate: what it does not know is refused, and other methods than POST', async () => {
+  it('aggregate: invalid values and methods other than POST are refused', async () => {
     const refused = async (body: Fields): Promise<string> => summary(await client.post('/v1/aggregate', body))
     assert.equal(await refused({}), MISSING_FIELDS)
     assert.equal(await refused({ collection: 'c', facets: [{}] }), '400 {"error":"invalid facets: a field is empty"}')

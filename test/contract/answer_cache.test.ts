@@ -74,7 +74,7 @@ describe('cacheTtl', () => {
     }
   })
 
-  it('keeps as many as it was told, those used last', async () => {
+  it('keeps as many answers as configured, the most recently used ones', async () => {
     for (const limit of [1, 2, 3]) assert.equal(stateOf(await search({ cacheTtl: 60, limit })), 'miss')
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 1 })), 'hit')
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 4 })), 'miss')
@@ -82,7 +82,7 @@ describe('cacheTtl', () => {
     assert.equal(stateOf(await search({ cacheTtl: 60, limit: 2 })), 'miss')
   })
 
-  it('holds for the query string, too', async () => {
+  it('applies to the query string, too', async () => {
     const path = '/v1/fts?collection=c&q=alpha&cacheTtl=30'
     assert.equal(stateOf(await server.get(path)), 'miss')
     assert.equal(stateOf(await server.get(path)), 'hit')

@@ -87,7 +87,7 @@ describe('autocomplete', () => {
     assert.deepEqual(await found('getus'), ['getusernames'])
   })
 
-  it('autocomplete: a word is completed at every letter although the index holds its stem', async () => {
+  it('autocomplete: a word is completed at every letter although the index contains its stem', async () => {
     for (const word of ['configuration', 'databases', 'libraries', 'library', 'häuser', 'österreich', 'café'])
       for (let length = 1; length <= word.length; length++) {
         const q = word.slice(0, length)
@@ -103,7 +103,7 @@ describe('autocomplete', () => {
     assert.deepEqual(await terms({ q: 'configuri' }), [])
   })
 
-  it('autocomplete: what is neither letter nor digit is stripped, case does not count, and 32 characters are compared', async () => {
+  it('autocomplete: characters other than letters and digits are stripped, case is ignored, and 32 characters are compared', async () => {
     assert.deepEqual((await ask({ q: ' "Data-BA! ' })).query, 'databa')
     assert.deepEqual(await terms({ q: ' "Data-BA! ' }), ['databases'])
     assert.deepEqual(await terms({ q: 'WIN' }), ['win32', 'win64'])
@@ -174,7 +174,7 @@ describe('autocomplete', () => {
     assert.deepEqual((await ask({ q: 'newcom' }, other)).items, [])
   })
 
-  it('autocomplete: answers are given again, to the same request of the same caller, only while nothing is written', async () => {
+  it('autocomplete: a cached answer is reused for the same request of the same caller only until the next write', async () => {
     const other = client.collection()
     const path = `/v1/autocomplete?collection=${other}&q=rep`
     const asked = async (headers: Readonly<Record<string, string>> = {}): Promise<unknown[]> => {

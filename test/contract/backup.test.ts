@@ -44,12 +44,12 @@ describe('backup and restore', () => {
   const backup = (to: string): Promise<TestResponse> => client.server.get(`/v1/backup?to=${encodeURIComponent(to)}`)
   const restore = (from: string): Promise<TestResponse> => client.post('/v1/restore', { from })
 
-  it('backup: a file under the name that was asked for, of its owner only; one that is there already stays', async () => {
+  it('backup: a file under the name that was asked for, of its owner only; an existing file stays', async () => {
     await client.add('kept', 'doc', { contentMd: 'walrus' })
     assert.equal(summary(await backup('first.db')), '200 {"backup":"first.db"}')
     const { mode, mtimeMs, size } = statSync(join(backups, 'first.db'))
     assert.equal(mode & 0o777, 0o600)
-    assert.equal(summary(await backup('first.db')), '409 {"error":"backup first.db is there already"}')
+    assert.equal(summary(await backup('first.db')), '409 {"error":"backup first.db already exists"}')
     const again = statSync(join(backups, 'first.db'))
     assert.deepEqual([again.mtimeMs, again.size], [mtimeMs, size])
     assert.deepEqual(readdirSync(backups), ['first.db'])
@@ -73,7 +73,7 @@ describe('backup and restore', () => {
     const second = (await client.server.get('/v1/backup?to=')).json<{ backup: string }>().backup
     assert.match(second, /^backup-\d{10}-3\.db$/)
     assert.equal((await restore(second)).status, 200)
-    assert.equal(summary(await backup(taken[0] as string)), `409 {"error":"backup ${taken[0]} is there already"}`)
+    assert.equal(summary(await backup(taken[0] as string)), `409 {"error":"backup ${taken[0]} already exists"}`)
     for (const name of readdirSync(backups).filter((each) => each.startsWith('backup-'))) rmSync(join(backups, name))
   })
 
@@ -97,7 +97,7 @@ describe('backup and restore', () => {
     for (const name of ['link.db', 'dangling.db']) rmSync(join(backups, name))
   })
 
-  it('backups: what is there is listed, newest first, with size, time and whether it is whole; links, folders, other names and what is being written are not', async () => {
+  it('backups: backups are listed newest first, with size, time and whether they are complete; links, folders, other names and unfinished files are not', async () => {
     const list = async (): Promise<{ backups: { name: string; bytes: number; createdAt: number; sealed: boolean }[]; total: number }> =>
       (await client.server.get('/v1/backups')).json()
     for (const name of readdirSync(backups)) rmSync(join(backups, name), { recursive: true })
@@ -122,7 +122,7 @@ describe('backup and restore', () => {
     mkdirSync(backups)
   })
 
-  it('backups: one is deleted for good; what is not there is 404, what leads out 400, and links, folders and what is being written stay', async () => {
+  it('backups: a backup is deleted permanently; a missing one is 404, a path out of the folder 400, and links, folders and unfinished files stay', async () => {
     const remove = (name: string): Promise<TestResponse> => client.server.request('DELETE', `/v1/backups/${encodeURIComponent(name)}`)
     await backup('old.db')
     assert.equal(summary(await remove('old.db')), '200 {"deleted":"old.db"}')
@@ -164,7 +164,7 @@ describe('backup and restore', () => {
     }
   })
 
-  it('backups: the time of the last one is told beside links that lead nowhere', () => {
+  it('backups: the time of the last backup is reported although the folder contains dangling links', () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-backups-'))
     const newest = lastBackup(directory)
     assert.equal(newest(), 0)
@@ -217,7 +217,7 @@ describe('backup and restore', () => {
     assert.equal((await client.update(c, 'k0', { contentMd: 'updated' })).contentMd, 'updated')
   })
 
-  it('restore: the binlog begins anew, under a new epoch, and the next start serves the same', async () => {
+  it('restore: the binlog is reset under a new epoch, and the next start serves the same documents', async () => {
     const c = client.collection()
     const entries = async (): Promise<number> =>
       Number(/^mddb_binlog_entries_total (\d+)$/m.exec((await client.server.get('/metrics')).text)?.[1])
@@ -243,7 +243,7 @@ describe('backup and restore', () => {
     assert.deepEqual(readdirSync(client.server.directory).filter((name) => name.startsWith('gen-')).length, 1)
   })
 
-  it('backup: taken while it is written to it holds a state that there was, whole batches included, and holds up nobody', async () => {
+  it('backup: a backup taken during writes contains one committed state with whole batches, and delays no read', async () => {
     const c = client.collection()
     let isOver = false
     let read = 0

@@ -163,7 +163,7 @@ describe('bad input', () => {
     }
   })
 
-  it('bad input: invalid JSON and JSON that is no object are 400 invalid JSON, an empty body and {} are 400 missing fields', async () => {
+  it('bad input: invalid JSON and JSON other than an object are 400 invalid JSON, an empty body and {} are 400 missing fields', async () => {
     const broken = [
       '{',
       '{"collection":',
@@ -209,7 +209,7 @@ describe('bad input', () => {
     await unchanged('deep JSON')
   })
 
-  it('bad input: tens of megabytes of brackets are 400 and cost nobody a lane', async () => {
+  it('bad input: tens of megabytes of brackets are 400 and end no lane', async () => {
     const bytes = 16 << 20
     for (const [hostile, text] of [
       ['['.repeat(bytes), /nested deeper than 64/],

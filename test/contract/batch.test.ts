@@ -100,7 +100,7 @@ describe('batches', () => {
       assert.deepEqual(await client.keys(c), ['first', 'last'])
     })
 
-    it('add-batch: what is no object fails alone', async () => {
+    it('add-batch: an item that is not an object fails alone', async () => {
       const c = client.collection()
       const answer = await client.addBatch(c, [null, item('good'), 'text', 1, true, [item('listed')]])
       assert.deepEqual([answer.added, answer.failed], [1, 5])
@@ -152,7 +152,7 @@ describe('batches', () => {
       for (const { key, contentMd } of stored) assert.equal(contentMd, expected.get(key) ?? `content of ${key}`)
     })
 
-    it('add-batch: 10 000 documents are taken, 10 001 are 400 and name the bound, and nothing of them is written', async () => {
+    it('add-batch: 10 000 documents are accepted, 10 001 are 400 with the bound, and none of them is written', async () => {
       const c = client.collection()
       const small = Array.from({ length: 10_001 }, (_, number) => ({ key: String(number), lang: 'en', contentMd: '' }))
       const refused = await client.post('/v1/add-batch', { collection: c, documents: small })
@@ -209,7 +209,7 @@ describe('batches', () => {
       assert.equal(await client.stats(c), undefined)
     })
 
-    it('delete-batch: deletes more documents than one commit slice holds; 10 001 are 400', async () => {
+    it('delete-batch: deletes more documents than fit into one commit slice; 10 001 are 400', async () => {
       const c = client.collection()
       await client.addBatch(c, items(1000))
       const answer = (await client.post('/v1/delete-batch', { collection: c, documents: items(1000).slice(1) })).json()

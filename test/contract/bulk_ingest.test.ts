@@ -184,7 +184,7 @@ describe('bulk ingest jobs', () => {
     }
   })
 
-  it('bulk ingest: what is missing or wrong in the request is refused before there is a job', async () => {
+  it('bulk ingest: a request with missing or invalid fields is refused before a job exists', async () => {
     const c = client.collection()
     const before = (await jobs.list()).total
     assert.equal(summary(await jobs.submit(c, [])), '400 {"error":"no documents provided"}')
@@ -220,7 +220,7 @@ describe('bulk ingest jobs', () => {
 })
 
 describe('bulk ingest jobs of a server with small bounds', () => {
-  it('bulk ingest: a full queue answers 400, by number of jobs and by bytes, and takes the next one once there is room', async () => {
+  it('bulk ingest: a queue full by number of jobs or by bytes answers 400, and accepts the next job once it has capacity', async () => {
     const small = await DocumentsClient.start({
       env: { SVC_LIMIT_INGESTS_QUEUED_MAX: '2', SVC_LIMIT_INGEST_BYTES_HELD_MAX: String(16 * 1024 * 1024) },
     })

@@ -101,7 +101,7 @@ describe('mds import of a folder', () => {
 })
 
 describe('mds import of NDJSON', () => {
-  it('bad documents are named one by one, the others are in, and the exit code tells', async () => {
+  it('bad documents are reported one by one, the others are stored, and the exit code is not 0', async () => {
     const lines = [
       { key: 'good', contentMd: 'one' },
       { key: 'x'.repeat(1025), contentMd: 'key too long' },
@@ -141,7 +141,7 @@ describe('mds import of NDJSON', () => {
 })
 
 describe('mds import of nothing', () => {
-  it('a folder or a file in which nothing is found to import is said to be so; the exit code is that of a success', async () => {
+  it('a folder or file without documents is reported; the exit code is that of a success', async () => {
     const empty = join(folder, 'nothing')
     mkdirSync(join(empty, 'deep'), { recursive: true })
     writeFileSync(join(empty, 'deep', 'notes.txt'), 'not markdown')

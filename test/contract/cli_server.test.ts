@@ -24,7 +24,7 @@ interface Run {
   readonly stderr: string
 }
 
-describe('mds, what it asks of a server', () => {
+describe('requests of the command mds to a server', () => {
   let server: Server
   let provider: EmbeddingServer
   const folder = mkdtempSync(join(tmpdir(), 'mds-cli-server-'))
@@ -80,7 +80,7 @@ describe('mds, what it asks of a server', () => {
     assert.equal((await get('piped')).contentMd, 'again')
   })
 
-  it('mds add: a file that is missing, a folder, no text or too large, and metadata that is none, are one line and exit code 1', async () => {
+  it('mds add: a missing, binary or too large file, a folder, and invalid metadata are one line and exit code 1', async () => {
     await fails(['add', 'c', 'x', '-f', join(folder, 'absent')], /cannot read .*absent: ENOENT/u)
     await fails(['add', 'c', 'x', '-f', folder], /cannot read .*: EISDIR/u)
     await fails(['add', 'c', 'x'], /standard input is not UTF-8 text/u, Buffer.from([0x61, 0xff]))

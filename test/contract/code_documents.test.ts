@@ -28,7 +28,7 @@ describe('code documents', () => {
   const keys = (query: string, more: Record<string, unknown> = {}): Promise<string[]> =>
     client.sortedKeys(query, { collection: 'code', ...more })
 
-  it('are told by `kind`, which wins both ways, or by the extension of path or key', async () => {
+  it('are recognised by `kind`, which wins both ways, or by the extension of path or key', async () => {
     assert.deepEqual(await keys('html', { disableStem: true }), ALL_CODE.concat('notes.md', 'prose.js').sort())
     assert.deepEqual(await keys('user'), ALL_CODE)
     assert.deepEqual(await keys('server'), ALL_CODE)

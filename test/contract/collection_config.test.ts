@@ -33,7 +33,7 @@ describe('collection configuration', () => {
   }
   const configOf = async (collection: string): Promise<Record<string, unknown>> => (await get(collection)).config
 
-  it('collection-config: a collection that nobody configured has type default and says so', async () => {
+  it('collection-config: a collection without a configuration is reported with type default', async () => {
     assert.deepEqual(await get('never'), { config: { type: 'default' }, configured: false })
     await client.add('written', 'doc')
     assert.deepEqual(await get('written'), { config: { type: 'default' }, configured: false })
@@ -85,7 +85,7 @@ describe('collection configuration', () => {
     assert.deepEqual(await configOf(name), { type: 'scraping' })
   })
 
-  it('collection-config: a put merges: what it leaves out stays, false and 0 are values, null clears', async () => {
+  it('collection-config: a put merges: omitted fields stay, false and 0 are values, null clears', async () => {
     const name = client.collection()
     await put(name, { type: 'website', trackHot: true, maxRevisions: 3, customMeta: { a: 1 }, retrieval: { topK: 5, hybridAlpha: 1 } })
     await put(name, { description: 'later' })
@@ -131,7 +131,7 @@ describe('collection configuration', () => {
     assert.deepEqual(await configOf(name), { type: 'default', storageConfig: { ...storage, secretKey: '', secretKeySet: false } })
   })
 
-  it('collection-config: a storage backend that is none, lacks its place or is not to be asked is refused, with the text of the contract', async () => {
+  it('collection-config: an unknown storage backend, a missing location or a forbidden address is refused with the text of the contract', async () => {
     const name = client.collection()
     const storageConfig = { endpoint: 'localhost:1024', bucket: 'bkt', secretKey: 's' }
     assert.equal(await refusal(name, { storageBackend: 'tape' }), 'invalid storageBackend: must be boltdb, memory, or s3')

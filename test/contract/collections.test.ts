@@ -34,7 +34,7 @@ describe('collections', () => {
       assert.deepEqual(await drop(c), { status: 'deleted', collection: c, deleted: 300, deletedCount: 300 })
     })
 
-    it('delete-collection: nothing of the collection is found by any operation from the answer on, others stay', async () => {
+    it('delete-collection: after the answer no operation finds anything of the collection, and others stay', async () => {
       const [c, other] = [client.collection(), client.collection()]
       for (const name of [c, other]) await fill(name, 500)
       await drop(c)
@@ -79,7 +79,7 @@ describe('collections', () => {
       assert.equal(await client.stats('unheard-of'), undefined)
     })
 
-    it('delete-collection: writers at the same time end with a collection that holds exactly what came after', async () => {
+    it('delete-collection: with concurrent writers the collection contains exactly the later writes', async () => {
       const c = client.collection()
       const writes = Array.from({ length: 60 }, (_, number) => client.add(c, `key ${number}`, { contentMd: 'walrus' }))
       await Promise.all([...writes, drop(c), drop(c)])

@@ -106,7 +106,7 @@ describe('curation', () => {
     assert.equal(summary(await client.server.request('PUT', PATH, { id, query: 'q' })), NOT_FOUND)
   })
 
-  it('curation: a rule that lacks a field or has a wrong one is refused', async () => {
+  it('curation: a rule with a missing or invalid field is refused', async () => {
     const post = async (fields: Fields): Promise<string> =>
       summary(await client.server.request('POST', PATH, { collection: 'c', query: 'q', ...fields }))
     assert.equal(await post({ query: null }), MISSING_FIELDS)
@@ -173,7 +173,7 @@ describe('curation', () => {
     assert.equal(await keys(name, 'walrus', { limit: 4 }), 'd2 d4 d5 d6')
   })
 
-  it('curation: a rule holds for its query alone, trimmed and without regard to case, or for what contains it; disabled not at all', async () => {
+  it('curation: a rule applies to its query, trimmed and ignoring case, or to queries that contain it; a disabled rule never applies', async () => {
     const name = await fill()
     const exact = await request('POST', { collection: name, query: ' Walrus ', enabled: true, hides: ['d1'] })
     assert.equal(await keys(name, 'WALRUS'), 'd2 d3 d4 d5 d6 d7 d8 d9')

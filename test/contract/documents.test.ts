@@ -145,7 +145,7 @@ describe('documents', () => {
       assert.deepEqual(await client.get(c, 'u-meta'), cleared)
     })
 
-    it('update: ttl alone sets the expiry anew, 0 removes it, content and metadata stay', async () => {
+    it('update: ttl alone replaces the expiry, 0 removes it, content and metadata stay', async () => {
       await client.add(c, 'u-ttl', original)
       const later = await client.update(c, 'u-ttl', { ttl: 9000 })
       assert.equal(later.expiresAt, later.updatedAt + 9000)

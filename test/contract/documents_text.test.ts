@@ -143,7 +143,7 @@ describe('unusual text', () => {
     for (const name of names) assert.equal((await client.post('/v1/delete-collection', { collection: name })).json().deleted, 1, name)
   })
 
-  it('text: languages of any printable text are kept and told apart', async () => {
+  it('text: languages of any printable text are stored and distinguished', async () => {
     const c = client.collection()
     const langs = ['en', 'en_GB', 'zh-Hant', 'x', '日本語', '__proto__', 'xx yy', 'e/n']
     for (const lang of langs) await client.add(c, 'doc', { lang, contentMd: `in ${lang}` })

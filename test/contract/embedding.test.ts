@@ -55,7 +55,7 @@ describe('embedding', () => {
     assert.equal(texts().length, 100)
   })
 
-  it('update: what has its vectors is not embedded again: not for metadata, not for a TTL, not for an equal content, and of a changed one only what changed', async () => {
+  it('update: current vectors are reused: after changes of metadata or TTL, for equal content, and for unchanged chunks of changed content', async () => {
     await add('changes', 'a', long('one', 'two', 'three'))
     await whenEmbedded(server, { changes: 1 })
     provider.requests.length = 0
@@ -73,7 +73,7 @@ describe('embedding', () => {
     assert.match(texts()[1] ?? '', /^another/)
   })
 
-  it('a provider that sends numbers beyond what can be compared is not believed, and the server goes on', async () => {
+  it('vectors with numbers that cannot be compared are refused, and the server goes on', async () => {
     provider.standing = 'tooLarge'
     await add('large', 'a', 'one')
     while (provider.requests.length === 0) await vectorStats(server)
@@ -106,7 +106,7 @@ describe('embedding', () => {
     assert.equal((await whenEmbedded(server, { gone: 1 })).collections.gone?.total_chunks, 1)
   })
 
-  it('vector-reindex: what is current is skipped; with force everything is embedded again', async () => {
+  it('vector-reindex: current documents are skipped; with force all are embedded again', async () => {
     await add('again', 'a', long('one', 'two'))
     await add('again', 'b', 'short')
     await add('again', 'empty', ' \n ')
@@ -198,8 +198,8 @@ describe('embedding on this machine', () => {
   })
 })
 
-describe('embedding with a provider that is away', () => {
-  it('add-batch: writes wait for room in the queue, then documents go without vectors, and the answer says how many; a reindex makes up for it', async (t) => {
+describe('embedding with an unavailable provider', () => {
+  it('add-batch: writes wait for capacity in the embedding queue, then documents are stored without vectors, and the answer counts them; a reindex embeds them', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, {
       env: embeddingEnv(provider, { SVC_EMBEDDING_QUEUE_SIZE: '5', SVC_EMBEDDING_QUEUE_WAIT: '200ms' }),
@@ -255,7 +255,7 @@ describe('reindex without its provider', () => {
 })
 
 describe('embedding with another model', () => {
-  it('start: collections whose vectors another model made are named, nothing is rewritten, and a reindex makes them anew', async (t) => {
+  it('start: collections with vectors of another model are named, nothing is rewritten, and a reindex replaces the vectors', async (t) => {
     const provider = await providerOf(t)
     const first = await started(t, { env: embeddingEnv(provider) })
     await first.post('/v1/add', { collection: 'old', key: 'a', lang: 'en', contentMd: 'text' })
@@ -270,7 +270,7 @@ describe('embedding with another model', () => {
     assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
   })
 
-  it('vector-reindex: where another model is chosen while it runs, the rest is held against that one', async (t) => {
+  it('vector-reindex: if another model is chosen while it runs, the rest is compared with that one', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
     // Three pages, the last of which is current for the first model.
@@ -289,7 +289,7 @@ describe('embedding with another model', () => {
     assert.deepEqual([failed, collections.switched?.stale_embeddings], [0, 0])
   })
 
-  it('vector-reindex: what is under way when another model is chosen is made by that one, and nothing counts as failed', async (t) => {
+  it('vector-reindex: documents under way when another model is chosen are embedded by that one, and none counts as failed', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
     const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
@@ -304,7 +304,7 @@ describe('embedding with another model', () => {
     assert.equal((await vectorStats(server)).collections.switched?.stale_embeddings, 0)
   })
 
-  it('vector-reindex: is answered when the provider is taken away while texts are with it', async (t) => {
+  it('vector-reindex: is answered when the provider is removed during a request to it', async (t) => {
     const provider = await providerOf(t)
     const server = await started(t, { env: embeddingEnv(provider) })
     await server.post('/v1/add', { collection: 'left', key: 'k', lang: 'en', contentMd: 'text' })

@@ -45,7 +45,7 @@ async function add(server: Server, collection: string, key: string, contentMd: s
 }
 
 describe('vectors at rest', () => {
-  it('encryption: no vector of an encrypted collection lies in any file, and after a start they are there again', async (t) => {
+  it('encryption: no file contains a vector of an encrypted collection, and after a start they are searched again', async (t) => {
     const provider = await providerOf(t)
     const directory = await directoryOf(t)
     const env = embeddingEnv(provider, {
@@ -70,7 +70,7 @@ describe('vectors at rest', () => {
     assert.equal(provider.requests.length, 0)
   })
 
-  it('encryption: a rotation seals vectors of before, too', async (t) => {
+  it('encryption: a rotation seals existing vectors, too', async (t) => {
     const provider = await providerOf(t)
     const directory = await directoryOf(t)
     const env = embeddingEnv(provider, {
@@ -118,7 +118,7 @@ describe('vectors at rest', () => {
 })
 
 describe('how contents are cut', () => {
-  it('SVC_EMBEDDING_CHUNK_ENABLED, SVC_EMBEDDING_CHUNK_SIZE and SVC_EMBEDDING_CHUNK_MODE: what is cut otherwise from now on is embedded by a reindex, and only what is new of it', async (t) => {
+  it('SVC_EMBEDDING_CHUNK_ENABLED, SVC_EMBEDDING_CHUNK_SIZE and SVC_EMBEDDING_CHUNK_MODE: after a change a reindex embeds new chunks only', async (t) => {
     const provider = await providerOf(t)
     const directory = await directoryOf(t)
     const contentMd = Array.from({ length: 6 }, (_, at) => `Paragraph ${at}: ${'some words of it '.repeat(6).trim()}.`).join('\n\n')

@@ -61,11 +61,11 @@ describe('embedding configurations', () => {
     for (const id of ['set-default', '.', '..', 'a/b']) assert.match(await post({ id }), /^400 .*invalid id/)
     assert.match(await post({ id: 'x'.repeat(129) }), /^400 .*invalid id: 129 bytes, at most 128/)
     assert.match(await post({ name: 'x'.repeat(257) }), /^400 .*invalid name: 257 bytes, at most 256/)
-    assert.equal(await answerOf('POST', PATH, DRAFT), '409 {"error":"embedding config is there already"}')
+    assert.equal(await answerOf('POST', PATH, DRAFT), '409 {"error":"embedding config already exists"}')
     assert.equal((await list()).length, 1)
   })
 
-  it('embedding config: PUT changes what it names; an empty key keeps the stored one, null takes it away', async () => {
+  it('embedding config: PUT changes the named fields; an empty key keeps the stored one, null removes it', async () => {
     const put = (body: object): Promise<string> => answerOf('PUT', `${PATH}/one`, body)
     const before = await get('one')
     assert.equal(await put({ name: 'Uno', apiKey: '' }), `200 ${JSON.stringify({ ...before, name: 'Uno' })}`)
@@ -137,7 +137,7 @@ describe('embedding configurations', () => {
     rmSync(directory, { recursive: true })
   })
 
-  it('embedding config: the default is the active provider when set-default answers, in place of the options, and after a restart', async () => {
+  it('embedding config: the default is the active provider once set-default has answered, instead of the options, and after a restart', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-embedding-'))
     const env = { SVC_EMBEDDING_PROVIDER: 'openai', SVC_EMBEDDING_API_KEY: KEY, SVC_EMBEDDING_API_URL: 'http://127.0.0.1:9/v1/' }
     const openai = { enabled: true, provider: 'openai', model: 'text-embedding-3-small', dimensions: 1536, apiUrl: 'http://127.0.0.1:9/v1' }

@@ -113,7 +113,7 @@ describe('encryption at rest', () => {
   before(() => client.start())
   after(() => client.end())
 
-  it('nothing of an encrypted collection can be read in any file, while every kind of question is answered', async () => {
+  it('no plaintext of an encrypted collection is in any file, while every kind of request is answered', async () => {
     await client.encrypt('vault')
     await client.ok('PUT', '/v1/collection-config', { collection: 'vault', description: 'all about the Wiedehopf', maxRevisions: 0 })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran dives. The kormoran eats fish.', { kind: ['pirol'], year: ['1999'] })
@@ -161,7 +161,7 @@ describe('encryption at rest', () => {
     assert.deepEqual(await filesWithCanaries(client.directory), [])
   })
 
-  it('what a bulk ingest refuses of an encrypted collection is named by its place in the request, and quoted in no file', async () => {
+  it('documents of an encrypted collection that a bulk ingest refuses are named by their index in the request and quoted in no file', async () => {
     await client.encrypt('vault')
     await client.post('/v1/schema/set', { collection: 'vault', schema: { properties: { kind: { enum: ['finch'] } } } })
     const documents = [
@@ -177,13 +177,13 @@ describe('encryption at rest', () => {
     await client.post('/v1/schema/delete', { collection: 'vault' })
   })
 
-  it('a collection beside it that is not encrypted lies there in clear: the search through the files sees what is to be seen', async () => {
+  it('an unencrypted collection beside it is found as plaintext in the files, so the search through the files works', async () => {
     await client.add('open', 'doc', 'neuntoeter')
     assert.deepEqual(await filesWithCanaries(client.directory), ['gen-000001/truth.mdb'])
     await client.post('/v1/delete-collection', { collection: 'open' })
   })
 
-  it('credentials of a configuration do not lie in clear, in whatever collection, and work after a restart', async () => {
+  it('credentials of a configuration are never stored as plaintext, in any collection, and work after a restart', async () => {
     const storage = { endpoint: 'https://s3.example', bucket: 'b', accessKey: 'a', secretKey: 'neuntoeter-wiedehopf-secret' }
     await client.ok('PUT', '/v1/collection-config', {
       collection: 'plain',
@@ -202,7 +202,7 @@ describe('encryption at rest', () => {
     assert.equal(config.cms.apiKeySet, true)
   })
 
-  it('a start without the key, with another or with one that is none is refused in one line that does not show it', async () => {
+  it('a start without the key, with another key or an invalid one is refused in one line that does not show it', async () => {
     await client.server.stop()
     const refused = async (env: Record<string, string | undefined>, expected: RegExp): Promise<void> => {
       const { code, output } = await runToEnd({ directory: client.directory, env })
@@ -247,7 +247,7 @@ describe('encryption at rest', () => {
     }
   })
 
-  it('a restore says which key it lacks, and leaves what is served', async () => {
+  it('a restore reports the missing key and leaves the served store unchanged', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-keys-'))
     try {
       const get = async (): Promise<number> => (await server.post('/v1/get', { collection: 'vault', key: 'k', lang: 'en' })).status
@@ -258,7 +258,7 @@ describe('encryption at rest', () => {
       assert.equal((await server.get('/v1/backup?to=old.db')).status, 200)
       await server.post('/v1/delete-collection', { collection: 'vault' })
       assert.equal(await server.stop(), 0)
-      const backup = 'restore failed: backup old.db is not to be opened: '
+      const backup = 'restore failed: backup old.db is unreadable: '
       for (const [env, reason] of [
         [{}, 'collection vault is encrypted and SVC_ENCRYPTION_KEY is not set'],
         [
@@ -327,7 +327,7 @@ describe('rotation of keys', () => {
     assert.equal(total, DOCUMENTS)
   }
 
-  it('status counts what lies in clear, under the primary and under previous keys; turning encryption on seals what is written from then on', async () => {
+  it('status counts plaintext rows and rows under the primary and previous keys; turning encryption on seals later writes', async () => {
     const none = { withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
     assert.deepEqual(await client.counts('birds'), {
       collection: 'birds',
@@ -346,7 +346,7 @@ describe('rotation of keys', () => {
     await complete()
   })
 
-  it('rotate seals what lies in clear; a second request returns the job that runs; after a restart nothing can be read in any file', async () => {
+  it('rotate seals plaintext rows; a second request returns the running job; after a restart no file contains plaintext', async () => {
     await client.encrypt('birds').then(() => client.add('birds', 'gimpel/0', 'kormoran again'))
     const job = await client.post<Job>('/v1/encryption/rotate', {})
     assert.match(job.id, /^rot-[0-9a-f]{16}$/)
@@ -422,7 +422,7 @@ describe('rotation of keys', () => {
     await complete()
   })
 
-  it('encryption that was switched off: what is written lies in clear, a rotation opens the rest, and the server starts without a key', async () => {
+  it('encryption that was switched off: new rows are plaintext, a rotation decrypts the others, and the server starts without a key', async () => {
     await client.encrypt('birds', false)
     const { id } = await client.post<Job>('/v1/encryption/rotate', {})
     const done = await client.rotated(id)

@@ -107,7 +107,7 @@ describe('the nearest are gone', () => {
     }
   })
 
-  it('cross-search: sourceDocID finds documents whose key holds a |', async () => {
+  it('cross-search: sourceDocID finds documents whose key contains a |', async () => {
     await client.add('pond', 'a|b|c', { contentMd: 'otter' })
     await whenEmbedded(client.server, { pond: MORTAL + LIVING + 1 })
     for (const sourceDocID of ['pond|a|b|c|en', 'Pond|A|b|c|EN'])

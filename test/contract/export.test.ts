@@ -75,7 +75,7 @@ describe('export', () => {
       assert.deepEqual(await lines(c), [...expected, await client.get(c, 'later')])
     })
 
-    it('export: filterMeta lets through what has any of the values of every key, also where that is little of much', async () => {
+    it('export: filterMeta selects documents with any of the values of every key, also if they are few of many', async () => {
       const c = client.collection()
       for (let at = 0; at < 40; at++)
         await client.add(c, `k${at}`, { meta: { a: [String(at % 4)], ...(at % 3 === 0 ? { b: ['x'] } : {}) } })
@@ -125,7 +125,7 @@ describe('export', () => {
   })
 
   describe('"ZIP: files named `{key}.{lang}.md`"', () => {
-    it('export: a ZIP holds the text of every document under its key and language', async () => {
+    it('export: a ZIP contains the text of every document under its key and language', async () => {
       const c = client.collection()
       await client.add(c, 'hello-world', { contentMd: '# Hello\n\nü 😀' })
       await client.add(c, 'hello-world', { contentMd: 'Hallo', lang: 'de_DE' })
@@ -186,7 +186,7 @@ describe('export', () => {
   })
 
   describe('back pressure', () => {
-    it('export: a client that takes nothing loses its connection, and holds no memory and no place', async () => {
+    it('export: a client that reads nothing is disconnected, and its memory and queue slot are freed', async () => {
       const sockets = await Promise.all(Array.from({ length: 12 }, (_, at) => askOnly(at % 2 === 0 ? 'ndjson' : 'zip')))
       // A paused socket does not notice its end, so the server's count of unsent bytes is polled.
       const open = async (): Promise<boolean> => (await metric('answers_unsent_bytes')) > 0

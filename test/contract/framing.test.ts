@@ -42,7 +42,7 @@ describe('framing of requests', () => {
     for (const head of heads) assert.match(await closing(`POST /v1/add HTTP/1.1\r\n${HOST}${head}\r\n`), REFUSED, head)
   })
 
-  it('framing: a Content-Length that is no number is 400, and the connection closes', async () => {
+  it('framing: a Content-Length that is not a number is 400, and the connection closes', async () => {
     for (const length of ['+5', '-5', '0x5', '5, 5', '5a', '99999999999999999999']) {
       assert.match(await closing(`POST /v1/add HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`), /^HTTP\/1\.1 400 /, length)
     }
@@ -82,7 +82,7 @@ describe('framing of requests', () => {
     assert.equal((await server.post('/v1/get', { collection: 'smuggled', key: 'k', lang: 'en' })).status, 404)
   })
 
-  it('framing: what is well formed is read: one length, the same length twice, chunked', async () => {
+  it('framing: well-formed requests are read: one length, the same length twice, chunked', async () => {
     const body = JSON.stringify({ collection: 'framed', key: 'k', lang: 'en', contentMd: 'x' })
     const length = `Content-Length: ${body.length}\r\n`
     for (const [head, sent] of [

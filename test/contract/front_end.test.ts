@@ -211,7 +211,7 @@ describe('connections', () => {
     assert.equal((await server.get('/v1/health')).json().status, 'healthy')
   })
 
-  it('requests whose clients reset in the middle end nobody else', async () => {
+  it('clients that reset in the middle of a request do not affect other clients', async () => {
     const body = JSON.stringify({ collection: 'front', key: 'p0', lang: 'en' })
     for (let i = 0; i < 200; i++) {
       const socket = await RawSocket.open(server.port)
@@ -225,7 +225,7 @@ describe('connections', () => {
     assert.equal((await server.post('/v1/get', body)).status, 200)
   })
 
-  it('what is not HTTP is refused without harm', async () => {
+  it('input that is not HTTP is refused, and the server stays healthy', async () => {
     for (const garbage of [
       '\r\n\r\n',
       'GET\r\n\r\n',

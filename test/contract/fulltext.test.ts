@@ -73,7 +73,7 @@ describe('POST /v1/fts', () => {
         assert.ok(document.contentMd.startsWith(`quorum "${n}" `))
       }
       assert.deepEqual(await page(40), all.slice(0, 40))
-      assert.deepEqual(await page(260), all, 'with some of them at hand')
+      assert.deepEqual(await page(260), all, 'with some of them cached')
     })
 
     it('breaks ties by key, then language, the same way every time', async () => {
@@ -111,7 +111,7 @@ describe('POST /v1/fts', () => {
   })
 
   describe('limit', () => {
-    it('is 50 by default, and takes what it is given', async () => {
+    it('is 50 by default, otherwise as requested', async () => {
       await client.add(
         'many',
         Array.from({ length: 60 }, (_, index) => ({ key: `k${index}`, lang: 'en', contentMd: 'quorum' })),
@@ -137,7 +137,7 @@ describe('POST /v1/fts', () => {
       assert.ok(!('totalMatches' in (await client.fts('log', { limit: 1 })).body))
     })
 
-    it('takes a limit of 0, which clients send that were told none, as the default', async () => {
+    it('treats a limit of 0, which some clients send for no limit, as the default', async () => {
       const { body } = await client.fts('log', { limit: 0 })
       assert.equal(body.total, 3)
     })

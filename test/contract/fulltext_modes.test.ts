@@ -61,7 +61,7 @@ describe('full-text modes', () => {
       }
     })
 
-    it('is read in lower case, finds what a prefix longer than the stem means, and passes over what separates words', async () => {
+    it('is read in lower case, matches a prefix longer than the stem, and ignores separators of words', async () => {
       assert.deepEqual(await client.keys('NEIGH*', { mode: 'wildcard' }), ['vec'])
       assert.deepEqual(await client.keys('running*', { mode: 'wildcard' }), ['wal'])
       assert.deepEqual(await client.keys('write-ahe*', { mode: 'wildcard' }), ['wal'])
@@ -131,7 +131,7 @@ describe('full-text modes', () => {
       }
     })
 
-    it('a broken one is refused at the place where it breaks', async () => {
+    it('an invalid query is refused with the position of the error', async () => {
       for (const [query, text] of [
         ['log AND', 'unexpected token end of query at character 8'],
         ['(log', "expected ')' at character 5"],
@@ -200,7 +200,7 @@ describe('full-text modes', () => {
       )
     })
 
-    it('learns from what is written later', async () => {
+    it('learns from later writes', async () => {
       await client.add('pmi2', [{ key: 'first', lang: 'en', contentMd: 'gopher' }])
       assert.deepEqual(await client.keys('gopher', { collection: 'pmi2', algorithm: 'pmisparse' }), ['first'])
       const filler = Array.from({ length: 8 }, (_, at) => ({ key: `f${at}`, lang: 'en', contentMd: `unrelated${at}` }))

@@ -114,7 +114,7 @@ describe('full-text queries', () => {
     it('an unknown mode is refused', async () =>
       assert.equal(await client.refusal({ collection: 'blog', query: 'log', mode: 'fancy' }), 'unknown mode: fancy'))
 
-    it('a broken boolean query or phrase is refused at the place where it breaks', async () => {
+    it('an invalid boolean query or phrase is refused with the position of the error', async () => {
       assert.equal(await client.refusal({ collection: 'blog', query: 'log AND "merge', mode: 'boolean' }), 'unclosed quote at character 9')
       assert.equal(await client.refusal({ collection: 'blog', query: '(log OR tree', mode: 'boolean' }), `expected ')' at character 13`)
       assert.equal(await client.refusal({ collection: 'blog', query: '"merge tree', mode: 'phrase' }), 'unclosed quote at character 1')

@@ -157,7 +157,7 @@ describe('export of a history', () => {
     assert.equal(git(bare, 'rev-parse', 'refs/heads/main'), git(one, 'rev-parse', 'HEAD'))
   })
 
-  it('what stands in the way is said in one line with exit code 1: a folder with something in it, no git, no server', async (context) => {
+  it('an obstacle is reported in one line with exit code 1: a folder that is not empty, no git, no server', async (context) => {
     const name = client.collection()
     await client.add(name, 'k')
     const refused = await mds(['export', '-c', name, '--git', root])
@@ -173,7 +173,7 @@ describe('export of a history', () => {
     assert.equal(existsSync(join(folder, 'late')), false)
   })
 
-  it('a collection that is not there is said to be so, and nothing is made; one that is there and empty is an empty repository', async (context) => {
+  it('a missing collection is reported and nothing is created; an empty one becomes an empty repository', async (context) => {
     for (const target of ['-', join(folder, 'unknown')]) {
       const unknown = await mds(['export', '-c', 'never heard of', '--git', target])
       assert.deepEqual(unknown, { code: 1, stdout: '', stderr: 'mds export: there is no collection "never heard of"\n' })
@@ -191,7 +191,7 @@ describe('export of a history', () => {
     }
   })
 
-  it('a folder that can not be made or used is said in one line with exit code 1, also where making it again and again would never help', async () => {
+  it('a folder that cannot be created or used is reported in one line with exit code 1, without endless retries', async () => {
     const name = client.collection()
     await client.add(name, 'k')
     const file = join(folder, 'file')
@@ -212,7 +212,7 @@ describe('export of a history', () => {
     assert.equal(git(await exported(name, 'new/../made/far/below/'), 'rev-list', '--count', 'HEAD'), '1')
   })
 
-  it('a target without room is said in one line with exit code 1: a disk before and during the export, and stdout', async (context) => {
+  it('a full target is reported in one line with exit code 1: a disk before and during the export, and stdout', async (context) => {
     const name = client.collection()
     const noise = Buffer.from(Array.from({ length: 3 << 20 }, () => 32 + Math.floor(Math.random() * 90))).toString('latin1')
     await client.add(name, 'large', { contentMd: noise })

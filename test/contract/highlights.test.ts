@@ -136,7 +136,7 @@ describe('highlights', () => {
     assert.deepEqual(await highlightsOf('titled', 'zebra', { algorithm: 'bm25f' }), [])
   })
 
-  it('what a fuzzy word, or a pattern, stands for is marked as it is written, and named as among the matched terms', async () => {
+  it('matches of a fuzzy word or pattern are marked as written, and are among the matched terms', async () => {
     const marks = (found: readonly Highlight[]): string[] =>
       found.flatMap(({ fragment }) => [...fragment.matchAll(/<mark>(.*?)<\/mark>/g)].map(([, word = '']) => word))
     const terms = (found: readonly Highlight[]): string[] => [...new Set(found.flatMap(({ matchedTerms }) => matchedTerms))].sort()

@@ -21,7 +21,7 @@ describe('hints', () => {
     return [error, hint]
   }
 
-  it('hint: missing fields names every required field that lacks, what is expected there and what came', async () => {
+  it('hint: missing fields names every missing required field, what is expected and what was received', async () => {
     assert.deepEqual(await refusal('/v1/get', { collection: '', lang: null }), [
       'missing fields',
       '`collection`: a text that is not empty is expected, such as "blog"; an empty text came. ' +
@@ -38,7 +38,7 @@ describe('hints', () => {
     ])
   })
 
-  it('hint: invalid names the field, what is expected and what came, whether the schema or the operation refuses', async () => {
+  it('hint: invalid names the field, what is expected and what was received, whether the schema or the operation refuses', async () => {
     const search = (fields: object): Promise<readonly [string, string]> => refusal('/v1/search', { collection: 'c', ...fields })
     assert.deepEqual(await search({ limit: 'ten' }), [
       'invalid limit',
@@ -66,7 +66,7 @@ describe('hints', () => {
     ])
   })
 
-  it('hint: invalid JSON names the place, and nothing of the body', async () => {
+  it('hint: invalid JSON names the position and quotes nothing of the body', async () => {
     for (const [body, hint] of [
       ['{"apiKey":"hunter2",}', 'The body is expected to be a JSON object; it is not JSON at character 21.'],
       ['["hunter2"]', 'The body is expected to be a JSON object; a list came.'],

@@ -31,7 +31,7 @@ async function send(name: string, scale: number): Promise<TestResponse> {
 
 const errorOf = (answer: TestResponse): string => answer.json<{ error: string }>().error
 
-it('hostile: members that nobody knows are not built, in bodies and in items of batches', async () => {
+it('hostile: unknown members are not built, in bodies and in items of batches', async () => {
   assert.equal((await send('add: three million members that nobody knows', 1)).json()['contentMd'], 'x')
   assert.deepEqual((await send('add-batch: items with members that nobody knows', 1)).json(), {
     added: 500,
@@ -42,7 +42,7 @@ it('hostile: members that nobody knows are not built, in bodies and in items of 
   assert.equal((await send('search: a name of 30 MB', 0.1)).status, 200)
 })
 
-it('hostile: a body of more than 2 097 152 values is refused, one of as many is looked at by its operation', async () => {
+it('hostile: a body of more than 2 097 152 values is refused, one of exactly as many reaches its operation', async () => {
   assert.equal(errorOf(await send('vector-search: fifteen million numbers', 0.15)), 'JSON has more than 2097152 values')
   assert.match(errorOf(await send('add: as many values as a body may have, in two-byte text', 1)), /^invalid meta.a: 2097000 values/)
 })

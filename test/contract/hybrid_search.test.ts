@@ -180,7 +180,7 @@ describe('hybrid search', () => {
     }
   })
 
-  it('hybrid-search: what is wrong is refused', async () => {
+  it('hybrid-search: invalid requests are refused', async () => {
     const refused = async (more: Fields): Promise<string> =>
       summary(await client.post('/v1/hybrid-search', { collection: 'texts', query: QUERY, ...more }))
     assert.equal(await refused({ query: '' }), MISSING_FIELDS)

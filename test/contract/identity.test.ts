@@ -155,11 +155,11 @@ describe('identity', () => {
       assert.equal(await filled('# %%Titel über%%\n', { 'Titel über': 'Ä "quoted" \\ \n 🙂' }), '# Ä "quoted" \\ \n 🙂\n')
     })
 
-    it('template: names without a value stay as they are, names are told apart by case', async () => {
+    it('template: names without a value stay unchanged, and names are case-sensitive', async () => {
       assert.equal(await filled('%%a%% %%A%% %%missing%% %a% %% a', { a: 'x' }), 'x %%A%% %%missing%% %a% %% a')
     })
 
-    it('template: a value is not looked at again, and patterns of a replacement mean nothing', async () => {
+    it('template: a value is not expanded again, and replacement patterns have no effect', async () => {
       assert.equal(await filled('%%a%%|%%b%%', { a: '%%b%%', b: '%%a%% $& $1 $$' }), '%%b%%|%%a%% $& $1 $$')
     })
 

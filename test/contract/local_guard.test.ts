@@ -90,7 +90,7 @@ describe('web pages and a server on the same machine', () => {
     for (const host of GOOD_HOSTS) assert.equal(statusOf(await get(server, host)), 200, host)
   })
 
-  it('local guard: preflights are held to the same, and are refused without permission', async () => {
+  it('local guard: preflights follow the same rules, and are refused without permission', async () => {
     const preflight = (origin: string): Promise<string> =>
       ask(server, `OPTIONS /v1/add HTTP/1.1\r\nHost: localhost\r\nOrigin: ${origin}\r\nAccess-Control-Request-Method: POST\r\n`)
     const refused = await preflight('https://evil.example')
@@ -101,7 +101,7 @@ describe('web pages and a server on the same machine', () => {
     assert.match(allowed, /Access-Control-Allow-Origin: \*/i)
   })
 
-  it('local guard: what a page of another site or port embeds is 403, and makes no backup; what it links to is, unless it is a page about the server', async () => {
+  it('local guard: a request embedded in a page of another site or port is 403 and makes no backup; a link from it is 403, except to a page about the server', async () => {
     const backups = join(server.directory, 'backups')
     const made = (): number => (existsSync(backups) ? readdirSync(backups).length : 0)
     for (const site of ['cross-site', 'same-site']) {
@@ -130,7 +130,7 @@ describe('web pages and a server on the same machine', () => {
     assert.equal(statusOf(await ask(server, `GET /v1/backups HTTP/1.1\r\nHost: localhost\r\n${ofThisMachine}`)), 200)
   })
 
-  it('local guard: a link of a page of this machine, told by its Referer, leads to data as well', async () => {
+  it('local guard: a link from a page of this machine, recognised by its Referer, may read data as well', async () => {
     const link = (referer: string): Promise<string> =>
       ask(
         server,
@@ -184,7 +184,7 @@ describe('what switches the check of web pages off', () => {
     })
   })
 
-  it('local guard: a unix socket is not looked at', async () => {
+  it('local guard: requests on a unix socket are not checked', async () => {
     await withServer({ address: `unix:/tmp/mds-guard-${process.pid}.sock` }, async (server) => {
       assert.equal((await server.get('/v1/stats', { host: 'evil.example', origin: 'https://evil.example' })).status, 200)
     })
@@ -199,7 +199,7 @@ describe('what switches the check of web pages off', () => {
     )
   })
 
-  it('local guard: what it keeps of what it saw is bounded', () => {
+  it('local guard: its memory of earlier requests is bounded', () => {
     const guard = new LocalGuard([], () => false)
     const page = { method: 'GET', path: '/', fetchSite: '', fetchMode: '', fetchDest: '', referer: '' }
     const asked = (host: string) => ({ ...page, origin: `http://${host}`, host, isPeerLoopback: () => true })

@@ -91,7 +91,7 @@ describe('a log in JSON', () => {
       logged(server, message).map((line) => fields.map((field) => line[field]))
     assert.deepEqual(shown('backup written', 'backup'), [[backup]])
     assert.deepEqual(shown('restored', 'backup'), [[backup]])
-    assert.deepEqual(shown('rotation of keys asked for', 'job', 'collection'), [[rotation.id, '']])
+    assert.deepEqual(shown('key rotation requested', 'job', 'collection'), [[rotation.id, '']])
     assert.deepEqual(shown('rotation of keys ended', 'job', 'status'), [[rotation.id, 'completed']])
     assert.deepEqual(shown('collection deleted', 'collection', 'documents'), [['gone', 1]])
   })
@@ -125,7 +125,7 @@ describe('a log in JSON', () => {
 })
 
 describe('the last words of a process', () => {
-  it('an error that nobody catches is a line of JSON before the process ends', async () => {
+  it('an uncaught error is logged as one line of JSON before the process ends', async () => {
     // Throws as soon as the program runs.
     const thrower = `import { isMainThread } from 'node:worker_threads'
       if (isMainThread) setInterval(() => { if (process.listenerCount('uncaughtExceptionMonitor') > 0) throw new Error('nobody catches') }, 1)`
@@ -157,7 +157,7 @@ describe('a log in text', () => {
     assert.match(server.output(), / info stopped$/m)
   })
 
-  it('SVC_LOG_LEVEL: what is less is left out; SVC_LOG_SLOW_MS: only requests that take longer have a line', async () => {
+  it('SVC_LOG_LEVEL: lower levels are left out; SVC_LOG_SLOW_MS: only slower requests have a line', async () => {
     const server = await startServer({ env: { SVC_LOG_LEVEL: 'warn', SVC_LOG_SLOW_MS: '1' } })
     const documents = Array.from({ length: 2000 }, (_, i) => ({
       key: `k${i}`,
@@ -172,7 +172,7 @@ describe('a log in text', () => {
     assert.doesNotMatch(server.output(), /backup written|stopped| info /)
   })
 
-  it('an end of the log that nobody reads, or that has gone, does not end the server', async () => {
+  it('a log output that is closed or not read does not end the server', async () => {
     const server = await startServer({ env: { SVC_ACCESS_LOG: 'true' } })
     server.closeOutput()
     for (let i = 0; i < 200; i++) assert.equal((await server.get('/health')).status, 200)

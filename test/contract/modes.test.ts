@@ -104,7 +104,7 @@ describe('access modes over one directory', () => {
     })
   })
 
-  it('modes: read serves what is there, refuses every write with 403 read-only mode, and leaves the data as it was', async () => {
+  it('modes: read serves the existing data, refuses every write with 403 read-only mode, and leaves the data unchanged', async () => {
     await inMode('read', async (client) => {
       const before = [await client.get('c', 'doc'), await client.revisions('c', 'doc'), await client.stats('c')]
       for (const [method, path, body] of WRITES) {

@@ -32,7 +32,7 @@ const SOURCES = [
 ] as const
 
 for (const isSealed of [false, true]) {
-  describe(`names of before, ${isSealed ? 'encrypted' : 'in clear'}`, () => {
+  describe(`names of older versions, ${isSealed ? 'encrypted' : 'plaintext'}`, () => {
     let client: DocumentsClient
     let provider: EmbeddingServer
     let env: Record<string, string>

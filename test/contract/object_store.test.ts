@@ -35,7 +35,7 @@ describe('a client of object stores', { skip: noObjectStore }, () => {
   const refusedWith = (status: number, code: string) => (error: unknown) =>
     error instanceof S3Error && error.status === status && error.code === code && !error.message.includes(SECRET_KEY)
 
-  it('object store: what was put is got back byte for byte, at any size and with keys of any letters', async () => {
+  it('object store: a stored object is read back byte for byte, at any size and with keys of any letters', async () => {
     const client = open({ prefix: 'mds/bodies-' })
     const keys = ['plain', 'with/many/parts', 'ä ö+ü&=?#%', "quote'(1)*!~", '日本語', '..a/b..', `${'k'.repeat(200)}/${'l'.repeat(200)}`]
     for (const [i, key] of keys.entries()) {
@@ -62,7 +62,7 @@ describe('a client of object stores', { skip: noObjectStore }, () => {
     assert.equal(await client.get('once'), undefined)
   })
 
-  it('object store: a conditional put stores what is new and leaves what is there', async () => {
+  it('object store: a conditional put stores a new object and leaves an existing one unchanged', async () => {
     const client = open()
     assert.equal(await client.putNew('new', Buffer.from('first')), true)
     assert.equal(await client.putNew('new', Buffer.from('second')), false)
@@ -131,7 +131,7 @@ describe('a client of object stores', { skip: noObjectStore }, () => {
     assert.deepEqual(bodies.map(String), numbers.map((i) => `body ${i}`)) // prettier-ignore
   })
 
-  it('object store: a store that is killed and comes back is waited for, and what it acknowledged is there', async () => {
+  it('object store: requests wait for a killed store to return, and acknowledged objects are there', async () => {
     const client = open({ prefix: 'killed/' })
     const acknowledged: string[] = []
     const writes = (async () => {

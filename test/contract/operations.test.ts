@@ -16,7 +16,7 @@ describe('the server about itself', () => {
   })
   after(() => server.stop())
 
-  it('health: /health and /v1/health answer 200 with status and mode, and say where the data lies', async () => {
+  it('health: /health and /v1/health answer 200 with status, mode and the path of the data', async () => {
     for (const path of ['/health', '/v1/health']) {
       const answer = await server.get(path)
       const { status, mode, durable, persistence } = answer.json()
@@ -130,7 +130,7 @@ describe('the server about itself', () => {
     }
   })
 
-  it('stats: databaseSize grows with what is stored, totals are the sums of the collections', async () => {
+  it('stats: databaseSize grows with the stored data, totals are the sums of the collections', async () => {
     const before = (await server.get('/v1/stats')).json<{ databaseSize: number }>()
     const documents = Array.from({ length: 200 }, (_, number) => ({
       key: String(number),

@@ -137,7 +137,7 @@ describe('export and import', () => {
     }
   })
 
-  it('add-batch: expiresAt ends the document when it says; 0 is none; with a ttl, or out of bounds, it is refused for that document', async () => {
+  it('add-batch: expiresAt sets the time of expiry; 0 means none; with a ttl, or out of bounds, it is refused for that document', async () => {
     const c = client.collection()
     const document = { lang: 'en', contentMd: 'walrus' }
     const add = async (fields: Fields, more: Fields = {}): Promise<string> =>

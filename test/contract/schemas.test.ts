@@ -45,7 +45,7 @@ describe('schemas of collections', () => {
   }
 
   describe('set, get, list, delete', () => {
-    it('schema: what is set is shown as JSON text by get and list, whatever the spelling of the collection, until it is deleted', async () => {
+    it('schema: get and list return the set schema as JSON text, in any spelling of the collection, until it is deleted', async () => {
       const name = client.collection()
       const none = { collection: name, schema: null, enabled: false }
       assert.deepEqual((await client.post('/v1/schema/get', { collection: name })).json(), none)
@@ -80,7 +80,7 @@ describe('schemas of collections', () => {
         assert.equal(summary(await client.post(path, body)), MISSING_FIELDS, path)
     })
 
-    it('schema: a malformed schema is refused at set with a text that names the place, and the old one stays', async () => {
+    it('schema: a malformed schema is refused at set with a text that names the path, and the old one stays', async () => {
       const cases: readonly (readonly [unknown, string])[] = [
         [5, 'an object is expected'],
         [[5], 'an object is expected'],
@@ -202,7 +202,7 @@ describe('schemas of collections', () => {
       assert.equal((await errors(schema, twice)).length, names.length)
     })
 
-    it('schema: at most 50 errors are told, and patterns cost one document a bounded time', async () => {
+    it('schema: at most 50 errors are reported, and patterns cost one document a bounded time', async () => {
       const wrong = Array.from({ length: 200 }, (_, index) => `wrong ${index}`)
       assert.equal((await errors(STATUS, { status: wrong })).length, 50)
       const begin = performance.now()
@@ -260,7 +260,7 @@ describe('schemas of collections', () => {
       await client.add(name, 'k', { meta: { status: ['draft'], title: ['T'] } })
     })
 
-    it('schema: in a batch each document is held to it alone', async () => {
+    it('schema: in a batch each document is checked on its own', async () => {
       const name = client.collection()
       await set(name, STATUS)
       const answer = await client.addBatch(name, [
@@ -280,7 +280,7 @@ describe('schemas of collections', () => {
       assert.deepEqual(await client.keys(name), ['good'])
     })
 
-    it('schema: an update and the restore of a revision are held to it, with the metadata that the document would have', async () => {
+    it('schema: an update and the restore of a revision are checked, with the resulting metadata of the document', async () => {
       const name = client.collection()
       await client.add(name, 'k', { contentMd: 'old', meta: { status: ['x'] } })
       const [first] = await client.revisions(name, 'k')
@@ -300,7 +300,7 @@ describe('schemas of collections', () => {
       await client.setTtl(name, 'k', 1000)
     })
 
-    it('schema: documents that are there when it is set stay, and what it refused is taken once it is deleted', async () => {
+    it('schema: existing documents stay when it is set, and refused documents are accepted once it is deleted', async () => {
       const name = client.collection()
       await client.add(name, 'old', { meta: { status: ['x'] } })
       await set(name, STATUS)

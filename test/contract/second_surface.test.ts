@@ -76,7 +76,7 @@ describe('a second surface', () => {
     assert.deepEqual(listed.facts, ['total', '300'])
   })
 
-  it('surface: an answer in parts comes whole, or ends where its client wants no more', async () => {
+  it('surface: an answer in parts is complete, or ends when its client cancels it', async () => {
     const whole = await client.ask('export', { collection: 'c', format: 'ndjson' })
     assert.equal(whole.contentType, 'application/x-ndjson')
     assert.equal(textOf(whole).trim().split('\n').length, 300)
@@ -86,7 +86,7 @@ describe('a second surface', () => {
     assert.equal(statusOf(await client.ask('export', { collection: 'c', format: 'ndjson' })), 200)
   })
 
-  it('surface: what it may not ask for is refused with its code: unknown and internal operations, hostile inputs', async () => {
+  it('surface: unknown operations, internal operations and hostile inputs are refused with their codes', async () => {
     for (const name of ['nothing', 'storeVectors', 'bodyLocations', '__proto__']) {
       const answer = await client.ask(name, {})
       assert.deepEqual([answer.code, textOf(answer)], ['notFound', JSON.stringify({ error: `unknown operation ${name}` })], name)

@@ -75,7 +75,7 @@ describe('spell correction', () => {
     for (const [wrong, right] of Object.entries(pairs)) assert.equal(await suggested(wrong), right, wrong)
   })
 
-  it('spell: what is known is right, and numbers, identifiers, capitals, phrases and patterns are never touched', async () => {
+  it('spell: known words, numbers, identifiers, capitals, phrases and patterns are never changed', async () => {
     const texts = ['The databases, managed: receiving windows.', 'database2 v1.2 42nd', 'data_bsae getDatabsae HTPP databsae.txt', '"databsae wnidows" datab*', "don't won't", 'x q C', 'databsae/wnidows a@wnidows.example', '数据库'] // prettier-ignore
     for (const text of texts) assert.deepEqual(await suggest(text), { originalText: text, suggestedText: text, tokenSuggestions: [] }, text)
   })
@@ -87,7 +87,7 @@ describe('spell correction', () => {
     assert.equal(await suggested('databsae', { collection: 'unheard-of' }), 'databsae')
   })
 
-  it('spell: short words have at most one correction away, and only to what is common', async () => {
+  it('spell: short words are corrected by one edit at most, and only to common words', async () => {
     const other = client.collection()
     await client.addBatch(
       other,
@@ -140,7 +140,7 @@ describe('spell correction', () => {
     }
   })
 
-  it('spell: what is missing or out of bounds is refused', async () => {
+  it('spell: missing and out-of-bounds fields are refused', async () => {
     for (const path of ['/v1/spell-suggest', '/v1/spell-cleanup'])
       for (const body of [{ text: 'a' }, { lang: 'en' }, { text: '', lang: 'en' }])
         assert.equal(summary(await client.post(path, body)), MISSING_FIELDS)
@@ -161,7 +161,7 @@ describe('spell correction', () => {
     )
   })
 
-  it('spell: a search corrects the words that the index lacks, where the collection asks for it, and says so', async () => {
+  it('spell: a search corrects words that are not in the index, if the collection is configured so, and reports it', async () => {
     const other = client.collection()
     await client.addBatch(other, DOCUMENTS)
     assert.deepEqual((await fts('databsae', { collection: other })).results, [])

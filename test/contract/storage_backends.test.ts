@@ -40,7 +40,7 @@ describe('bodies in memory', () => {
     const { config } = (await client.server.get('/v1/collection-config?collection=mem')).json<{ config: Fields }>()
     assert.equal(config.storageBackend, 'memory')
     await client.addBatch('mem', unkept('one'))
-    assert.equal((await client.get('mem', 'one'))?.contentMd, 'The body of one: kingfisher.', 'what is written anew is a document anew')
+    assert.equal((await client.get('mem', 'one'))?.contentMd, 'The body of one: kingfisher.', 'a new write makes the document again')
   })
 
   it('storage memory: a collection that leaves memory survives the next restart', async () => {
@@ -73,7 +73,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   const below = (prefix: string, bucket = 'docs'): string[] => store.objects(bucket).filter((path) => path.startsWith(prefix))
   const metric = (name: string): Promise<number> => metricOf(server.client, name)
 
-  it('storage s3: a place that does not take an object and give it back is refused when it is configured, and nothing is configured', async () => {
+  it('storage s3: a location that cannot store and return an object is refused when it is configured, and nothing is changed', async () => {
     const { client } = server
     const refused: readonly (readonly [Fields, RegExp])[] = [
       [{ bucket: 'nobodys' }, /NoSuchBucket/],
@@ -178,7 +178,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.doesNotMatch(client.server.output(), /private/)
   })
 
-  it('storage s3: a read that needs the store says so while it is away, and an object that was lost or changed is named, never shown', async () => {
+  it('storage s3: a read that needs the store reports that it is unavailable, and a lost or changed object is reported, never returned', async () => {
     assert.equal(await configure(server.client, 'lost', location({ prefix: 'lost/' })), configured('lost'))
     await server.client.addBatch('lost', unkept('a'))
     const before = below('lost/')
@@ -224,7 +224,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.equal((await client.get('big', 'doc'))?.contentMd.length, contentMd.length)
   })
 
-  it('storage s3: bodies move with the configuration: to another place, into the server, and back, while they are read', async () => {
+  it('storage s3: bodies move with the configuration: to another location, into the server, and back, while they are read', async () => {
     const { client } = server
     const keys = Array.from({ length: 150 }, (_, n) => `doc-${n}`)
     await client.addBatch('moving', unkept(...keys))
@@ -246,7 +246,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     }
   })
 
-  it('storage s3: a sweep removes what nobody refers to once it is old enough, and nothing of other servers', async () => {
+  it('storage s3: a sweep removes unreferenced objects once they are old enough, and no objects of other servers', async () => {
     assert.equal(await configure(server.client, 'swept', location({ prefix: 'swept/' })), configured('swept'))
     await server.client.addBatch('swept', unkept('stays', 'goes'))
     const [folder = ''] = below('swept/').map((path) => path.split('/').slice(0, 2).join('/'))
@@ -301,7 +301,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   })
 })
 
-describe('bodies in backends with little room', { skip: noObjectStore }, () => {
+describe('bodies in backends with little space', { skip: noObjectStore }, () => {
   const server = new Restarted()
   let store: ObjectStore
   before(async () => {
@@ -321,7 +321,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     saveRevision: false,
   })
 
-  it('storage memory: what has no room is refused with nothing written, and room comes back with every delete', async () => {
+  it('storage memory: a write beyond the capacity is refused whole, and every delete frees capacity', async () => {
     const { client } = server
     assert.equal(await configure(client, 'mem', { storageBackend: 'memory' }), configured('mem'))
     const { added, failed, errors } = await client.addBatch(
@@ -338,7 +338,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     assert.equal((await client.post('/v1/add', { collection: 'mem', ...large('more') })).status, 200)
   })
 
-  it('storage s3: a collection that no memory holds is exported and indexed anew as a whole', async () => {
+  it('storage s3: a collection larger than the memory is exported and reindexed completely', async () => {
     const { client } = server
     assert.equal(await configure(client, 'far', locationIn(store)), configured('far'))
     const documents = Array.from({ length: 150 }, (_, n) => large(`doc-${n}`))

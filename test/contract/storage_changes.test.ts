@@ -113,7 +113,7 @@ describe('storage backends while they change', { skip: noObjectStore }, () => {
     assert.equal((await again.get('hung', 'before'))?.contentMd, 'The body of before: kingfisher.')
   })
 
-  it('storage changes: a changed secret fails writes until it is configured, and what was stored under the old one is read', async () => {
+  it('storage changes: a changed secret fails writes until it is configured, and bodies stored under the old one are read', async () => {
     const { client } = server
     assert.equal(await configure(client, 'secret', locationIn(store, { prefix: 'secret/' })), configured('secret'))
     await client.addBatch('secret', unkept('old'))

@@ -77,7 +77,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     for (const key of ['a', 'b', 'c']) assert.equal((await without.get('keyed', key))?.contentMd, `The body of ${key}: kingfisher.`)
   })
 
-  it('storage recovery: what lay in the store in clear is gone soon after its collection was encrypted, and residue says so until then', async () => {
+  it('storage recovery: plaintext objects are removed soon after their collection was encrypted, and residue is reported until then', async () => {
     const { client } = server
     const location = locationIn(store, { prefix: 'cleared/' })
     const residueOf = async (shown: DocumentsClient): Promise<boolean> =>
@@ -101,7 +101,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     await waiting.stop()
     await store.resume()
     const again = await server.start()
-    assert.doesNotMatch(again.server.output(), /was written anew/, 'what lies in a store asks for no new files')
+    assert.doesNotMatch(again.server.output(), /was rewritten/, 'plaintext objects in a store need no new files')
     await again.until(async () => !(await residueOf(again)), 'the sweep')
     assert.deepEqual(inClear(), [])
     for (const key of ['a', 'b', 'replaced']) assert.equal((await again.get('cleared', key))?.contentMd, `The body of ${key}: kingfisher.`)
@@ -143,7 +143,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     await last.until(async () => (await last.found('missed', 'kingfisher')).length === 2, 'what the rebuild had missed')
   })
 
-  it('storage recovery: an object that is lost for good is named as damage when the index is built, and looked for no more', async () => {
+  it('storage recovery: a lost object is reported as damage when the index is built, and is not requested again', async () => {
     assert.equal(await configure(server.client, 'damaged', locationIn(store, { prefix: 'damaged/' })), configured('damaged'))
     await server.client.addBatch('damaged', unkept('gone'))
     const [gone = ''] = store.objects('docs').filter((path) => path.startsWith('damaged/'))
@@ -226,7 +226,7 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     assert.equal((await client.setTtl('sealed', 'a', 1000)).contentMd, 'The body of a: kingfisher.')
   })
 
-  it('storage recovery: bodies of a collection move while those of another, whose store is away, wait', async () => {
+  it('storage recovery: bodies of one collection move while those of another with an unavailable store wait', async () => {
     const away = await ObjectStore.start('docs')
     assert.equal(await configure(server.client, 'first', locationIn(away)), configured('first'))
     await server.client.addBatch('first', unkept('stuck'))

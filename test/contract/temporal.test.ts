@@ -164,7 +164,7 @@ describe('tracking', () => {
     assert.equal(await board(), 'd8 b7 a2')
   })
 
-  it('temporal: a query is bounded by from, to and eventType, and refuses what it does not know', async () => {
+  it('temporal: a query is bounded by from, to and eventType, and unknown values are refused', async () => {
     const name = client.collection()
     await client.add(name, 'k')
     const [created] = (await client.events(name, 'k')).events
@@ -201,7 +201,7 @@ describe('tracking', () => {
     assert.match(dateOf(month?.to), /-01T00:00:00.000Z$/)
   })
 
-  it('temporal: what a document went through goes with it, and a new one of its name begins anew', async () => {
+  it('temporal: the history of a document is deleted with it, and a new document of that name starts an empty one', async () => {
     const name = client.collection()
     await client.configure(name, { trackAccess: true })
     await client.add(name, 'k')

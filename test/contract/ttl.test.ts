@@ -51,7 +51,7 @@ describe('expiry', () => {
       assert.deepEqual(await client.found(c, 'walrus'), ['doc'])
     })
 
-    it('set-ttl: 0 removes the expiry, also where there is none', async () => {
+    it('set-ttl: 0 removes the expiry, and succeeds if there is none', async () => {
       const c = client.collection()
       const written = await client.add(c, 'doc', { ttl: 600 })
       assert.equal(written.expiresAt, written.updatedAt + 600)
@@ -102,7 +102,7 @@ describe('expiry', () => {
         assert.deepEqual(await unswept.keys('c'), ['stays', 'expires'])
         await unswept.until(() => Promise.resolve(seconds() >= expiresAt), 'its second')
         await gone(unswept, 'c')
-        assert.equal((await unswept.stats('c'))?.documentCount, 2, 'it is there, and nobody sees it')
+        assert.equal((await unswept.stats('c'))?.documentCount, 2, 'it exists, and no request sees it')
       } finally {
         await unswept.stop()
       }

@@ -103,7 +103,7 @@ describe('options of searches by vectors', () => {
     assert.equal((await across({ topK: 50 })).total, nearest.length)
   })
 
-  it('cross-search: threshold leaves out what is less near, below 0 where none is given', async () => {
+  it('cross-search: threshold leaves out documents below it; the default is 0', async () => {
     const threshold = (nearest[4] as readonly [string, number])[1] - 1e-3
     const wanted = nearest.filter(([, score]) => score >= threshold)
     assert.equal((await across({ topK: 50, threshold })).total, wanted.length)
@@ -120,7 +120,7 @@ describe('options of searches by vectors', () => {
     assert.deepEqual([...(everywhere.targetCollections as string[])].sort(), ['elsewhere', 'rivers', 'seas'])
   })
 
-  it('cross-search: filterMeta admits in every collection what has the values, also where that is little of much', async () => {
+  it('cross-search: filterMeta selects documents with the values in every collection, also if they are few of many', async () => {
     const found = await across({ filterMeta: { first: ['otter', 'camel'] } })
     const wanted = nearest.map(([key]) => key).filter((key) => /^(?:otter|camel)/.test(texts[key] as string))
     assert.deepEqual(keysOf(found).sort(), [...wanted].sort())
@@ -297,7 +297,7 @@ describe('options of searches by vectors', () => {
 })
 
 describe('find-duplicates of much', () => {
-  it('find-duplicates: 5000 documents are looked at by default, oldest first, or maxDocs of them', async () => {
+  it('find-duplicates: 5000 documents are compared by default, oldest first, or maxDocs of them', async () => {
     const client = await DocumentsClient.start()
     try {
       const documents = Array.from({ length: 5_001 }, (_, at) => ({

@@ -104,7 +104,7 @@ describe('vector quantization', () => {
     assert.equal(await recall('flat'), 1)
   })
 
-  it('vector quantization: disk_only_vectors: full vectors lie in files, and are there after a start', async () => {
+  it('vector quantization: disk_only_vectors: full vectors are stored in files, and are read after a start', async () => {
     await configure({ quantization: 'int8', disk_only_vectors: true })
     const { config } = (await client.server.get('/v1/collection-config?collection=places')).json<{ config: Fields }>()
     assert.deepEqual([config.disk_only_vectors, config.diskOnlyVectors], [true, true])
@@ -118,7 +118,7 @@ describe('vector quantization', () => {
     await configure({ quantization: 'float32', disk_only_vectors: false })
   })
 
-  it('vector quantization: SVC_VECTOR_DEFAULT_ALGORITHM is what a search goes by that names no algorithm', async () => {
+  it('vector quantization: SVC_VECTOR_DEFAULT_ALGORITHM applies to a search that names no algorithm', async () => {
     await client.stop()
     client = await begin({ SVC_VECTOR_DEFAULT_ALGORITHM: 'hnsw' })
     assert.ok((await recall('hnsw')) >= 0.9)

@@ -142,7 +142,7 @@ describe('search by vectors', () => {
     assert.deepEqual(different, ['doc-0', 'doc-3'])
   })
 
-  it('vector-search: what is wrong is refused', async () => {
+  it('vector-search: invalid requests are refused', async () => {
     const query = { collection: 'animals', query: 'otter' }
     assert.equal(await refused('/v1/vector-search', { collection: 'animals' }), MISSING_FIELDS)
     assert.equal(await refused('/v1/vector-search', { query: 'otter' }), MISSING_FIELDS)
@@ -195,7 +195,7 @@ describe('search by vectors', () => {
     assert.equal((await ask('/v1/vector-search', { collection: 'changing', query: 'word', threshold: -1 })).total, 0)
   })
 
-  it('vector-search: passages in place of documents, alone or with their neighbours', async () => {
+  it('vector-search: passages are returned instead of documents, alone or with their neighbours', async () => {
     const paragraphs = ['about otters and rivers ', 'about owls and nights ', 'about lynxes and hares '].map((text) =>
       text.repeat(40).trim(),
     )
@@ -223,7 +223,7 @@ describe('search by vectors', () => {
     assert.deepEqual([listed?.contentMd, listed?.chunkIndex, listed?.chunkText?.startsWith('about otters')], ['', 0, true])
   })
 
-  it('vector-search: the retrieval profile of the collection holds where the request says nothing', async () => {
+  it('vector-search: the retrieval profile of the collection applies where the request sets nothing', async () => {
     const retrieval = { topK: 2, retrievalMode: 'chunk', contextTokenBudget: 5 }
     await client.addBatch(
       'profiled',

@@ -73,7 +73,7 @@ describe('search by vectors, at its edges', () => {
     assert.equal(await refused('/v1/cross-search', { query: '' }), MISSING_FIELDS)
   })
 
-  it('results that are to differ are as many as asked for, beyond what is compared with each other, too', async () => {
+  it('diversified results are as many as requested, also beyond the number that is compared with each other', async () => {
     const documents = Array.from({ length: 2100 }, (_, at) => ({ key: `doc-${at}`, lang: 'en', contentMd: `otter ${at} ${at % 7}` }))
     await client.addBatch('many', documents)
     await whenEmbedded(client.server, { many: documents.length })

@@ -41,7 +41,7 @@ describe('synonyms', () => {
   const sorted = async (collection: string, query: string, more: Fields = {}): Promise<string[]> =>
     (await found(collection, query, more)).sort()
 
-  it('synonyms: what is posted is listed as map and as entries, a second post replaces, delete removes', async () => {
+  it('synonyms: posted synonyms are listed as map and as entries, a second post replaces, delete removes', async () => {
     const name = client.collection()
     assert.deepEqual((await client.server.get(`/v1/synonyms?collection=${name}`)).json(), {
       collection: name,
@@ -64,7 +64,7 @@ describe('synonyms', () => {
     assert.deepEqual(listed, { collection: name, synonyms: { big: ['huge'] }, entries: [{ term: 'big', synonyms: ['huge'] }], total: 1 })
   })
 
-  it('synonyms: a search for a term finds its synonyms from the next query on, and no more once they are deleted', async () => {
+  it('synonyms: a search for a term finds its synonyms from the next query on, until they are deleted', async () => {
     const name = await fill(client)
     assert.deepEqual(await found(name, 'car'), ['car'])
     await set(name, 'car', ['automobile'])
@@ -129,7 +129,7 @@ describe('synonyms', () => {
     }
   })
 
-  it('synonyms: what is missing or out of bounds is refused', async () => {
+  it('synonyms: missing and out-of-bounds fields are refused', async () => {
     const post = async (body: Fields): Promise<string> => summary(await client.post('/v1/synonyms', body))
     assert.equal(await post({ collection: 'c', synonyms: ['a'] }), MISSING_FIELDS)
     assert.equal(await post({ collection: 'c', term: 'a' }), MISSING_FIELDS)
@@ -183,7 +183,7 @@ describe('stop words', () => {
     )
   })
 
-  it('stopwords: delete takes own words away and leaves the default ones', async () => {
+  it('stopwords: delete removes own words and leaves the default ones', async () => {
     const name = client.collection()
     await change('POST', name, ['foo', 'bar'])
     assert.equal(
@@ -197,7 +197,7 @@ describe('stop words', () => {
     assert.deepEqual([custom, defaults], [0, 79])
   })
 
-  it('stopwords: searches pass over them from the next query on, without a reindex, and no more once they are deleted', async () => {
+  it('stopwords: searches ignore them from the next query on, without a reindex, until they are deleted', async () => {
     const name = await fill(client)
     assert.deepEqual(await client.found(name, 'park'), ['apart', 'auto', 'car', 'motor', 'nyc'])
     await change('POST', name, ['parked'])
@@ -226,7 +226,7 @@ describe('stop words', () => {
     }
   })
 
-  it('stopwords: what is missing or no word is refused', async () => {
+  it('stopwords: missing and invalid words are refused', async () => {
     assert.equal(summary(await client.post('/v1/stopwords', { collection: 'c' })), MISSING_FIELDS)
     assert.equal(summary(await client.post('/v1/stopwords', { words: ['a'] })), MISSING_FIELDS)
     assert.equal(summary(await client.server.get('/v1/stopwords')), MISSING_FIELDS)

@@ -12,7 +12,7 @@ import { describe, it } from 'node:test'
 import { startServer, type Server } from '../harness/server.js'
 import { buildShim } from './shim_build.js'
 
-const NOTE = /the clock is before 1970 or after 2106: times are stored as the nearest that can be/g
+const NOTE = /the clock is before 1970 or after 2106: times are stored as the nearest valid value/g
 const TTL = 3600
 /** More than all lanes take at once, so that each thread reads the clock. */
 const CONCURRENT = 64

@@ -63,7 +63,7 @@ describe('a damaged leaf', () => {
       const printed = server.output().slice(before.length).trim().split('\n')
       const lines = printed.filter((line) => !line.startsWith('listening on '))
       assert.match(lines.shift() as string, /supervisor: the server ended \(SIGBUS\); starting it again in 1 s$/u)
-      assert.match(lines.shift() as string, /every page of the store is looked at first: .*signal=SIGBUS$/u)
+      assert.match(lines.shift() as string, /checking every page before opening: .*signal=SIGBUS$/u)
       assert.equal(lines.length, 1, server.output())
       assert.match(
         lines[0] as string,
@@ -75,7 +75,7 @@ describe('a damaged leaf', () => {
     }
   })
 
-  it('damaged leaf: a store that is whole is served again after such a signal, and after SIGKILL no page is looked at', async () => {
+  it('damaged leaf: an undamaged store is served again after such a signal, and after SIGKILL no page is checked', async () => {
     const probe = await startServer()
     const { address } = probe
     await probe.stop()
@@ -90,7 +90,7 @@ describe('a damaged leaf', () => {
           await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))
         assert.equal((await server.post('/v1/get', ASKED)).status, 200)
       }
-      assert.equal(server.output().match(/every page of the store is looked at first/gu)?.length, 1, server.output())
+      assert.equal(server.output().match(/checking every page before opening/gu)?.length, 1, server.output())
     } finally {
       assert.equal(await server.stop(), 0)
     }

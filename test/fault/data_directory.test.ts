@@ -91,12 +91,12 @@ describe('a data directory that is not whole', () => {
     assert.equal(readFileSync(path.join(directory, 'CURRENT'), 'utf8'), 'gen-000001\n')
   })
 
-  it('directory: folders that are made from the truth env may be missing: they are made anew', async () => {
+  it('directory: missing folders that derive from the truth env are created again', async () => {
     await servesAll(copied((at) => rmSync(path.join(at, 'gen-000001', 'index'), { recursive: true })))
     await servesAll(copied((at) => rmSync(path.join(at, 'gen-000001', 'vectors'), { recursive: true, force: true })))
   })
 
-  it('directory: a CURRENT that names nothing, or a generation that is missing, is refused with what is there', async () => {
+  it('directory: a CURRENT that names nothing or a missing generation is refused with a list of the existing ones', async () => {
     for (const text of ['', '../gen-000001', '\0'.repeat(11)]) {
       const line = await refused(copied((at) => writeFileSync(path.join(at, 'CURRENT'), text)))
       assert.match(line, /CURRENT does not name a generation: gen-000001 \(truth\.mdb of \d+ bytes/u, JSON.stringify(text))
@@ -210,7 +210,7 @@ describe('a data directory that is not whole', () => {
     }
   })
 
-  it('directory: an older truth.mdb in the place of the newer one is told of by the log and by health, until a restore', async () => {
+  it('directory: an older truth.mdb that replaced a newer one is reported in the log and in health until a restore', async () => {
     const truth = path.join('gen-000001', 'truth.mdb')
     const older = path.join(scratch, 'older.mdb')
     const directory = copied((at) => cpSync(path.join(at, truth), older))

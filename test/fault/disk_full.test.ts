@@ -174,7 +174,7 @@ describe('a full disk', () => {
       mounted.empty()
       await until(() => server.post('/v1/add', document('after')), isStatus(200))
       assert.equal((await server.get('/v1/health')).json().status, 'healthy')
-      assert.match(server.output(), /disk full no more/)
+      assert.match(server.output(), /disk has space again/)
     }),
   )
 
@@ -225,7 +225,7 @@ describe('a disk on which nothing is free, and the reserve is taken, too', () =>
   })
 })
 
-describe('a disk that has room for small requests alone', () => {
+describe('a disk that has space for small requests only', () => {
   it('disk full: health stays healthy and warns of disk_low with freeBytes where the largest request would be refused, and only there', async (test) => {
     const mounted = await startOnDisk(test, 32, { SVC_DISK_RESERVE: String(2 << 20), SVC_MAX_BODY_BYTES: String(8 << 20) })
     if (mounted === undefined) return
@@ -317,7 +317,7 @@ describe('a commit that the disk refuses', () => {
     await remove()
   })
 
-  it('disk full: what a refused commit has written behind the last page is given back', async () => {
+  it('disk full: pages that a refused commit has written behind the last page are cut off', async () => {
     const { directory, control, remove } = await setUp()
     const server = await startServer({ directory, env: control.environment(directory) })
     assert.equal((await server.post('/v1/add', document('first'))).status, 200)

@@ -42,7 +42,7 @@ function afterCut(records: readonly IoRecord[], chance: { readonly survive: numb
 describe('the disk after a power cut', () => {
   after(() => rmSync(scratch, { recursive: true, force: true }))
 
-  it('keeps what was flushed and, at worst, nothing that came after', () => {
+  it('keeps all flushed bytes and, at worst, none of the later ones', () => {
     const records = [opened(1, 'data'), written(1, 0, 'flushed '), ...flush(1, 1), written(1, 8, 'lost')]
     assert.equal(afterCut(records, NOTHING_ELSE), 'flushed ')
     assert.equal(afterCut(records, EVERYTHING), 'flushed lost')

@@ -171,7 +171,7 @@ describe('mds doctor', () => {
     assert.doesNotMatch(stdout, /doc-3/)
   })
 
-  it('doctor: a process that is killed from outside says nothing of the store: exit code 2', async () => {
+  it('doctor: a killed check proves nothing about the store: exit code 2', async () => {
     const preload = join(folder, 'killed.cjs')
     writeFileSync(
       preload,
@@ -185,7 +185,7 @@ describe('mds doctor', () => {
     assert.equal(stderr, 'mds: the process that reads the store was ended from outside (SIGKILL, at pages)\n')
   })
 
-  it('doctor: refuses in one line, with code 2, a store that is served, one without its keys, and what is no store', async () => {
+  it('doctor: a served store, a store without its keys and a folder without a store are refused in one line with code 2', async () => {
     const served = join(folder, 'served')
     cpSync(upgraded, served, { recursive: true })
     const server = await startServer({ directory: served, env })

@@ -25,7 +25,7 @@ const KINDS = [
 ]
 const SIDE_BY_SIDE = 2
 
-it('flips: one bit in each kind of page and row shows, overwrites and deletes nothing of another, and the server says why it ends', async (context) => {
+it('flips: a flipped bit in each kind of page and row never exposes, overwrites or deletes another record, and the server logs why it ends', async (context) => {
   const seed = runSeed()
   context.diagnostic(`MDS_TEST_SEED=${seed}`)
   const random = new Random(seed)

@@ -154,7 +154,7 @@ it('an index file that is cut, empty or no index is made again from the store', 
   })
 })
 
-it('an index that another text analysis made is thrown away at the start and made again from the store; one of the same is opened', async () => {
+it('an index made by another text analysis is rebuilt at the start; one of the same analysis is opened', async () => {
   await withDirectory(async (directory) => {
     // The language of these documents is unknown, so they are analysed in the default language.
     const add = { collection: COLLECTION, documents: [{ key: 'houses', lang: 'xx', contentMd: 'Die Häuser of the running dogs' }] }

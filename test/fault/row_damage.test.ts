@@ -182,7 +182,7 @@ describe('a store of format 2', () => {
     assert.equal(await server.stop(), 0)
   })
 
-  it('row damage: a collection whose row is gone is not made a second time, in clear where it was encrypted, and nothing else is refused', async () => {
+  it('row damage: a collection whose row is lost is not created a second time, as plaintext where it was encrypted, and nothing else is refused', async () => {
     const directory = await upgradedDirectory('collection-gone')
     await change(directory, (environment) => environment.collections.remove(collectionKey('sealed')))
     const server = await start(directory)
@@ -192,7 +192,7 @@ describe('a store of format 2', () => {
     await change(directory, (_, view) => assert.equal(view.collection('sealed'), undefined))
   })
 
-  it('row damage: a backup of a store in which the row of a collection is gone is not restored: the damage is named, and what is there goes on', async () => {
+  it('row damage: a backup of a store that has lost the row of a collection is not restored: the damage is reported, and the present store is still served', async () => {
     const whole = await upgradedDirectory('backup-whole')
     for (const [collection, left] of LOST) {
       const at = `${collection}-${left}`
@@ -305,7 +305,7 @@ describe('a store of format 2', () => {
     assert.equal(await server.stop(), 0)
   })
 
-  it('row damage: a store whose own counters are missed is not served: its numbers would be given again', async () => {
+  it('row damage: a store whose own counters are missing is not served, because its numbers would be assigned twice', async () => {
     const directory = await upgradedDirectory('store-counters-gone')
     await moveRow(directory, 'counters', () => counterKey(0))
     const { code, output } = await runToEnd({ directory, env })

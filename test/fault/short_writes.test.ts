@@ -32,7 +32,7 @@ describe('a write that is cut short', () => {
     ['writeWhole', 'await writeWhole(file, bytes, at)'],
     ['writeWholeSync', 'writeWholeSync(file.fd, bytes, at)'],
   ] as const) {
-    it(`short writes: ${name} writes all of it, behind what was written or at a place, or says why not`, () => {
+    it(`short writes: ${name} writes all bytes, at the end or at an offset, or reports the error`, () => {
       const path = join(directory, name)
       const script = `
         import { open } from 'node:fs/promises'

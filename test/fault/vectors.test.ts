@@ -38,7 +38,7 @@ it(`vectors: after kill -9 while files and graphs are written every document is 
   }
 })
 
-it('vectors: with SVC_DURABILITY=async a power cut takes writes back, and vectors that were stored for them are never found, whoever is given their LSNs', async () => {
+it('vectors: with SVC_DURABILITY=async a power cut loses writes, and vectors stored for them are never found, even when their LSNs are assigned again', async () => {
   const run = await VectorRun.begin(seed)
   try {
     await runLostTail(run)
@@ -64,6 +64,6 @@ describe('vectors: files that were damaged between two starts', () => {
   after(() => run.end())
 
   for (const damage of DAMAGES) {
-    it(`vectors: ${damage.name}: the server starts, says what it does about it, and answers as before`, () => run.check(damage))
+    it(`vectors: ${damage.name}: the server starts, logs its repair, and answers as before`, () => run.check(damage))
   }
 })

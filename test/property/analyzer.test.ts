@@ -49,7 +49,7 @@ describe('analyzer', () => {
     )
   })
 
-  it('bad bytes between words take no word away', () => {
+  it('bad bytes between words remove no word', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('alpha', 'beta', 'gamma')),

@@ -118,7 +118,7 @@ describe('chunks', () => {
     )
   })
 
-  it('chunks: of code one ends where brackets balance, and is over the budget only for what they enclose', () => {
+  it('chunks: a chunk of code ends where brackets balance, and exceeds the budget only for text that they enclose', () => {
     const name = fc.stringMatching(/^[a-z]{1,8}$/)
     const string = fc.stringMatching(/^[a-z{}() [\]]{0,12}$/).map((inner) => `"${inner}"`)
     const { statement } = fc.letrec<{ statement: string; body: string }>((tie) => ({

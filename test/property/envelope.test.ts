@@ -167,7 +167,7 @@ describe('envelope', () => {
 })
 
 describe('queue and slots', () => {
-  it('a queue gives back what it took, in order, and is full at its bound', () => {
+  it('a queue returns its items in order, and is full at its bound', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 2_000 }), (pushes) => {
         const queue = new RequestQueue(100)

@@ -63,7 +63,7 @@ test('any reader of frontmatter finds the metadata of a file, and its body', () 
   )
 })
 
-test('a file that is none of ours, or whose block was edited into other YAML, is left to the reader of any', () => {
+test('a file of another origin, or whose block was edited into other YAML, is left to the general reader', () => {
   const ours = writeExportedFile({ key: 'k', lang: 'en', meta: { a: ['x'] }, contentMd: 'text' })
   for (const file of [
     '',

@@ -207,7 +207,7 @@ test('factors are products of those that hold, at least 0.001', () => {
   )
 })
 
-test('a range over numbers, times in any spelling and texts holds exactly where the values lie in it', () => {
+test('a range over numbers, times in any spelling and texts matches exactly the values within it', () => {
   const spell = fc.constantFrom<(seconds: number) => string>(
     String,
     (seconds) => new Date(seconds * 1000).toISOString(),

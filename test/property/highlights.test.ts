@@ -85,7 +85,7 @@ function termsOf(options: { language: string; stem: boolean }): string[] {
 }
 
 describe('highlights', () => {
-  it('of any text: no more than asked, in order and apart, the text at the offsets, marked runs are places of the terms', () => {
+  it('of any text: at most the requested number, in order, without overlap, the text at the offsets, marked runs are occurrences of the terms', () => {
     fc.assert(
       fc.property(
         content,
@@ -191,7 +191,7 @@ describe('highlights', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (opening) => typeof closingOf(opening) === 'string'))
   })
 
-  it('how a document is read is told from its bytes as from the parsed document', () => {
+  it('the reading mode of a document is the same from its bytes and from the parsed document', () => {
     const name = fc.oneof(fc.string(), fc.constantFrom('a.js', '","lang":"', '"kind":["code"', '\\', 'x.PY', 'kind'))
     const meta = fc.dictionary(
       fc.oneof(fc.constantFrom('kind', 'path', 'language', 'tags'), name.filter((key) => key !== '__proto__')),

@@ -48,7 +48,7 @@ test('a history keeps its bounds, its order and the number of its reads, and com
   )
 })
 
-test('rings: what was taken is what was recorded, in order and once, round their end, and a full ring takes no more', () => {
+test('rings: records are read in order and once, across the end of the ring, and a full ring accepts none', () => {
   const rows = [0, 1, 2]
   const buffer = AccessRings.create(rows.length)
   const rings = rows.map((row) => new AccessRings(buffer, row))
@@ -73,7 +73,7 @@ test('rings: what was taken is what was recorded, in order and once, round their
   )
 })
 
-test('buckets: every second lies in the bucket that begins at or before it, and names follow the calendar', () => {
+test('buckets: every second is in the bucket that begins at or before it, and names follow the calendar', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4_294_967_295 }),

@@ -67,7 +67,7 @@ function known(one: unknown, node: KnownMembers): unknown {
   return Object.fromEntries(kept)
 }
 
-it('what is left is what is known, in JSON of the same length, and another look changes nothing', () => {
+it('only known members remain, in JSON of the same length, and a second pass changes nothing', () => {
   fc.assert(
     fc.property(value, tree, random, (one, node, next) => {
       const text = Buffer.from(` ${written(one, next)} `)
@@ -158,7 +158,7 @@ it('a member that comes again, and members with escaped names, are those that JS
   assert.deepEqual(left(`{"${String.raw`\u006b`.repeat(500)}":1}`), {})
 })
 
-it('what is kept is counted: objects and lists, values, beginnings of objects; and the depth of all', () => {
+it('the scan counts objects and lists, values, beginnings of objects, and the depth', () => {
   const bounds = { depth: 8, containers: 100, values: 1_000, shapes: 50 }
   const scanner = new JsonScanner({ kind: 'object', members: [['a', ANY]], rest: null }, bounds)
   const verdict = (text: string): string => scanner.scan(Buffer.from(text))

@@ -194,7 +194,7 @@ test('git apply takes a diff as it is', (context) => {
   )
 })
 
-test('metadata: what is added, removed and changed makes the one of the other', () => {
+test('metadata: applying the added, removed and changed values to the old metadata gives the new', () => {
   const meta = fc.dictionary(fc.constantFrom('a', 'b', 'toString', 'constructor'), fc.array(fc.constantFrom('1', '2'), { maxLength: 2 }))
   fc.assert(
     fc.property(meta, meta, (from, to) => {

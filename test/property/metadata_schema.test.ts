@@ -117,7 +117,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('write' as const), meta, after: fc.nat(3) }) },
 )
 
-test('a write is judged by the schema that holds when it is carried out, however old the one it was prepared under', async () => {
+test('a write is checked against the schema at its commit, however old the schema of its preparation is', async () => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 2, maxLength: 12 }), async (ops) => {

@@ -47,7 +47,7 @@ it('the counts of the scan are those of a walk over the packed value', () => {
   )
 })
 
-it('for any bytes the scan ends with a verdict, and what is good counts no less than is unpacked', () => {
+it('for any bytes the scan ends with a verdict, and for valid input it counts no less than is unpacked', () => {
   // First bytes of containers and extensions are more likely than among random bytes.
   const byte = fc.oneof(fc.nat(0xff), fc.integer({ min: 0x80, max: 0x93 }), fc.integer({ min: 0xc0, max: 0xdf }), fc.nat(3))
   fc.assert(

@@ -23,7 +23,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const write = fc.record({ pause: fc.nat(3), keep: fc.boolean(), ttl: fc.constantFrom(null, 0, 4, 1000) })
 
-test('as of a second: the state that was current then, or none where nobody can know it', async () => {
+test('as of a second: the state that was current then, or none if it is unknown', async () => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {

@@ -248,7 +248,7 @@ test('settings of collections equal plain maps after any sequence of changes, wi
   )
 })
 
-test('a change of a configuration sets what it names, clears what it nulls, leaves the rest, and nothing that is shown holds a credential', () => {
+test('a change of a configuration sets the named fields, clears null ones, leaves the rest, and no answer contains a credential', () => {
   fc.assert(
     fc.property(config, config, nulls, (first, second, cleared) => {
       const stored = mergeConfig({}, readChange(first, []))

@@ -124,7 +124,7 @@ describe('completions and corrections', () => {
 describe('parts of the correction', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', 'ж'), maxLength: 7 })
 
-  it('the edit distance is symmetric, counts what was done, and a word list finds what lies within it', () => {
+  it('the edit distance is symmetric and counts the edits, and a word list finds the words within it', () => {
     fc.assert(
       fc.property(fc.uniqueArray(word, { maxLength: 20 }), word, fc.integer({ min: 0, max: 2 }), (words, text, edits) => {
         const list = new WordList(words.map((each) => ({ word: each, documents: 1 })))
@@ -143,7 +143,7 @@ describe('parts of the correction', () => {
     fc.assert(fc.property(long, fc.nat(3), fc.nat(20), (text, kind, at) => assert.ok(editDistance(text, misspell(text, kind, at)) <= 1)))
   })
 
-  it('words of any text lie where they say, and corrections change nothing but them', () => {
+  it('words of any text are at their offsets, and corrections change nothing but them', () => {
     const part = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 6 }),
       fc.constantFrom(' ', 'word', '"a b"', "it's", 'x-ray', 'Über', 'snake_case', '(a)'),

@@ -107,7 +107,7 @@ describe('leaves that stand for other terms', () => {
     )
   })
 
-  it('fuzzy words match what lies within the edit distance, closer ones higher', () => {
+  it('fuzzy words match terms within the edit distance, closer ones higher', () => {
     fc.assert(
       fc.property(texts, word, fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 3 }), (documents, text, edits, prefix) => {
         const isNear = (each: string): boolean => {
@@ -130,7 +130,7 @@ describe('leaves that stand for other terms', () => {
     )
   })
 
-  it('proximity scores by the narrowest place, in either order', () => {
+  it('proximity scores by the narrowest passage, in either order', () => {
     const documents = [['aa', 'xx', 'bb'], ['bb', 'aa'], ['aa', 'x1', 'x2', 'x3', 'x4', 'x5', 'bb'], ['aa']]
     const plan = planOf(publish(documents), ['aa', 'bb'], { kind: 'proximity', distance: 5, terms: [0, 1] })
     assert.deepEqual(found(plan, documents), [1, 2])
@@ -252,7 +252,7 @@ describe('completions', () => {
     )
   })
 
-  it('are the commonest of the entries looked at, where 10 000 do not suffice', () => {
+  it('are the commonest of the scanned entries, if 10 000 do not suffice', () => {
     const collection = ++collections
     // The terms do not distinguish the segments: every term of either might be in the other, too.
     for (const docid of [1, 2]) {

@@ -181,7 +181,7 @@ test('a metadata filter lets in what the full-text engine has under it', () => {
     assertSame(engine.search({ ...asked, filter }), exactSearch(documents, asked, passes), documents, asked)
 })
 
-test('compare removes what truth has not and asks for what is missing', () => {
+test('compare removes vectors that truth does not have and requests missing ones', () => {
   const collection = ++collections
   const one = Float32Array.of(1, 0, 0)
   const set = (docid: number, at: bigint): VectorChange => ({ kind: 'set', collection, docid, lsn: at, dimensions: 3, vectors: one })
@@ -196,7 +196,7 @@ test('compare removes what truth has not and asks for what is missing', () => {
   )
 })
 
-test('what is no batch, no request and no vector is refused and changes nothing', () => {
+test('invalid batches, requests and vectors are refused and change nothing', () => {
   const collection = ++collections
   const bad = [NaN, Infinity, 1e30].map((value): VectorChange[] => [{ kind: 'set', collection, docid: 1, lsn: 1n, dimensions: 2, vectors: Float32Array.of(1, value) }]) // prettier-ignore
   for (const changes of bad) assert.throws(() => engine.apply(encodeVectorBatch(changes)), /vector batch/)
@@ -225,7 +225,7 @@ test('distances are computed by vector instructions where the processor has them
   assert.ok(['serial', 'haswell', 'icelake', 'neonsdot'].includes(engine.isa))
 })
 
-test('MMR chooses the best first, then what differs from what was chosen', () => {
+test('MMR chooses the best first, then those that differ most from the chosen ones', () => {
   const collection = ++collections
   const vectorsOf: Readonly<Record<number, readonly number[]>> = {
     1: [1, 0.1, 0],

@@ -89,7 +89,7 @@ describe('the active embedding provider', () => {
     assert.deepEqual([gauges.embedding_provider_configured, gauges.embedding_circuit_open, embeddingSeconds.count], [1, 1, 2])
   })
 
-  it('active embedding: a change of the stored ones is in force before it is answered; who listens has heard of it, and the one before is closed', async () => {
+  it('active embedding: a change of the stored configurations is in force before it is answered; listeners are notified, and the previous provider is closed', async () => {
     const embedding = active(configured())
     await embedding.load()
     const before = embedding.current()

@@ -40,7 +40,7 @@ describe('languages', () => {
 })
 
 describe('instances', () => {
-  it('the committed module was built from the sources that lie beside it', () => {
+  it('the committed module was built from the committed sources', () => {
     const script = fileURLToPath(new URL('../../../scripts/build-wasm.mjs', import.meta.url))
     const { status, stdout } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
     assert.equal(status, 0, stdout)

@@ -121,7 +121,7 @@ it('consumer: one that is in the list sees every entry once and in order, over a
   await second.stop()
 })
 
-it('consumer: the binlog keeps what it has not seen, and where it may not run it keeps nothing', async () => {
+it('consumer: the binlog keeps entries that it has not seen, and keeps none if it may not run', async () => {
   const lane = new Lane()
   await lane.addJobs(6)
   let isFailing = true
@@ -188,7 +188,7 @@ it('consumer: a position that packing stored before it was a consumer is its own
   assert.equal(lane.positionOf('revision-packing'), undefined)
 })
 
-it('notices: a change reaches whoever watches its topic, once for several, and a new lane says that the store may be another', async () => {
+it('notices: each watcher of a topic is notified of a change, once for several changes, and a new lane reports that the store may have changed', async () => {
   const lane = new Lane()
   const consumers = lane.start([changeNotices])
   await until(() => lane.noticed.length === 1)

@@ -110,7 +110,7 @@ describe('bulk ingests in trouble', () => {
     assert.deepEqual([job.status, job.added, job.failed], ['failed', 0, 3])
   })
 
-  it('a chunk for which there is no room is asked for again', async () => {
+  it('a chunk that exceeds the capacity is requested again', async () => {
     dispatcher.troubles = ['refuse', 'refuse']
     dispatcher.chunks = 0
     const job = await run('refused', 10)

@@ -129,7 +129,7 @@ describe('a chore', () => {
     assert.equal(subject.begun.length, 2)
   })
 
-  it('chore: its stop waits for the round under way, which is told, and nothing runs afterwards', async () => {
+  it('chore: stop aborts the signal of the running round, waits for it, and nothing runs afterwards', async () => {
     let finish = (): void => undefined
     let told: AbortSignal | undefined
     const round = (signal: AbortSignal): Promise<Rest> => {
@@ -176,7 +176,7 @@ describe('a chore', () => {
     }
   })
 
-  it('role: what a follower has put off runs when it becomes the leader, and the word is one for all threads', async () => {
+  it('role: work that a follower deferred runs when it becomes the leader, and all threads share one role', async () => {
     const control = ControlBlock.create()
     assert.equal(control.role, 'leader')
     const ofAnotherThread = new ControlBlock(control.buffer)

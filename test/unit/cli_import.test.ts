@@ -163,7 +163,7 @@ describe('an import', () => {
     })
   })
 
-  it('never has more requests open than it was told', async () => {
+  it('never has more requests open than configured', async () => {
     let open = 0
     let openMax = 0
     const counting: Answerer = (documents, response, request) => {

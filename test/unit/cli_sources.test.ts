@@ -166,7 +166,7 @@ describe('an NDJSON file as a source', () => {
     }
   })
 
-  it('a truncated archive yields what is whole and then fails', async () => {
+  it('a truncated archive yields its complete files and then fails', async () => {
     const archive = gzipSync(Buffer.from(Array.from({ length: 5000 }, (_, i) => line(`key-${i}-${Math.sin(i)}`)).join('\n')))
     const source = await openNdjson(makeFile('x.gz', archive.subarray(0, archive.length - 20)), { lang: 'en' })
     const items: SourceItem[] = []
@@ -237,7 +237,7 @@ describe('groupBatches', () => {
     identity: `${index}`,
   })
 
-  it('keeps every item in order within both bounds, and a batch over the byte bound holds one document', async () => {
+  it('keeps every item in order within both bounds, and a batch over the byte bound contains one document', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(40)), fc.integer({ min: 1, max: 5 }), async (sizes, documentsMax) => {
       const items = sizes.map((bytes, index): SourceItem => {
         const origin = { name: `${index}`, position: `${index}`, consumed: index }

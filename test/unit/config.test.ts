@@ -61,7 +61,7 @@ describe('where a configuration value comes from', () => {
     assert.equal(config.ftsSynonyms, true)
   })
 
-  it('configuration: an alias in the file stands for what its anchor has; one within its own anchor is refused', () => {
+  it('configuration: an alias in the file has the value of its anchor; one within its own anchor is refused', () => {
     const file = yamlFile('shared: &mode read\nall: &all { path: by-alias, mode: *mode }\ndatabase: *all\nhttp: { addr: ":1" }\n')
     const { path, mode } = loadConfig(['-c', file], {})
     assert.deepEqual([path, mode], ['by-alias', 'read'])
@@ -189,7 +189,7 @@ describe('what is refused', () => {
     assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
   })
 
-  it('configuration: a key of encryption that is none stops the start, and is not shown', () => {
+  it('configuration: an invalid encryption key stops the start and is not shown', () => {
     const key = Buffer.alloc(32, 7).toString('base64')
     const withoutKey = (env: Record<string, string>, text: RegExp): void => {
       refused([], env, text)

@@ -34,7 +34,7 @@ it('a request whose signal is aborted already is rejected and not sent', async (
   assert.equal((await sent).kind, 'listening')
 })
 
-it('a cancelled request is rejected, and the front end is told', async () => {
+it('a cancelled request is rejected, and the front end is notified', async () => {
   const stop = new AbortController()
   const sent = nextRequest()
   const asked = core.ask('get', {}, { principal, signal: stop.signal })

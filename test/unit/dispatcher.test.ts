@@ -107,7 +107,7 @@ describe('dispatcher', () => {
     assert.ok(ends.committed > 0 && ends.dropped > 0, JSON.stringify(ends))
   })
 
-  it('a request that no lane takes before its deadline is answered 503 and its lane would be told to stop', async () => {
+  it('a request that no lane takes before its deadline is answered 503 and its stop word is set', async () => {
     const words = ControlBlock.create()
     const withoutLanes = dispatcherOf(config, words, telemetry)
     const answer = await new Promise<OutgoingAnswer>((resolve) => {

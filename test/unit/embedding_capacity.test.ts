@@ -49,18 +49,18 @@ class Subject {
 
 const bodyOf = ({ body }: OutgoingAnswer): unknown => JSON.parse(Buffer.from(body).toString())
 
-describe('room for documents that want vectors', () => {
+describe('capacity for documents that wait for vectors', () => {
   // The timers of a chore do not keep the process alive.
   const alive = setInterval(() => undefined, 1000)
   after(() => clearInterval(alive))
 
-  it('room: where there is some the answer goes on as it is', async () => {
+  it('capacity: a write within the capacity is answered unchanged', async () => {
     const subject = new Subject(1000)
     assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE)), { added: SIZE })
     assert.deepEqual(subject.dropped, [])
   })
 
-  it('room: without progress the newest documents are dropped that have none, and add-batch says how many', async () => {
+  it('capacity: without progress the newest documents beyond it are dropped, and add-batch counts them', async () => {
     const subject = new Subject(0)
     assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 3)), { added: SIZE + 3, embeddingDropped: 3 })
     assert.deepEqual(
@@ -70,7 +70,7 @@ describe('room for documents that want vectors', () => {
     assert.equal(subject.telemetry.read().counters.embeddings_dropped, 3)
   })
 
-  it('room: a single write says nothing of it; a bulk ingest has it in its record', async () => {
+  it('capacity: a single write does not report dropped documents; a bulk ingest has their number in its record', async () => {
     const subject = new Subject(0)
     subject.control.embeddingDepth = SIZE
     assert.deepEqual(bodyOf(await subject.write('add', 1, 60_000, { id: 'x' })), { id: 'x' })
@@ -84,7 +84,7 @@ describe('room for documents that want vectors', () => {
     )
   })
 
-  it('room: what is being embedded takes room until it is settled, and is not dropped', async () => {
+  it('capacity: a document that is being embedded counts until it is settled, and is not dropped', async () => {
     const subject = new Subject(0)
     for (let at = 1; at <= 4; at++) subject.taken.add(at)
     assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 4)), { added: SIZE + 4, embeddingDropped: 4 })
@@ -95,7 +95,7 @@ describe('room for documents that want vectors', () => {
     assert.deepEqual(subject.dropped, [], 'its documents are all under way')
   })
 
-  it('room: a write waits as long as documents are settled, and is answered when there is room', async () => {
+  it('capacity: a write waits while documents are being settled, and is answered once there is capacity', async () => {
     const subject = new Subject(40)
     const answer = subject.write('addBatch', SIZE + 20)
     let isAnswered = false
@@ -110,12 +110,12 @@ describe('room for documents that want vectors', () => {
     assert.deepEqual(subject.dropped, [])
   })
 
-  it('room: a write is answered before its deadline whatever the progress', async () => {
+  it('capacity: a write is answered before its deadline regardless of progress', async () => {
     const subject = new Subject(60_000)
     assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 1, 2_001)), { added: SIZE + 1, embeddingDropped: 1 })
   })
 
-  it('room: when the server ends nobody waits and nothing is dropped: it is in the store', async () => {
+  it('capacity: when the server stops, no write waits and no stored document is dropped', async () => {
     const subject = new Subject(60_000)
     const answer = subject.write('addBatch', SIZE + 1)
     subject.capacity.end()

@@ -233,7 +233,7 @@ describe('embedding providers', () => {
     assert.deepEqual(states, ['open'])
   })
 
-  it('refused: texts that a provider refuses are told from a configuration that it refuses', async () => {
+  it('refused: texts that a provider refuses are distinguished from a configuration that it refuses', async () => {
     const asked = provider('cohere')
     server.refuses = ({ texts }) => texts.includes('one fish')
     const ofTexts = await failureOf(asked.embed(TEXTS, 'document', never))
@@ -306,7 +306,7 @@ describe('embedding providers', () => {
     assert.equal(breaker.enter(now), EMBEDDING_PAUSE_MS_FIRST)
   })
 
-  it('so many requests at once and no more; a query goes before documents that wait', async () => {
+  it('requests at once are bounded; a query goes before documents that wait', async () => {
     const asked = provider('openai')
     server.hold()
     const done: string[] = []
@@ -372,7 +372,7 @@ describe('embedding providers', () => {
     assert.equal((await trusting.embed(['a'], 'query', never)).length, 8)
   })
 
-  it('nobody there: unavailable, within bounded time', async () => {
+  it('no server at the address: unavailable, within bounded time', async () => {
     const gone = await EmbeddingServer.start()
     const asked = provider('openai', { apiUrl: gone.url('openai') })
     await gone.stop()

@@ -102,7 +102,7 @@ describe('the worker of embeddings', () => {
     assert.ok(subject.slicesSeen.every(({ length }) => length <= 8))
   })
 
-  it('worker: a document whose body is away keeps nobody from being embedded, and is embedded when it is back', async (t) => {
+  it('worker: a document whose body is unavailable does not delay others, and is embedded when the body is back', async (t) => {
     const subject = new Subject(t, 5)
     subject.away.add(1)
     await subject.left(1)
@@ -139,14 +139,14 @@ describe('the worker of embeddings', () => {
     assert.ok(subject.slicesSeen.filter((docids) => docids.join() === '2').length >= 2, 'alone')
   })
 
-  it('worker: a reindex is told of each of its documents, beside those that wait', async (t) => {
+  it('worker: a reindex gets the result of each of its documents, beside those that wait', async (t) => {
     const subject = new Subject(t, 20)
     const documents = [50, 51].map((docid) => ({ collection: 1, docid, queued: 0, force: true }))
     assert.deepEqual(await subject.worker.embed({ epoch: 'one', documents }), [EMBEDDED, EMBEDDED])
     await subject.left()
   })
 
-  it('worker: what is written while a reindex is under way does not wait for its end', { timeout: 30_000 }, async (t) => {
+  it('worker: documents written during a reindex do not wait for its end', { timeout: 30_000 }, async (t) => {
     const subject = new Subject(t, 0)
     let release: (() => void) | undefined
     subject.reindexed = new Promise((resolve) => (release = resolve))
@@ -161,7 +161,7 @@ describe('the worker of embeddings', () => {
     assert.deepEqual(await reindex, [EMBEDDED, EMBEDDED])
   })
 
-  it('worker: what was named in another store is not embedded, and the queue of the new one is', async (t) => {
+  it('worker: documents named in another store are not embedded, and the queue of the new store is', async (t) => {
     const subject = new Subject(t, 3)
     await subject.left()
     const wanted = subject.worker.embed({ epoch: 'old', documents: [{ collection: 1, docid: 9, queued: 0, force: false }] })

@@ -103,7 +103,7 @@ describe('streamed request bodies', () => {
     assertNothingHeld()
   })
 
-  it('a full consumer pauses the socket: what is kept is bounded and counted, and it gets everything once it goes on', async () => {
+  it('a full consumer pauses the socket: buffered bytes are bounded and counted, and it gets all of them once it resumes', async () => {
     const body = bodyOf(32 * MIB)
     const consumer = stream('/slow', new TestConsumer(() => false))
     const socket = await send('/slow', body)

@@ -65,7 +65,7 @@ describe('pushed answers', () => {
     assertNothingHeld()
   })
 
-  it('a client that reads nothing is closed at the bound, its producer detached once, and nothing is held', async () => {
+  it('a client that reads nothing is closed at the bound, its producer is detached once, and its bytes are freed', async () => {
     const producer = new TestProducer()
     const socket = await ask('/slow', producer)
     await producer.until('attach')
@@ -119,7 +119,7 @@ describe('pushed answers', () => {
     own.close()
   })
 
-  it('a client that was behind gets every byte without a further push, and the producer hears that it has caught up', async () => {
+  it('a client that was behind gets every byte without a further push, and the producer is notified that it has caught up', async () => {
     const producer = new TestProducer()
     const socket = await ask('/behind', producer)
     await producer.until('attach')
@@ -137,7 +137,7 @@ describe('pushed answers', () => {
     assertNothingHeld()
   })
 
-  it('an end waits until the client has taken what was pushed', async () => {
+  it('an end waits until the client has read the pushed bytes', async () => {
     const producer = new TestProducer()
     const socket = await ask('/tail', producer)
     await producer.until('attach')

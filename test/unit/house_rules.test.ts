@@ -182,7 +182,7 @@ describe('house rules', () => {
     )
   })
 
-  it('no lane loads the client for requests: what a lane lacks is fetched by the front end', () => {
+  it('no lane loads the client for requests: the front end fetches objects for the lanes', () => {
     const client =
       /^src\/outbound\/(?:safe_fetch|object_stores|s3_client)\b|^src\/outbound\/embedding\/(?:providers|remote_provider|ollama)\b/
     assert.deepEqual(

@@ -61,7 +61,7 @@ describe('index batch', () => {
     assert.equal(hex(op), bytes(header) + rest)
   })
 
-  it('stamps an op that lies inside a larger buffer', () => {
+  it('stamps an op inside a larger buffer', () => {
     const op = encodeUpsert(DOCUMENT)
     const larger = new Uint8Array(op.length + 24)
     larger.set(op, 12)
@@ -71,7 +71,7 @@ describe('index batch', () => {
     assert.equal(hex(larger.subarray(0, 12)) + hex(larger.subarray(12 + op.length)), '00'.repeat(24))
   })
 
-  it('refuses to stamp what is no upsert', () => {
+  it('refuses to stamp anything but an upsert', () => {
     assert.throws(
       () => stampUpsert(encodeDelete(1, 2, 3n), { collection: 1, docid: 2, lsn: 3n, addedAt: 0, updatedAt: 0 }),
       /not an upsert/,

@@ -72,7 +72,7 @@ describe('the table of jobs', () => {
     )
   })
 
-  it('a change keeps what it does not name, and the place in the list', async () => {
+  it('a change keeps the fields that it does not name, and the order of the list', async () => {
     await change('bulk', 'b-2', { status: 'done', added: 3 })
     assert.deepEqual(
       store.read((view) => view.job('bulk', 'b-2')?.fields),
@@ -91,7 +91,7 @@ describe('the table of jobs', () => {
     assert.deepEqual(ids(store, 'rotation'), ['r-1'])
   })
 
-  it('another store that applies the entries of the binlog holds the same jobs', async () => {
+  it('another store that applies the entries of the binlog has the same jobs', async () => {
     const entries = store.read((view) => view.binlog.entriesAfter(0n, 10_000))
     await copy.writer.group(
       () => 1,
@@ -105,7 +105,7 @@ describe('the table of jobs', () => {
     )
   })
 
-  it('a damaged record is named, not believed', () => {
+  it('a damaged record is reported, not used', () => {
     const record = encodeJob(5n, { status: 'pending' })
     assert.deepEqual(
       decodeJob('x', record, () => 'job'),

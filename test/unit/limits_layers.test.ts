@@ -22,7 +22,7 @@ describe('bounds by layer', () => {
     )
   })
 
-  it('every bound holds somewhere: the code of a file of src beside the bounds names it', () => {
+  it('every bound is used: the code of a file of src other than the bounds names it', () => {
     assert.equal(codeOf('/**\n * of A_MAX\n */\nfirst(B_MAX) // below C_MAX\n  // D_MAX\n'), '\nfirst(B_MAX)\n\n')
     const words = new Set<string>()
     for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {

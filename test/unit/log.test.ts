@@ -55,7 +55,7 @@ describe('lines of the log', () => {
     assert.equal(line('m', { reason: 'authorization: Bearer se-cr.et==' }), 'warn m: authorization: Bearer ***\n')
   })
 
-  it('log: while nobody reads it, lines are lost without a wait for each, and their number is logged afterwards', async () => {
+  it('log: while the output is not read, lines are dropped without a wait for each, and their number is logged afterwards', async () => {
     const program = `
       import { log } from ${JSON.stringify(new URL('../../src/telemetry/log.js', import.meta.url).href)}
       process.stdout

@@ -32,7 +32,7 @@ function cosine(left: Float32Array, right: Float32Array): number {
 }
 
 describe('minilm', () => {
-  it('minilm: where it is not installed, that is said, with the command that installs it', async () => {
+  it('minilm: if it is not installed, the error names the command that installs it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mds-minilm-'))
     after(() => rmSync(folder, { recursive: true }))
     await assert.rejects(loadMinilm(folder), /minilm is not installed, run "npm run install:minilm"/)

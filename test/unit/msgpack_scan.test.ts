@@ -53,7 +53,7 @@ describe('MessagePack scan', () => {
     assert.equal(scanMsgpack(around.subarray(0, 1), NONE).verdict, 'invalid')
   })
 
-  it('each bound holds exactly', () => {
+  it('each bound is exact', () => {
     assert.equal(scanned('92 90 90', { ...NONE, containers: 3 })[0], 'good')
     assert.equal(scanned('92 90 90', { ...NONE, containers: 2 })[0], 'containers')
     assert.equal(scanned('92 01 02', { ...NONE, values: 3 })[0], 'good')

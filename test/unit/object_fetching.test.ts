@@ -69,7 +69,7 @@ function fetchingOf(fetchObjects?: FetchObjects): { readonly fetching: ObjectFet
   return { fetching: new ObjectFetching(context as never), held }
 }
 
-it('a place that fails is asked for nothing more in the same pass, and another place goes on', async () => {
+it('a location that fails is not asked again in the same pass, and other locations go on', async () => {
   const { fetching, held } = fetchingOf()
   const whole = objectAt(2)
   assert.equal(await fetching.obtain([...Array.from({ length: 64 }, () => objectAt(1)), whole]), true)
@@ -82,7 +82,7 @@ it('a place that fails is asked for nothing more in the same pass, and another p
   assert.equal(fetching.lost.size, 0)
 })
 
-it('an object that is not there is lost and the rest of its place is fetched; it is asked for once', async () => {
+it('a missing object is lost, the other objects of its location are fetched, and it is requested once', async () => {
   const { fetching, held } = fetchingOf()
   const [lost, whole] = [objectAt(2), objectAt(2)]
   gone.add(lost.id.toString('hex'))

@@ -37,7 +37,7 @@ function made(days: number, last: number, location = 1) {
   return { id, record: encodeObject(object) }
 }
 
-it('an object that was replaced is kept for as long as backups of before may refer to it, however old it is', () => {
+it('a replaced object of any age is kept as long as older backups may refer to it', () => {
   const [old, next] = [made(100, 1), made(0, 2)]
   const body = bodyKey(1, 1, 1n)
   const isGone = (id: Buffer, now: number): boolean => isUnwanted(environment, 1, id, now, DAY)
@@ -61,7 +61,7 @@ it('an object that was replaced is kept for as long as backups of before may ref
   assert.deepEqual([isGone(next.id, NOW + DAY), isGone(next.id, NOW + 2 * DAY)], [false, true])
 })
 
-it('an object that nothing ever referred to is as old as its name says; one in memory leaves no trace', () => {
+it('an object that was never referenced is as old as its name says; one in memory has no release row', () => {
   const [orphan, young] = [made(2, 3), made(0, 4)]
   assert.deepEqual([isUnwanted(environment, 1, orphan.id, NOW, DAY), isUnwanted(environment, 1, young.id, NOW, DAY)], [true, false])
   const before = environment.objectReleases.rowCount
@@ -73,7 +73,7 @@ it('an object that nothing ever referred to is as old as its name says; one in m
   assert.equal(environment.objectReleases.rowCount, before)
 })
 
-it("what a store has never referred to has been nobody's since it is served: the one before may have referred to it", () => {
+it('the retention period of objects that a store never referred to begins when it is served, because its predecessor may have used them', () => {
   const orphan = made(100, 6)
   const isGone = (now: number): boolean => isUnwanted(environment, 1, orphan.id, now, DAY)
   assert.equal(isGone(NOW), true)

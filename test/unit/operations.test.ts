@@ -316,7 +316,7 @@ describe('the reference page', () => {
     assert.doesNotMatch(page, /\son[a-z]+="|style="/)
   })
 
-  it('docs: every operation has its place with route, fields and an example', () => {
+  it('docs: every operation has a section with route, fields and an example', () => {
     const page = String(ask('docs').body)
     for (const row of operations) {
       assert.ok(page.includes(`<section id="${row.name}" `), row.name)

@@ -52,7 +52,7 @@ describe('destinations of outgoing requests', () => {
       assert.ok(checkUrl(`https://${host}/`, STRICT), 'names are judged by what they resolve to')
   })
 
-  it('what is no plain http address is refused', () => {
+  it('an address that is not plain http is refused', () => {
     const refused = [
       '', 'x', '//example.com/', 'http://', 'http:///', 'http://[::1', 'http://[fe80::1%25eth0]/', 'http://[fe80::1%eth0]/', 'http://exa mple.com/', 'http://example.com:70000/', 'http://256.1.1.1/',
       'ftp://example.com/', 'file:///etc/passwd', 'gopher://example.com/', 'data:text/plain,x', 'javascript:1', 'ws://example.com/', 'blob:http://example.com/x', 'unix:/tmp/s',
@@ -77,7 +77,7 @@ describe('destinations of outgoing requests', () => {
     for (const host of never) refuses(() => checkUrl(`http://${host}/`, PRIVATE))
   })
 
-  it('what is no address at all, or has a zone, is in no class that may be asked', () => {
+  it('an invalid address, or one with a zone, is in no allowed class', () => {
     for (const text of ['', 'localhost', 'fe80::1%eth0', '::1%lo', '127.0.0.1 ', '1.2.3.4.5', 'x'.repeat(300)])
       assert.equal(classOfAddress(text), 'never', text)
   })
@@ -107,7 +107,7 @@ describe('the allow-list', () => {
     )
   })
 
-  it('refuses what is none of these', () => {
+  it('refuses any other text', () => {
     const refused = ['', '*', '*.', '.example.com', 'exa mple', 'http://example.com', 'example.com/path', 'example.com:0', 'example.com:65536', 'example.com:x', '10.0.0.0/33', '10.0.0.0/', '10.1/8', '10', '0x7f.1', '::1/129', 'a/8', '[::1', '-x'] // prettier-ignore
     for (const text of refused) assert.equal(parseAllowed(text), undefined, text)
   })
@@ -127,7 +127,7 @@ describe('the allow-list', () => {
     assert.ok(!isAllowed(list, 'x', 'fe80::1%eth0', 5))
   })
 
-  it('an allowed place is asked on its port, whatever its number or address', () => {
+  it('an allowed destination may be reached on its port, regardless of number and address', () => {
     const policy = { allowed: entries('10.1.0.0/16:22', '169.254.169.254:80'), allowPrivate: false }
     assert.doesNotThrow(() => checkAddress(policy, 'x', '10.1.2.3', 22))
     assert.ok(checkUrl('http://169.254.169.254/', policy))

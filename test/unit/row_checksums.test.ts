@@ -60,7 +60,7 @@ describe('a store of format 1', () => {
     await environment.root.close()
   })
 
-  it('is read as it was before the upgrade and while it is under way, and what is written has its checksum at once', async () => {
+  it('is read unchanged before and during the upgrade, and new rows have their checksum at once', async () => {
     const environment = openEnvironment(goldenStore('lenient'), goldenKeyring())
     checkEnvironment(environment)
     environment.root.transactionSync(() => upgradeRows(environment, new View(environment, 0), 40, 1 << 20))
@@ -80,7 +80,7 @@ describe('a store of format 1', () => {
     assert.throws(() => openEnvironment(path), /has format 4; this version reads formats 1 to 3/)
   })
 
-  it('does not get a checksum for what is damaged already: an identity that leads to another document, a record that is not whole', async () => {
+  it('is not added to rows that are damaged already: an identity that leads to another document, an incomplete record', async () => {
     const environment = openEnvironment(goldenStore('damaged'), goldenKeyring())
     const { id } = new View(environment, 0).collection('plain') as { readonly id: number }
     const raw = openTable(environment.root, 'identities')
@@ -105,7 +105,7 @@ describe('a store of format 1', () => {
 })
 
 describe('a damaged row', () => {
-  it('of any table is not believed, whichever bit of its key, its value or its checksum has changed', async () => {
+  it('of any table is refused, whichever bit of its key, its value or its checksum has changed', async () => {
     const path = join(folder, 'bits')
     mkdirSync(path)
     const environment = openEnvironment(path)
@@ -141,7 +141,7 @@ describe('a damaged row', () => {
     await environment.root.close()
   })
 
-  it('that was moved from one table to another is not believed there', async () => {
+  it('that was moved from one table to another is refused there', async () => {
     const path = join(folder, 'tables')
     mkdirSync(path)
     const environment = openEnvironment(path)
@@ -156,7 +156,7 @@ describe('a damaged row', () => {
     await environment.root.close()
   })
 
-  it('of an identity, a collection or a counter is named by whoever reads it, and shows nothing of another', async () => {
+  it('of an identity, a collection or a counter is reported by each reader, and shows no data of another row', async () => {
     const path = goldenStore('named')
     const environment = openEnvironment(path, goldenKeyring())
     while (environment.root.transactionSync(() => upgradeRows(environment, new View(environment, 0), 500, 1 << 20)));

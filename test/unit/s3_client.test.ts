@@ -96,13 +96,13 @@ describe('a failing object store', () => {
     assert.ok(asked.length >= 2)
   })
 
-  it('a store that is silent to two requests is asked a third time, in what is left of the time', async () => {
+  it('a store that does not answer two requests gets a third one within the remaining time', async () => {
     replies = [() => undefined, () => undefined, status(200)]
     await client.put('key', Buffer.from('body'))
     assert.equal(asked.length, 3)
   })
 
-  it('a conditional put whose first answer was lost looks at what it finds', async () => {
+  it('a conditional put whose first answer was lost compares the existing object', async () => {
     const refused = status(412, '<Error><Code>PreconditionFailed</Code></Error>')
     replies = [cut, refused, status(200, 'mine')]
     assert.equal(await client.putNew('k', Buffer.from('mine')), true)
@@ -132,7 +132,7 @@ describe('locations of objects', () => {
       assert.throws(() => checkLocation({ ...LOCATION, endpoint }), S3LocationError, endpoint)
   })
 
-  it('an endpoint that holds credentials is refused where it is configured, whatever else is wrong with it', () => {
+  it('an endpoint with credentials is refused when it is configured, whatever else is invalid', () => {
     for (const endpoint of [
       'http://user:pw@store.example',
       'user:pw@store.example',
@@ -187,7 +187,7 @@ describe('documents of object stores', () => {
     assert.deepEqual(parseListing(plain), { objects: [{ key: 'a%26b+c', bytes: 3 }], next: undefined })
   })
 
-  it('what is no listing is an error, what has no code has none', () => {
+  it('an invalid listing is an error, and an error answer without a valid code gives the empty code', () => {
     for (const xml of [
       '',
       '<html></html>',

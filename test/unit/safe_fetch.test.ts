@@ -216,7 +216,7 @@ describe('outgoing requests', () => {
     await assert.rejects(open().safeFetch({ url: exact, bytesMax: 999 }), BodyTooLarge)
   })
 
-  it('a bomb is as large as what it unfolds to, in every encoding', async () => {
+  it('a decompression bomb is refused by its decoded size, in every encoding', async () => {
     const unfolded = Buffer.alloc(64 * MIB)
     const bombs = { gzip: gzipSync(unfolded), deflate: deflateSync(unfolded), br: brotliCompressSync(unfolded, { params: { 1: 4 } }) }
     for (const [encoding, bytes] of Object.entries(bombs)) {
@@ -228,7 +228,7 @@ describe('outgoing requests', () => {
     assert.equal((await open().safeFetch({ url })).body.toString(), 'packed')
   })
 
-  it('bytes that are not what they say, and encodings that nobody asked for, are errors', async () => {
+  it('bytes that do not match their encoding, and encodings that were not requested, are errors', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip', 'constructor']) {
       const url = route('/wrong', (_, response) => void response.writeHead(200, { 'content-encoding': encoding }).end('not packed at all'))
       await assert.rejects(open().safeFetch({ url }), Error, encoding)
@@ -278,7 +278,7 @@ describe('outgoing requests', () => {
     await assert.rejects(answer, /enough/)
   })
 
-  it('an answer that is no HTTP, or has headers without end, is an error', async () => {
+  it('an answer that is not HTTP, or has endless headers, is an error', async () => {
     const listeners: TcpServer[] = []
     for (const bytes of ['SSH-2.0-x\r\n', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`]) {
       const listener = createTcpServer((socket) => socket.on('error', () => undefined).end(bytes))

@@ -19,11 +19,11 @@ const SEALED = Buffer.alloc(2300, 7)
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrubbing-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the file written anew after a rotation', () => {
+describe('the file rewritten after a rotation', () => {
   const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
   const file = join(folder, 'truth.mdb')
 
-  it('holds nothing of what was overwritten, not even behind the end of a value', async () => {
+  it('contains no overwritten bytes, not even behind the end of a value', async () => {
     const environment = openEnvironment(folder)
     environment.root.transactionSync(() => keys.forEach((key) => void environment.bodies.put(key, CLEAR)))
     // LMDB reuses leaves that were changed and emptied within one transaction for the new values without
@@ -35,11 +35,11 @@ describe('the file written anew after a rotation', () => {
     })
     await environment.root.close()
     assert.ok(readFileSync(file).includes('zebrafink'), 'the case is met')
-    assert.match(await scrub(folder), /written anew/)
+    assert.match(await scrub(folder), /was rewritten/)
     assert.equal(readFileSync(file).includes('zebrafink'), false)
   })
 
-  it('holds every row of every table, and no wish to be written anew', async () => {
+  it('contains every row of every table, and is not marked to be rewritten', async () => {
     const environment = openEnvironment(folder)
     assert.deepEqual([...environment.bodies.getKeys()].map(String), keys.map(String))
     for (const { value } of environment.bodies.getRange()) assert.deepEqual(Buffer.from(value), SEALED)
@@ -47,10 +47,10 @@ describe('the file written anew after a rotation', () => {
     await environment.root.close()
   })
 
-  it('is not begun where the disk has no room for it: the store stays as it is, and what is missing is said', async (test) => {
+  it('is not begun if the disk has too little space: the store stays unchanged, and the missing space is reported', async (test) => {
     const disk = SmallDisk.mount(32)
     if (disk === undefined) {
-      test.skip('no tmpfs can be mounted here: a store written anew on a full disk is NOT TESTED')
+      test.skip('no tmpfs can be mounted here: rewriting a store on a full disk is NOT TESTED')
       return
     }
     test.after(() => disk.unmount())
@@ -58,7 +58,7 @@ describe('the file written anew after a rotation', () => {
     environment.root.transactionSync(() => wantScrub(environment))
     await environment.root.close()
     const before = readFileSync(join(disk.path, 'truth.mdb'))
-    assert.match(await scrub(disk.path), /can't be written anew \(\d+ bytes more must be free\)/)
+    assert.match(await scrub(disk.path), /can't be rewritten \(\d+ bytes more must be free\)/)
     assert.deepEqual(readFileSync(join(disk.path, 'truth.mdb')), before)
     assert.deepEqual(
       readdirSync(disk.path).filter((name) => name === 'scrub'),

@@ -86,7 +86,7 @@ describe('sealed records', () => {
   const keyring = keyringWith(1)
   const key = keyring.derive(1, 'test') as Uint8Array
 
-  it('a record opens as it was in its place, and in no other, with no other key, and not with one bit changed', () => {
+  it('a record opens unchanged under its own row key, and not under another row key, another key or with one bit changed', () => {
     const address = fc.record({
       kind: fc.constantFrom('state' as const, 'body' as const, 'entry' as const),
       key: fc.uint8Array({ maxLength: 40 }),

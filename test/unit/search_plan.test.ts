@@ -66,7 +66,7 @@ describe('search plan', () => {
     assert.equal(Buffer.from(encodePlan(PLAN, 64)).toString('hex'), bytes(PLAN_BYTES).toString('hex'))
   })
 
-  it('tells the engine when there is no stop word', () => {
+  it('sets the flag for the engine when there is no stop word', () => {
     assert.equal(Buffer.from(encodePlan(PLAN, NO_POLL_WORD)).readUInt32LE(40), 0xffffffff)
   })
 

@@ -51,7 +51,7 @@ describe('held bodies', () => {
     for (let number = 0; number < 100; number++) bodies.remove(idOf(number))
   })
 
-  it('two workers and this thread see what any of them holds, and what outlives its thread', async () => {
+  it('two workers and this thread see the bodies of each other, and bodies outlive their thread', async () => {
     const [one, other] = [new Lane(), new Lane()]
     try {
       assert.equal(await one.call('keep', idOf(1), Buffer.from('kept by one')), true)
@@ -78,7 +78,7 @@ describe('held bodies', () => {
     assert.equal(bodies.get(idOf(1))?.toString(), 'unchanged')
   })
 
-  it('an empty record is held, which is not the same as none', () => {
+  it('an empty record is kept, which is different from no record', () => {
     assert.equal(bodies.keep(idOf(1), new Uint8Array()), true)
     assert.deepEqual(bodies.get(idOf(1)), Buffer.alloc(0))
     assert.equal(bodies.has(idOf(1)), true)

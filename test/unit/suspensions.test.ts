@@ -80,7 +80,7 @@ describe('suspensions', () => {
     assert.deepEqual([suspensions.isQuiet, said], [true, ['wanted: true', 'commit command, quiet: false', 'settled', 'finish written']])
   })
 
-  it('suspensions: what is held for requests is bounded, whoever has gone; what its client waits for no more is told so', async () => {
+  it('suspensions: the bytes of suspended requests are bounded, disconnected clients included, and work of disconnected clients is marked as unwanted', async () => {
     const { promise, settle } = later()
     const { suspensions, said } = frontEnd(promise, 1)
     const [first, second] = [ticketOf(), ticketOf()]
@@ -97,14 +97,14 @@ describe('suspensions', () => {
     assert.equal(said.at(-2), 'finish away', 'there is capacity again')
   })
 
-  it('suspensions: a write that the store does not take is answered, and somebody who waits for quiet is told', async () => {
+  it('suspensions: a write that the object store refuses is answered, and waiters for quiet are notified', async () => {
     const { suspensions, said } = frontEnd(Promise.resolve(AWAY))
     suspensions.begin(ticketOf(), storing)
     await turn()
     assert.deepEqual([suspensions.isQuiet, said], [true, ['wanted: true', 'finish away', 'settled']])
   })
 
-  it('suspensions: a command that lacked objects is not quiet until it is queued again; a request is made anew, never on the way of commits', async () => {
+  it('suspensions: a command that waits for objects is not quiet until it is queued again; a request is queued for preparation, never for commit', async () => {
     const { suspensions, said } = frontEnd(Promise.resolve(undefined))
     suspensions.begin(ticketOf({ queue: 'commit', direct: true }), fetching(true))
     assert.equal(suspensions.isQuiet, false)
@@ -115,7 +115,7 @@ describe('suspensions', () => {
     assert.deepEqual(said, ['again in commit, quiet: false', 'settled', 'again in prepare, quiet: true'])
   })
 
-  it('suspensions: where the next part of an answer can not be had, the client is told and the lane hears that nobody wants the rest', async () => {
+  it('suspensions: if the next part of an answer is unavailable, the client is answered and the lane abandons the rest', async () => {
     const { suspensions, said } = frontEnd(Promise.resolve(AWAY))
     const told: OutgoingAnswer[] = []
     suspensions.begin(ticketOf({ queue: 'heavy', stream: 7, sink: { answer: (answer) => told.push(answer) } }), fetching(false))

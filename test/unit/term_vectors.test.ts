@@ -32,7 +32,7 @@ describe('term vectors', () => {
     assert.equal(vectors.of(documentOf(1, 2n)), later)
   })
 
-  it('stay within their bytes, of which one may take a quarter, and of twice what there is room for some are still found', () => {
+  it('stay within their bound in bytes, of which one vector may take a quarter, and some are still found when twice the capacity is used', () => {
     const bytesMax = 100_000
     const vectors = new TermVectors(bytesMax)
     let found = 0
@@ -49,7 +49,7 @@ describe('term vectors', () => {
     assert.equal(vectors.of(documentOf(901))?.vector.length, 0, 'it is not made again and again')
   })
 
-  it('are none where there is no room for any', () => {
+  it('are not built when the capacity is 0', () => {
     const vectors = new TermVectors(0)
     for (const _ of [1, 2, 3]) assert.equal(vectors.wants(documentOf(1)), false)
     assert.equal(vectors.bytes, 0)

@@ -76,7 +76,7 @@ const counted = (): { readonly hits: number; readonly misses: number } => {
 }
 
 describe('vectors of texts', () => {
-  it('texts: each is embedded once, by its role, and at hand for the next request', async () => {
+  it('texts: each is embedded once, by its role, and cached for the next request', async () => {
     const subject = new Subject(10)
     const before = counted()
     assert.deepEqual(await subject.request(['a', 'bb', 'a']), [[1, 1], [2, 1], [1, 1]]) // prettier-ignore
@@ -102,7 +102,7 @@ describe('vectors of texts', () => {
     assert.equal(subject.asked.length, 2)
   })
 
-  it('texts: a provider that is away is 503 with what it said, one that refuses is 400, none is 400', async () => {
+  it('texts: an unavailable provider is 503 with its message, a refusal is 400, no provider is 400', async () => {
     const subject = new Subject(10)
     subject.fails = new EmbeddingError('unavailable', 'it is away', 1500)
     assert.equal(await subject.request(['a']), 'providerUnavailable {"error":"it is away"}')
@@ -114,7 +114,7 @@ describe('vectors of texts', () => {
     await assert.rejects(subject.request(['a']), /no embedding provider configured/)
   })
 
-  it('texts: a request that does without is told so for a while, and nobody asks meanwhile; one that does not asks again', async () => {
+  it('texts: after a failure, optional requests go without vectors for a while and the provider is not asked; a request that needs vectors asks again', async () => {
     const subject = new Subject(10)
     subject.fails = new EmbeddingError('unavailable', 'it is away')
     assert.equal(await subject.request(['a'], 'query', true), undefined)
@@ -138,7 +138,7 @@ describe('vectors of texts', () => {
     )
   })
 
-  it('texts: another model finds nothing of the one before; too many texts are refused', async () => {
+  it('texts: another model does not use cached vectors of the previous one; too many texts are refused', async () => {
     const subject = new Subject(10)
     await subject.request(['a'])
     subject.block.current = { provider: 'test', model: 'other', dimensions: DIMENSIONS, variant: 'test/other/2' }
@@ -147,7 +147,7 @@ describe('vectors of texts', () => {
     await assert.rejects(subject.request(many), /more than 128 texts/)
   })
 
-  it('texts: what is old goes when there are more than the cache is to have, the oldest first', async (t) => {
+  it('texts: above the capacity of the cache the oldest ones are evicted first', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
     const clock = t.mock.method(performance, 'now', () => Date.now())
     const subject = new Subject(2)

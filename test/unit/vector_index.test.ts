@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'mds-vector-index-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const DOCUMENTS = 3 * VECTOR_LOAD_DOCUMENTS
 
-it('vector index: a start gives the engine what it lacks, page by page, and takes what truth has not any more', async () => {
+it('vector index: a start gives the engine missing vectors page by page and removes those that truth no longer has', async () => {
   const { generationPath } = openDataDirectory(directory)
   const store = new TruthStore(generationPath)
   const writer = store.openWriter({ durability: 'sync', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })

@@ -31,7 +31,7 @@ bool is_store_behind(const std::vector<EpochSpan>& history, const Manifest& mani
 
 std::string foreign_reason(const OpenRequest& request, const Manifest& manifest) {
   if (!is_store_behind(request.history, manifest)) return "the index does not belong to this history of the store";
-  return "the index knows of entries up to " + std::to_string(manifest.checkpoint) + " that the store had on disk and has no more; it ends at " +
+  return "the index knows of entries up to " + std::to_string(manifest.checkpoint) + " that are missing from the store, which ends at " +
          std::to_string(request.history.back().lsnLast);
 }
 

@@ -235,7 +235,7 @@ class EnvCheck {
     ++entries_;
     const uint8_t* data = key.data() + keyBytes;
     if (isTree) {
-      if (dataBytes != kTreeBytes) return damaged("a table that is none", page);
+      if (dataBytes != kTreeBytes) return damaged("invalid table record", page);
       tables_.push_back(read_tree(data));
       if (tables_.back().flags != 0) return damaged("a table of an unknown kind", page);
     }

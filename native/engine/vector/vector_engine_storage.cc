@@ -114,7 +114,7 @@ Result<std::vector<std::string>> VectorEngine::open_directory(const std::string&
       next->graph = std::move(graph);
       set->publish(std::move(next));
     } else if (set->view()->slots >= kGraphSlotsMin) {
-      damage.push_back(name.graph() + ": missing, or not of these vectors: built anew");
+      damage.push_back(name.graph() + ": missing, or not of these vectors: rebuilt");
     }
     files.rows = std::move(rows.value());
   }

@@ -94,7 +94,7 @@ export class Embedding implements Service {
       const { stale } = await askFor<StaleVectors>(this.dispatcher, staleVectors, { variant })
       for (const { collection, variant: theirs, documents } of stale.slice(0, STALE_COLLECTIONS_LISTED_MAX)) {
         const count = `${documents} document${documents === 1 ? '' : 's'}`
-        log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`)
+        log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex replaces them`)
       }
     } catch (error) {
       // Damage is permanent; a busy lane is not.

@@ -69,7 +69,7 @@ async function giveName(path: string, directory: string, names: readonly string[
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
     }
   }
-  throw new BackupError('there already')
+  throw new BackupError('already exists')
 }
 
 export interface ListedBackup {

@@ -142,7 +142,7 @@ export class BodyReader {
 /** @throws CorruptRecord */
 function unsealed(seal: CollectionSeal | undefined, address: SealedAddress, record: Buffer, body: BodyOf): Buffer {
   if (keyIdOf(record) === 0) return record
-  if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed, in a collection that is not')
+  if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed row in an unsealed collection')
   return seal.open(address, record, () => nameOf(body), openedBody)
 }
 

@@ -217,7 +217,7 @@ function checkIdentity({ environment, view, findings }: Compared, stage: Identit
 function readIdentity(environment: Environment, stage: IdentityTable, key: Buffer, value: Buffer, subject: string): Identity {
   if (stage === 'identities') return decodeIdentity(value, () => subject)
   const seal = environment.seals.of(collectionOfKey(key))
-  if (seal === undefined) throw new CorruptRecord(subject, 'sealed, in a collection that is not')
+  if (seal === undefined) throw new CorruptRecord(subject, 'sealed row in an unsealed collection')
   return openIdentity(seal, key, value)
 }
 

@@ -84,7 +84,7 @@ export class HeadReader {
   #openState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
     const seal = this.#sealOf(collection)
-    if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
+    if (seal === undefined) throw new CorruptRecord(name(), 'sealed row in an unsealed collection')
     return { ...decodeHead(seal.open(stateAddress(collection, docid), record, name), collection, name), record }
   }
 

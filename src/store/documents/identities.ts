@@ -81,7 +81,7 @@ function readClear(environment: Environment, collection: number, [key, lang]: Lo
  */
 function identityOf(found: Identity, key: string, lang: string): Identity {
   if (lowerCase(found.key) === lowerCase(key) && lowerCase(found.lang) === lowerCase(lang)) return found
-  throw new CorruptRecord(`identity of document ${found.docid}`, 'it is of another key')
+  throw new CorruptRecord(`identity of document ${found.docid}`, 'belongs to another key')
 }
 
 function readSealed(environment: Environment, seal: CollectionSeal, form: number, [key, lang]: LowerCaseIdentity): Identity | undefined {

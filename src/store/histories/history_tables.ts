@@ -31,7 +31,7 @@ function historyToChange(environment: Environment, collection: number, docid: nu
     return readHistory(environment, collection, docid)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    log.error('a history begins anew', { reason: error })
+    log.error('damaged history record replaced by an empty one', { reason: error })
     return emptyHistory()
   }
 }

@@ -39,7 +39,7 @@ export async function scrub(generationPath: string): Promise<string> {
   } catch (cause) {
     rmSync(aside, { recursive: true, force: true })
     const reason = cause instanceof Error ? cause.message : String(cause)
-    return `what a rotation of keys has overwritten is still in free pages: the store can't be written anew (${reason}); the next start tries again`
+    return `free pages still contain data that a rotation of keys has overwritten: the store can't be rewritten (${reason}); the next start tries again`
   }
   flush(join(aside, 'truth.mdb'))
   for (const derived of [join(generationPath, 'index'), join(generationPath, 'vectors')])
@@ -50,7 +50,7 @@ export async function scrub(generationPath: string): Promise<string> {
   const renewed = openEnvironment(generationPath)
   renewed.root.transactionSync(() => renewed.settings.remove(WANTED))
   await renewed.root.close()
-  return 'the store was written anew after a rotation of keys; the index is built from it'
+  return 'the store was rewritten after a rotation of keys; the index is built from it'
 }
 
 /**

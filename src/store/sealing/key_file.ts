@@ -14,7 +14,7 @@ export const KEY_FILE_NAME = 'secrets.key'
 /** @throws Error if the file exists and does not contain a key */
 export function readOrMakeKeyFile(directory: string): Uint8Array {
   const text = readOrMakeFile(directory, KEY_FILE_NAME, (path) => {
-    log.warn(`credentials are sealed with the key in ${path}; with SVC_ENCRYPTION_KEY the key does not lie beside the data`)
+    log.warn(`credentials are sealed with the key in ${path}; with SVC_ENCRYPTION_KEY the key is not stored beside the data`)
     return randomBytes(KEY_BYTES).toString('base64')
   })
   const bytes = Buffer.from(text, 'base64')

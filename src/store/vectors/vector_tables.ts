@@ -94,7 +94,7 @@ function clearRecord(environment: Environment, collection: number, docid: number
   if (record === undefined || keyIdOf(record) === CLEAR) return record
   const name = (): string => `vectors ${collection}/${docid}`
   const seal = environment.seals.of(collection)
-  if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
+  if (seal === undefined) throw new CorruptRecord(name(), 'sealed row in an unsealed collection')
   return seal.open(vectorsAddress(key), record, name)
 }
 

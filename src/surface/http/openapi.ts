@@ -21,7 +21,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   Documents: 'Writing, reading and listing of documents.',
   Revisions: 'Kept versions of documents.',
   Collections: 'What is in a collection, and what happened to it.',
-  'Collection settings': 'What a collection is told beside its documents.',
+  'Collection settings': 'Settings of a collection.',
   'Full-text search': 'Search by words, completions and corrections.',
   'Vector search': 'Search by meaning.',
   'Export and backup': 'Copies of collections and of the whole store.',

@@ -85,7 +85,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
       if (follower.lsn >= lsn) continue
       const { consumer } = follower
       const lastLsn = transaction.nextLsn - 1n
-      log.error('a consumer of the binlog is lost: it begins anew with the last entry', {
+      log.error('a consumer of the binlog is lost: it continues with the last entry', {
         consumer: consumer.name,
         entries: lastLsn - follower.lsn,
       })

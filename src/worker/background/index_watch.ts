@@ -19,7 +19,7 @@ export function indexWatch({ lane: { engine }, tools }: LaneWork, onFatal: (reas
       if (state !== last) {
         last = state
         if (state === 'lost') onFatal('storage failure: this process can write its index no more')
-        else log.warn(state === 'good' ? 'index: on disk again' : 'index: the disk does not take it')
+        else log.warn(state === 'good' ? 'index: on disk again' : 'index: writes to disk fail')
       }
       return INDEX_WATCH_MS
     },

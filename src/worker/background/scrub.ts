@@ -76,7 +76,7 @@ function newComparison({ durability }: LaneContext['config']): StoreComparison {
 
 /** Logs one line per kind. */
 function logFindings(findings: Findings, known: number): void {
-  if (findings.total === 0 && known > 0) log.info('the store was compared with itself: nothing is damaged any more')
+  if (findings.total === 0 && known > 0) log.info('store comparison: no damage found')
   for (const kind of FINDING_KINDS) {
     const count = findings.countOf(kind)
     if (count === 0) continue

@@ -14,6 +14,6 @@ export function logCommand(command: Command, { code, body }: CommitAnswer): void
   if (command.kind === 'deleteCollection') {
     log.info('collection deleted', { collection: command.collection, documents: answered.deletedCount ?? 0 })
   } else {
-    log.info('rotation of keys asked for', { job: answered.id ?? '', collection: command.collection ?? '' })
+    log.info('key rotation requested', { job: answered.id ?? '', collection: command.collection ?? '' })
   }
 }

@@ -33,7 +33,7 @@ async function backup({ config, store }: LaneContext, { to }: InputOf<typeof bac
     log.info('backup written', { backup: name, ms: Math.round(performance.now() - begun) })
     return { body: JSON.stringify({ backup: name }) }
   } catch (error) {
-    if (error instanceof BackupError) throw new ServiceError('backupExists', `backup ${names[0]} is ${error.message}`)
+    if (error instanceof BackupError) throw new ServiceError('backupExists', `backup ${names[0]} ${error.message}`)
     log.error('backup', { fault: error })
     throw new ServiceError('backupFailed', `backup failed: ${reasonOf(error)}`)
   }

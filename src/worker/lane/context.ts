@@ -98,7 +98,7 @@ function prepareTruth(generation: string, isReadOnly: boolean): void {
   // A file that LMDB cannot open ends the process inside lmdb-js (3.5.6).
   for (const name of [path, `${path}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))
   const signal = process.env[PAGES_DOUBTED_VARIABLE]
-  if (signal !== undefined) log.warn('every page of the store is looked at first: a damaged one may have ended the server', { signal })
+  if (signal !== undefined) log.warn('checking every page before opening: a damaged page may have ended the server', { signal })
   let isSettled: boolean
   try {
     isSettled = checkTruth(path, signal !== undefined)
@@ -300,7 +300,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
       return [...chores, consumers]
     },
     onVectorFailure: (error) => {
-      log.error('the vector engine refused a batch and is given what it lacks', { reason: error })
+      log.error('the vector engine refused a batch; missing vectors are reloaded', { reason: error })
       beginLoading(context, control, onFatal, end)
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
@@ -326,7 +326,7 @@ function guardSpace(
     const fields = { free: freeBytes, kept: space.floorBytes }
     if (isFull) log.error('disk full: writes are refused until there is space', fields)
     else if (wasFull) {
-      log.info('disk full no more: writes are taken again', fields)
+      log.info('disk has space again: writes are accepted', fields)
       setImmediate(() => lane().onSpace())
     }
   }
@@ -356,6 +356,6 @@ async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeL
     store.endEpoch()
   } catch (error) {
     if (!isNoSpace(error)) throw error
-    log.error('the disk is full: the end is not noted, and the next start takes it for an unclean one', { reason: error })
+    log.error('disk full: the clean shutdown could not be recorded; the next start treats it as unclean', { reason: error })
   }
 }

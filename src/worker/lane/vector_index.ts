@@ -33,7 +33,7 @@ export function openVectors(vectorEngine: VectorEngine, generation: string, hist
   try {
     logDamage(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
   } catch (error) {
-    log.error('vectors: kept in memory until the disk takes them', { reason: error })
+    log.error('vectors: kept in memory until the disk accepts them', { reason: error })
   }
 }
 
@@ -56,7 +56,7 @@ export function beginLoading(
   const lacking = lackingOf(source)
   control.vectorsLoading = lacking.length > 0
   if (lacking.length === 0) return
-  log.info(`vectors: those of ${lacking.length / 2} documents are read from the store`)
+  log.info(`vectors: reading those of ${lacking.length / 2} documents from the store`)
   const run = async (): Promise<void> => {
     for (const given of giveLacking(source, lacking)) {
       if (end.aborted) return

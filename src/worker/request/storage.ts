@@ -104,7 +104,7 @@ export function probedFirst({ instance }: LaneContext, location: S3Location, com
   return { kind: 'store', objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }
 }
 
-const PROBE = 'A server that is told to keep documents here looks whether it can.\n'
+const PROBE = 'Write test by a server that is configured to store documents here.\n'
 
 /**
  * Builds the message to the front end for a request that needs objects. The body is copied.

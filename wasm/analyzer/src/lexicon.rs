@@ -158,8 +158,8 @@ impl Lexicon {
                 mix(word.low ^ u64::from(word.profile))
             };
             let slot = free_slot(&grown, hash);
-            if let Some(place) = grown.get_mut(slot) {
-                *place = word;
+            if let Some(target) = grown.get_mut(slot) {
+                *target = word;
             }
         }
         self.words = grown;

@@ -36,17 +36,17 @@ const MAGIC: u32 = 0x314b_544d;
 const HEADER_WORDS: usize = 5;
 
 /// Byte ranges of a text's tokens, grouped by term.
-pub struct PlacesByTerm<'a> {
+pub struct SpansByTerm<'a> {
     terms: &'a [u32],
     ends: Vec<usize>,
-    places: Vec<(u32, u32)>,
+    spans: Vec<(u32, u32)>,
 }
 
-impl PlacesByTerm<'_> {
+impl SpansByTerm<'_> {
     /// Each term by its number in the lexicon, with its positions in text order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[(u32, u32)])> {
         let begins = core::iter::once(0).chain(self.ends.iter().copied());
-        self.terms.iter().zip(begins.zip(&self.ends)).map(|(&term, (begin, &end))| (term, self.places.get(begin..end).unwrap_or_default()))
+        self.terms.iter().zip(begins.zip(&self.ends)).map(|(&term, (begin, &end))| (term, self.spans.get(begin..end).unwrap_or_default()))
     }
 }
 
@@ -93,23 +93,23 @@ impl Record {
     }
 
     /// The positions of each term, while tokens are listed. Covers the tokens since the last closed record.
-    pub fn places_by_term(&self) -> PlacesByTerm<'_> {
+    pub fn spans_by_term(&self) -> SpansByTerm<'_> {
         let mut ends = Vec::with_capacity(self.tf.len());
         let mut end = 0;
         for tf in &self.tf {
             ends.push(end);
             end += *tf as usize;
         }
-        let mut places = vec![(0, 0); self.spans.len()];
+        let mut spans = vec![(0, 0); self.spans.len()];
         for (&local, &span) in self.occurrences.iter().zip(&self.spans) {
             if let Some(next) = ends.get_mut(local as usize) {
-                if let Some(place) = places.get_mut(*next) {
-                    *place = span;
+                if let Some(target) = spans.get_mut(*next) {
+                    *target = span;
                 }
                 *next += 1;
             }
         }
-        PlacesByTerm { terms: &self.terms, ends, places }
+        SpansByTerm { terms: &self.terms, ends, spans }
     }
 
     /// Adds a token at the current position. Does not advance the position.
@@ -191,8 +191,8 @@ impl Record {
         self.output.resize(begin as usize, 0);
         for (&local, &position) in self.occurrences.iter().zip(&self.positions) {
             if let Some(next) = self.tf.get_mut(local as usize) {
-                if let Some(place) = self.output.get_mut(*next as usize) {
-                    *place = position;
+                if let Some(target) = self.output.get_mut(*next as usize) {
+                    *target = position;
                 }
                 *next += 1;
             }
@@ -204,14 +204,14 @@ impl Record {
     /// the bytes of the terms.
     fn write_token_list(&mut self, lexicon: &Lexicon) {
         self.output.push(self.occurrences.len() as u32);
-        let mut places = Vec::with_capacity(self.terms.len());
+        let mut ranges = Vec::with_capacity(self.terms.len());
         for &term in &self.terms {
             let bytes = lexicon.term(term);
-            places.push((self.term_bytes.len() as u32, bytes.len() as u32));
+            ranges.push((self.term_bytes.len() as u32, bytes.len() as u32));
             self.term_bytes.extend_from_slice(bytes);
         }
         for ((&local, &position), &(start, end)) in self.occurrences.iter().zip(&self.positions).zip(&self.spans) {
-            let (first, bytes) = places.get(local as usize).copied().unwrap_or_default();
+            let (first, bytes) = ranges.get(local as usize).copied().unwrap_or_default();
             self.output.extend_from_slice(&[start, end, position, first, bytes]);
         }
         self.write_term_bytes();

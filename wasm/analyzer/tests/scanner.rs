@@ -260,18 +260,18 @@ fn found(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]
 /// The same, computed from the list of all tokens.
 fn listed(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]) -> Vec<(u32, u32, u32)> {
     let records = analyse(analyzer, text, Options { purpose: Purpose::List, ..options }, WINDOW_BYTES_MAX);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for words in &records {
         let count = words[0] as usize;
         let bytes: Vec<u8> = words[1 + 5 * count..].iter().flat_map(|word| word.to_le_bytes()).collect();
         for token in words[1..1 + 5 * count].chunks(5) {
             let term = &bytes[token[3] as usize..(token[3] + token[4]) as usize];
             if let Some(index) = wanted.iter().position(|wanted| wanted.as_bytes() == term) {
-                places.push((token[0], token[1], index as u32));
+                positions.push((token[0], token[1], index as u32));
             }
         }
     }
-    places
+    positions
 }
 
 #[test]
@@ -287,9 +287,9 @@ fn places_of_terms_are_those_of_the_token_list() {
                 [&["word", "wörter", "中"][..], &["worter", "é", "s", "eacut"], &["ไท", "b", "x", "z", "script"], &["t", "wort", "hidden"]]
             {
                 let expected = listed(&mut analyzer, &text, options, wanted);
-                let places = found(&mut analyzer, &text, options, wanted);
-                assert_eq!(places.len(), expected.len(), "seed {seed}, {language}, {read:?}, {wanted:?}");
-                assert_eq!(places, expected, "seed {seed}, {language}, {read:?}, {wanted:?}");
+                let positions = found(&mut analyzer, &text, options, wanted);
+                assert_eq!(positions.len(), expected.len(), "seed {seed}, {language}, {read:?}, {wanted:?}");
+                assert_eq!(positions, expected, "seed {seed}, {language}, {read:?}, {wanted:?}");
             }
         }
     }

@@ -25,9 +25,9 @@ pub fn chunk(text: &[u8], budget: u32) -> Vec<Chunk> {
             return chunks;
         }
         let mut chunker = Chunker::new(text, budget, brackets, reading);
-        let place = chunker.place();
-        chunks.push([begin as u32, place.end as u32]);
-        reading = place.next;
+        let cut = chunker.cut();
+        chunks.push([begin as u32, cut.end as u32]);
+        reading = cut.next;
         reading.tokens.learn(&chunker.reading.tokens);
     }
 }
@@ -64,23 +64,23 @@ struct Reading<'t> {
 
 /// A cut position: where the chunk ends, and where the next one continues.
 #[derive(Clone, Copy)]
-struct Place<'t> {
+struct Cut<'t> {
     end: usize,
     next: Reading<'t>,
 }
 
 /// The cut positions within the budget, by kind.
 #[derive(Default)]
-struct Places<'t> {
+struct Cuts<'t> {
     /// The first blank line in the second half that is followed by a line without indentation. `blank`: the
     /// first of all blank lines in the second half.
-    outer_blank: Option<Place<'t>>,
-    blank: Option<Place<'t>>,
-    line: Option<Place<'t>>,
-    brace: Option<Place<'t>>,
-    point: Option<Place<'t>>,
+    outer_blank: Option<Cut<'t>>,
+    blank: Option<Cut<'t>>,
+    line: Option<Cut<'t>>,
+    brace: Option<Cut<'t>>,
+    point: Option<Cut<'t>>,
     /// White space in the second half.
-    space: Option<Place<'t>>,
+    space: Option<Cut<'t>>,
 }
 
 struct Chunker<'t> {
@@ -96,18 +96,18 @@ struct Chunker<'t> {
     is_long_line: bool,
     /// Whether the line contains anything but white space so far.
     has_content: bool,
-    places: Places<'t>,
+    cuts: Cuts<'t>,
 }
 
 impl<'t> Chunker<'t> {
     fn new(text: &'t [u8], budget: u32, brackets: Option<&'t [usize]>, reading: Reading<'t>) -> Self {
         let begin = reading.tokens.at;
         let is_long_line = is_long_line(text, begin, budget);
-        Chunker { text, budget, brackets, reading, begin, fill: 0, is_long_line, has_content: false, places: Places::default() }
+        Chunker { text, budget, brackets, reading, begin, fill: 0, is_long_line, has_content: false, cuts: Cuts::default() }
     }
 
     /// Finds the end of the chunk that begins here.
-    fn place(&mut self) -> Place<'t> {
+    fn cut(&mut self) -> Cut<'t> {
         while let Some(token) = self.reading.tokens.read() {
             let characters = self.characters(token);
             let is_space = matches!(token.kind, Kind::Space | Kind::Newline);
@@ -117,8 +117,8 @@ impl<'t> Chunker<'t> {
             self.take(token);
             self.fill += characters;
             // The first one is the best. The rest is read only if all of it may fit.
-            if let Some(place) = self.places.outer_blank.filter(|_| self.text.len() - self.begin > 4 * self.budget as usize) {
-                return place;
+            if let Some(cut) = self.cuts.outer_blank.filter(|_| self.text.len() - self.begin > 4 * self.budget as usize) {
+                return cut;
             }
         }
         self.end_of_text()
@@ -129,8 +129,8 @@ impl<'t> Chunker<'t> {
         count(&self.text[token.begin..advance(&self.text[..token.end], token.begin, self.budget + 1)])
     }
 
-    fn end_of_text(&self) -> Place<'t> {
-        Place { end: trim_end(self.text, self.begin, self.text.len()), next: self.reading }
+    fn end_of_text(&self) -> Cut<'t> {
+        Cut { end: trim_end(self.text, self.begin, self.text.len()), next: self.reading }
     }
 
     /// Records the cut positions that the token provides.
@@ -145,11 +145,11 @@ impl<'t> Chunker<'t> {
                 self.begin_line(token.end);
             }
             Kind::Space if is_outer && is_second_half && self.reading.tokens.before_end == token.begin => {
-                self.places.space = Some(self.here(token.begin));
+                self.cuts.space = Some(self.here(token.begin));
             }
-            Kind::Semicolon if is_outer && self.is_long_line => self.places.point = Some(self.here(token.end)),
-            Kind::Close if self.closes() && self.is_long_line => self.places.point = Some(self.behind_bracket(token.end, self.budget)),
-            Kind::CloseBrace if self.closes() && self.is_long_line => self.places.brace = Some(self.behind_bracket(token.end, self.budget)),
+            Kind::Semicolon if is_outer && self.is_long_line => self.cuts.point = Some(self.here(token.end)),
+            Kind::Close if self.closes() && self.is_long_line => self.cuts.point = Some(self.behind_bracket(token.end, self.budget)),
+            Kind::CloseBrace if self.closes() && self.is_long_line => self.cuts.brace = Some(self.behind_bracket(token.end, self.budget)),
             Kind::Open => self.open(token.begin),
             _ => {}
         }
@@ -162,35 +162,35 @@ impl<'t> Chunker<'t> {
     }
 
     fn take_line_end(&mut self, stop: usize, is_second_half: bool) {
-        let place = self.here(stop);
-        self.places.line = Some(place);
+        let cut = self.here(stop);
+        self.cuts.line = Some(cut);
         if !is_second_half {
             return;
         }
         let next = skip_space(self.text, stop, self.text.len());
         let space = &self.text[stop..next];
         if space.iter().filter(|&&byte| byte == b'\n').count() > 1 {
-            self.places.blank = self.places.blank.or(Some(place));
+            self.cuts.blank = self.cuts.blank.or(Some(cut));
             if space.last() == Some(&b'\n') {
-                self.places.outer_blank = self.places.outer_blank.or(Some(place));
+                self.cuts.outer_blank = self.cuts.outer_blank.or(Some(cut));
             }
         }
     }
 
     /// The position at `end` of the token that was just read.
-    fn here(&self, end: usize) -> Place<'t> {
-        Place { end: trim_end(self.text, self.begin, end), next: self.reading }
+    fn here(&self, end: usize) -> Cut<'t> {
+        Cut { end: trim_end(self.text, self.begin, end), next: self.reading }
     }
 
     /// The same after a closing bracket. Includes the mark that ends its statement if `budget` characters
     /// suffice.
-    fn behind_bracket(&self, end: usize, budget: u32) -> Place<'t> {
-        let mut place = self.here(end);
+    fn behind_bracket(&self, end: usize, budget: u32) -> Cut<'t> {
+        let mut cut = self.here(end);
         if matches!(self.text.get(end), Some(b';' | b',')) && self.fill + 2 <= budget {
-            place.end += 1;
-            place.next.tokens.at += 1;
+            cut.end += 1;
+            cut.next.tokens.at += 1;
         }
-        place
+        cut
     }
 
     fn open(&mut self, begin: usize) {
@@ -210,19 +210,19 @@ impl<'t> Chunker<'t> {
 
     /// The best position before the end of the budget, which is in this token. `None` if brackets enclose all
     /// of it.
-    fn best(&self, token: Token) -> Option<Place<'t>> {
-        let Places { outer_blank, blank, line, brace, point, space } = self.places;
-        let place = outer_blank.or(blank).or(line).or(brace).or(point);
+    fn best(&self, token: Token) -> Option<Cut<'t>> {
+        let Cuts { outer_blank, blank, line, brace, point, space } = self.cuts;
+        let cut = outer_blank.or(blank).or(line).or(brace).or(point);
         if self.reading.depth > 0 {
-            return place.or_else(|| space.filter(|&space| self.closes_soon(space.next)));
+            return cut.or_else(|| space.filter(|&space| self.closes_soon(space.next)));
         }
-        place.or(space).or_else(|| self.inside(token)).or_else(|| Some(self.forced(token)))
+        cut.or(space).or_else(|| self.inside(token)).or_else(|| Some(self.forced(token)))
     }
 
     /// Returns whether the brackets that open after the position close within one chunk from there.
     fn closes_soon(&self, from: Reading<'t>) -> bool {
         let limit = advance(self.text, from.tokens.at, self.budget);
-        let mut ahead = Chunker { reading: from, places: Places::default(), ..*self };
+        let mut ahead = Chunker { reading: from, cuts: Cuts::default(), ..*self };
         while let Some(token) = ahead.reading.tokens.read().filter(|token| token.end <= limit) {
             match token.kind {
                 Kind::Open => ahead.open(token.begin),
@@ -234,7 +234,7 @@ impl<'t> Chunker<'t> {
     }
 
     /// In a string or comment: the last line end, else white space in the second half of the chunk.
-    fn inside(&self, token: Token) -> Option<Place<'t>> {
+    fn inside(&self, token: Token) -> Option<Cut<'t>> {
         let limit = advance(self.text, self.begin, self.budget);
         if token.kind != Kind::Opaque || token.begin >= limit {
             return None;
@@ -246,24 +246,24 @@ impl<'t> Chunker<'t> {
     }
 
     /// Before the token, or inside it at the end of the budget.
-    fn forced(&self, token: Token) -> Place<'t> {
+    fn forced(&self, token: Token) -> Cut<'t> {
         let limit = advance(self.text, self.begin, self.budget);
         let at = if self.fill * 2 >= self.budget || token.begin >= limit { token.begin } else { limit };
         self.split(token, at)
     }
 
-    fn split(&self, token: Token, at: usize) -> Place<'t> {
-        let mut place = self.here(at);
-        place.next.tokens.at = at;
+    fn split(&self, token: Token, at: usize) -> Cut<'t> {
+        let mut cut = self.here(at);
+        cut.next.tokens.at = at;
         if token.kind == Kind::Opaque {
-            place.next.tokens.opaque_end = token.end;
+            cut.next.tokens.opaque_end = token.end;
         }
-        place
+        cut
     }
 
     /// The end of a construct that is kept whole: the end of the line on which the brackets balance again, or
     /// the closing bracket if that line is too long.
-    fn construct_end(&mut self, first: Token) -> Place<'t> {
+    fn construct_end(&mut self, first: Token) -> Cut<'t> {
         let mut next = Some(first);
         while let Some(token) = next {
             match token.kind {

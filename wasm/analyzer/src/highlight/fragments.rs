@@ -11,7 +11,7 @@ use crate::record::Found;
 const SNAP_BYTES_MAX: usize = 64;
 /// Maximum distance to the next word of a phrase: in bytes of text, and in positions of terms.
 const PHRASE_GAP_BYTES_MAX: usize = 200;
-const PHRASE_PLACES_MAX: usize = 8;
+const PHRASE_POSITIONS_MAX: usize = 8;
 
 /// A marked range. Overlapping positions are merged into one mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,10 +39,10 @@ pub struct Fragment {
 impl Marks {
     /// @param found ascending by begin, then end
     pub fn of(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
-        let in_phrase = places_in_phrases(text, found, phrases);
+        let in_phrase = positions_in_phrases(text, found, phrases);
         let mut marks: Vec<Mark> = Vec::new();
-        for (index, place) in found.iter().enumerate() {
-            let (begin, end) = (place.begin as usize, place.end as usize);
+        for (index, position) in found.iter().enumerate() {
+            let (begin, end) = (position.begin as usize, position.end as usize);
             let is_in = in_phrase.get(index).copied().unwrap_or(false);
             match marks.last_mut().filter(|mark| begin < mark.end) {
                 Some(mark) => {
@@ -58,7 +58,7 @@ impl Marks {
 }
 
 /// For each position: whether it is part of a complete occurrence of a phrase.
-fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
+fn positions_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
     if phrases.is_empty() {
         return Vec::new();
     }
@@ -66,8 +66,8 @@ fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)
     for phrase in phrases {
         for start in 0..found.len() {
             for index in phrase_at(text, found, start, phrase).unwrap_or_default() {
-                if let Some(place) = standing.get_mut(index) {
-                    *place = true;
+                if let Some(position) = standing.get_mut(index) {
+                    *position = true;
                 }
             }
         }
@@ -79,21 +79,21 @@ fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)
 /// with as many words between them as in the query.
 fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
     let (&(first, mut offset), rest) = phrase.split_first()?;
-    let mut before = found.get(start).filter(|place| place.term == first)?;
-    let mut places = vec![start];
+    let mut before = found.get(start).filter(|position| position.term == first)?;
+    let mut positions = vec![start];
     for &(term, next_offset) in rest {
-        let from = places.last()? + 1;
-        let near = found.get(from..)?.iter().take(PHRASE_PLACES_MAX);
-        let (at, place) = near.enumerate().find(|(_, place)| {
+        let from = positions.last()? + 1;
+        let near = found.get(from..)?.iter().take(PHRASE_POSITIONS_MAX);
+        let (at, position) = near.enumerate().find(|(_, position)| {
             // Pairs of an unspaced script overlap. Each begins at the next character.
-            let overlaps = place.begin < before.end && place.begin > before.begin && next_offset > offset;
-            place.term == term && (overlaps || words_between(text, before, place) == Some(next_offset.saturating_sub(offset + 1)))
+            let overlaps = position.begin < before.end && position.begin > before.begin && next_offset > offset;
+            position.term == term && (overlaps || words_between(text, before, position) == Some(next_offset.saturating_sub(offset + 1)))
         })?;
-        places.push(from + at);
-        before = place;
+        positions.push(from + at);
+        before = position;
         offset = next_offset;
     }
-    Some(places)
+    Some(positions)
 }
 
 /// Number of runs of letters and digits between two positions. `None` if they are far apart or in the wrong
@@ -157,11 +157,11 @@ fn clusters_of(marks: &[Mark], fragment_bytes: usize) -> Vec<Fragment> {
     clusters
 }
 
-/// Adds text on both sides within `room`, and includes the marks in it.
-fn widen(text: &mut Text, cluster: Fragment, room: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
+/// Adds text on both sides within `bounds`, and includes the marks in it.
+fn widen(text: &mut Text, cluster: Fragment, bounds: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
     let padding = fragment_bytes.saturating_sub(cluster.end - cluster.begin) / 2;
-    let earliest = cluster.begin.saturating_sub(padding).max(room.start);
-    let latest = (cluster.end + padding).min(room.end);
+    let earliest = cluster.begin.saturating_sub(padding).max(bounds.start);
+    let latest = (cluster.end + padding).min(bounds.end);
     let text = text.around(earliest, latest);
     let begin = begin_at(text, earliest, cluster.begin);
     let end = end_at(text, latest, cluster.end);
@@ -234,14 +234,14 @@ fn is_wordy(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn found(places: &[(u32, u32, u32)]) -> Vec<Found> {
-        places.iter().map(|&(begin, end, term)| Found { begin, end, term }).collect()
+    fn found(positions: &[(u32, u32, u32)]) -> Vec<Found> {
+        positions.iter().map(|&(begin, end, term)| Found { begin, end, term }).collect()
     }
 
-    fn shown(text: &str, places: &[(u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
+    fn shown(text: &str, positions: &[(u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
         let mut bytes_of = text.as_bytes().to_vec();
         let mut whole = Text::whole(&mut bytes_of);
-        let marks = Marks::of(&mut whole, &found(places), phrases);
+        let marks = Marks::of(&mut whole, &found(positions), phrases);
         choose(&mut whole, &marks, bytes, most).iter().map(|fragment| text[fragment.begin..fragment.end].to_owned()).collect()
     }
 
@@ -256,22 +256,22 @@ mod tests {
     #[test]
     fn the_clusters_with_most_marks_win_and_stand_in_text_order() {
         let text = "a                      b b                      a                      b b b";
-        let places = [(0, 1, 0), (23, 24, 1), (25, 26, 1), (48, 49, 0), (71, 72, 1), (73, 74, 1), (75, 76, 1)];
-        assert_eq!(shown(text, &places, &[], 8, 2), ["b b", "b b b"]);
-        assert_eq!(shown(text, &places, &[], 8, 3), ["a", "b b", "b b b"]);
+        let positions = [(0, 1, 0), (23, 24, 1), (25, 26, 1), (48, 49, 0), (71, 72, 1), (73, 74, 1), (75, 76, 1)];
+        assert_eq!(shown(text, &positions, &[], 8, 2), ["b b", "b b b"]);
+        assert_eq!(shown(text, &positions, &[], 8, 3), ["a", "b b", "b b b"]);
     }
 
     #[test]
     fn where_the_phrase_stands_comes_first() {
         let text = "b x a x b                                a b";
-        let places = [(0, 1, 1), (4, 5, 0), (8, 9, 1), (41, 42, 0), (43, 44, 1)];
-        assert_eq!(shown(text, &places, &[vec![(0, 0), (1, 1)]], 8, 1), ["a b"]);
+        let positions = [(0, 1, 1), (4, 5, 0), (8, 9, 1), (41, 42, 0), (43, 44, 1)];
+        assert_eq!(shown(text, &positions, &[vec![(0, 0), (1, 1)]], 8, 1), ["a b"]);
         assert_eq!(shown("a, of b; a b", &[(0, 1, 0), (6, 7, 1), (9, 10, 0), (11, 12, 1)], &[vec![(0, 0), (1, 2)]], 7, 1), ["a, of b"]);
         assert_eq!(shown("東京 京都府", &[(0, 6, 0), (7, 13, 1), (10, 16, 2)], &[vec![(1, 0), (2, 1)]], 9, 1), ["京都府"]);
     }
 
     #[test]
-    fn overlapping_places_are_one_mark() {
+    fn overlapping_positions_are_one_mark() {
         let marks = Marks::of(&mut Text::whole(&mut Vec::new()), &found(&[(0, 3, 0), (0, 6, 1), (3, 6, 2), (6, 9, 0)]), &[]);
         assert_eq!(marks.0.iter().map(|mark| (mark.begin, mark.end)).collect::<Vec<_>>(), [(0, 6), (6, 9)]);
     }

@@ -9,14 +9,16 @@ mod json;
 mod query;
 mod term_vector;
 mod text;
+mod unescape;
 
 use crate::record::{Found, Purpose, FOUND_MAX};
 use crate::scanner::{Analyzer, Options, Status, Text as Reading, WINDOW_BYTES_MAX};
 use fragments::{choose, Marks};
-use json::{unescape, Lines, List};
+use json::{Lines, List};
 pub use query::{Query, Term};
 use term_vector::{content_of, TermVector};
 use text::{resolve_blocks, Source, Text};
+use unescape::unescape;
 
 /// Capacity of the text buffer that is kept for the next document.
 const TEXT_BYTES_KEPT: usize = 1 << 20;
@@ -162,10 +164,10 @@ impl Highlighter {
         taken.resize(vector.terms(), false);
         for mark in matched {
             // Of several terms with the same indexed form, the first one is marked.
-            let place = self.query.terms.get(mark as usize).and_then(|term| vector.find(&term.indexed));
-            let Some((index, taken)) = place.and_then(|index| Some((index, taken.get_mut(index)?))) else { continue };
+            let known = self.query.terms.get(mark as usize).and_then(|term| vector.find(&term.indexed));
+            let Some((index, taken)) = known.and_then(|index| Some((index, taken.get_mut(index)?))) else { continue };
             if !core::mem::replace(taken, true) {
-                vector.places(index, mark, found);
+                vector.positions(index, mark, found);
             }
         }
         if found.len() >= FOUND_MAX {

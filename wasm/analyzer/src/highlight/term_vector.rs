@@ -5,7 +5,7 @@
 //! Layout, little-endian:
 //! - `u32` each: bytes of the text, offset of its first byte that is not white space, end of the last one,
 //!   number of terms, flags
-//! - for each block of 256 bytes, a `u32` with its position in the escaped text (`text::Jump`)
+//! - for each block of 256 bytes, a `u32` with its position in the escaped text (`unescape::Jump`)
 //! - for code, for each block, a `u32` with the number of lines that end before it
 //! - for each term, in byte order of the terms, the position of its entry, followed by the end of the last
 //!   entry (`u16`, or `u32` if the entries are large)
@@ -56,17 +56,17 @@ pub fn content_of(text: &[u8]) -> (usize, usize) {
 }
 
 fn write_entries(out: &mut Vec<u8>, record: &Record, lexicon: &Lexicon) -> Vec<u32> {
-    let places = record.places_by_term();
-    let terms = places.iter().map(|(term, places)| (lexicon.term(term), places));
-    let mut order: Vec<_> = terms.map(|(term, places)| (first_eight(term, term.len()), term, places)).collect();
+    let spans_by_term = record.spans_by_term();
+    let terms = spans_by_term.iter().map(|(term, spans)| (lexicon.term(term), spans));
+    let mut order: Vec<_> = terms.map(|(term, spans)| (first_eight(term, term.len()), term, spans)).collect();
     order.sort_unstable_by_key(|&(first, term, _)| (first, term));
     let mut offsets = Vec::with_capacity(order.len() + 1);
-    for (_, term, places) in order {
+    for (_, term, spans) in order {
         offsets.push(out.len() as u32);
         out.push(term.len() as u8);
         out.extend_from_slice(term);
         let mut before = 0;
-        for &(begin, end) in places {
+        for &(begin, end) in spans {
             write_varint(out, begin.wrapping_sub(before));
             write_varint(out, end.wrapping_sub(begin));
             before = begin;
@@ -150,7 +150,7 @@ impl<'a> TermVector<'a> {
     }
 
     /// Appends the positions of a term. `mark` is the term's index in the query.
-    pub fn places(&self, index: usize, mark: u32, out: &mut Vec<Found>) {
+    pub fn positions(&self, index: usize, mark: u32, out: &mut Vec<Found>) {
         let (length, bytes) = self.entry(index);
         let mut rest = bytes.get(length..).unwrap_or_default();
         let mut begin = 0u32;
@@ -209,14 +209,14 @@ mod tests {
         highlighter.finish_vector(&analyzer).to_vec()
     }
 
-    fn places(vector: &TermVector, term: &str) -> Option<Vec<(u32, u32, u32)>> {
+    fn positions(vector: &TermVector, term: &str) -> Option<Vec<(u32, u32, u32)>> {
         let mut found = Vec::new();
-        vector.places(vector.find(term.as_bytes())?, 7, &mut found);
+        vector.positions(vector.find(term.as_bytes())?, 7, &mut found);
         Some(found.iter().map(|found| (found.begin, found.end, found.term)).collect())
     }
 
     #[test]
-    fn every_term_is_found_with_its_places_however_many_there_are() {
+    fn every_term_is_found_with_its_positions_however_many_there_are() {
         for count in [1usize, 7, 300, 20_000] {
             let words: Vec<String> = (0..count).map(|i| format!("{}w{i}", "long".repeat(i % 5))).collect();
             let text = format!("{0}\\n{0}", words.join(" "));
@@ -227,7 +227,7 @@ mod tests {
             let mut begin = 0;
             for word in &words {
                 let end = begin + word.len() as u32;
-                assert_eq!(places(&vector, word), Some(vec![(begin, end, 7), (half + begin, half + end, 7)]), "{word}");
+                assert_eq!(positions(&vector, word), Some(vec![(begin, end, 7), (half + begin, half + end, 7)]), "{word}");
                 begin = end + 1;
             }
             for absent in ["", "w", "longw", "zzz", "longlonglonglonglong"] {
@@ -244,7 +244,7 @@ mod tests {
         let mut begin = 0;
         for word in words {
             let end = begin + word.len() as u32;
-            assert_eq!(places(&vector, word), Some(vec![(begin, end, 7)]), "{word}");
+            assert_eq!(positions(&vector, word), Some(vec![(begin, end, 7)]), "{word}");
             begin = end + 1;
         }
     }

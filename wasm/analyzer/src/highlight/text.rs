@@ -2,31 +2,13 @@
 //! escaped text in which it is stored. The start of each block in the escaped text is kept in the document's
 //! term vector (`Jump`).
 
-use super::json::resolve;
+use super::unescape::{resolve, Jump};
 
 /// Number of bytes of text resolved at once. A fragment of 150 bytes reads two or three blocks. The start of
 /// a block takes 4 bytes.
 pub const BLOCK_BYTES: usize = 256;
 /// Margin that a decision about a cut reads on both sides: one character.
 const MARGIN_BYTES: usize = 4;
-
-/// Position in the escaped text where a block begins. Packed as 4 x the offset of an escape or of an
-/// unescaped byte, plus the number of bytes of that escape's character that belong to the previous block.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Jump {
-    pub at: usize,
-    pub skipped: usize,
-}
-
-impl Jump {
-    pub fn pack(self) -> u32 {
-        (self.at << 2 | self.skipped & 3) as u32
-    }
-
-    pub fn unpack(packed: u32) -> Self {
-        Self { at: (packed >> 2) as usize, skipped: (packed & 3) as usize }
-    }
-}
 
 /// Resolves all of `escaped` into `text` and records where its blocks begin.
 pub fn resolve_blocks(escaped: &[u8], text: &mut Vec<u8>, jumps: &mut Vec<u32>) {
@@ -105,6 +87,7 @@ impl Source<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::unescape::unescape;
     use super::*;
 
     #[test]
@@ -115,13 +98,13 @@ mod tests {
             let (mut whole, mut jumps) = (Vec::new(), Vec::new());
             resolve_blocks(escaped.as_bytes(), &mut whole, &mut jumps);
             let mut expected = Vec::new();
-            super::super::json::unescape(escaped.as_bytes(), true, &mut expected);
+            unescape(escaped.as_bytes(), true, &mut expected);
             assert_eq!(whole, expected, "{seed}");
             let jumps: Vec<u8> = jumps.iter().flat_map(|jump| jump.to_le_bytes()).collect();
             for begin in (0..whole.len()).step_by(97) {
-                let (mut room, mut resolved) = (vec![b'?'; 5000], Vec::new());
+                let (mut buffer, mut resolved) = (vec![b'?'; 5000], Vec::new());
                 let source = Source { escaped: escaped.as_bytes(), jumps: &jumps, resolved: &mut resolved };
-                let mut text = Text::stored(&mut room, whole.len(), source);
+                let mut text = Text::stored(&mut buffer, whole.len(), source);
                 let end = whole.len().min(begin + 300);
                 assert_eq!(text.slice(begin, end), &whole[begin..end], "{seed}, {begin}");
             }
