@@ -61,6 +61,8 @@ export const CATALOGUE = {
   noEmbeddingProvider: { ...INVALID, text: 'no embedding provider configured' },
   encryptionOff: { ...INVALID, text: 'encryption not configured' },
   noEncryptionJobs: { ...ABSENT, text: 'encryption not configured' },
+  /** On surfaces that name operations. */
+  unknownOperation: { ...ABSENT, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'unknown operation' },
   methodNotAllowed: { ...INVALID, kind: 'request', http: 405, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'method not allowed' },
   bodyTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'request body too large' },
   restoreFailed: { ...INTERNAL, text: 'restore failed' },

@@ -5,7 +5,7 @@
  * after either, no statement of this process about a write can be trusted, and a clean exit can hang after an
  * I/O error.
  */
-import type { Config } from './config/config.js'
+import type { AccessMode, Config } from './config/config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
@@ -15,7 +15,7 @@ import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
-import type { RunningSurface } from './dispatch/surface.js'
+import { modeOfAll, type RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
 import { answerHealth, systemAnswers } from './system/loop_answers.js'
 import { ObjectIo } from './background/objects/object_io.js'
@@ -54,6 +54,7 @@ export async function runServer(config: Config, supervised: boolean): Promise<vo
 class Server implements ServerState, LanesListener {
   readonly startedAt = Date.now()
   listenAddress = ''
+  readonly mode: AccessMode
   readonly #control = ControlBlock.create()
   /** The engine that the lanes share; queried for health. */
   readonly #engine = openEngine()
@@ -78,7 +79,11 @@ class Server implements ServerState, LanesListener {
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
     const sharedBodies = openSharedBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, sharedBodies))
-    const offered = surfaces.filter((definition) => definition.mode(config) !== undefined)
+    const offered = surfaces.flatMap((definition) => {
+      const mode = definition.mode(config)
+      return mode === undefined ? [] : [{ definition, mode }]
+    })
+    this.mode = modeOfAll(offered.map(({ mode }) => mode))
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
@@ -86,8 +91,8 @@ class Server implements ServerState, LanesListener {
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
-    this.#surfaces = offered.map((definition, at) => {
-      const surface = { name: definition.name, mode: definition.mode(config) ?? 'wr', index: at + 1 }
+    this.#surfaces = offered.map(({ definition, mode }, at) => {
+      const surface = { name: definition.name, mode, index: at + 1 }
       return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
     })
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
@@ -165,7 +170,7 @@ class Server implements ServerState, LanesListener {
 
   #claimDirectory(): void {
     try {
-      const directory = openDataDirectory(this.config.path, this.config.httpMode === 'read')
+      const directory = openDataDirectory(this.config.path, this.mode === 'read')
       if (directory.isReadOnly) this.#control.role = 'read_only'
       lock(directory)
       if (directory.isReadOnly) return

@@ -5,6 +5,7 @@
  * (src/domain/bulk_ingest.ts). The state in this file is lost with the process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
+import { SYSTEM, type Principal } from '../access/principal.js'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
 import type { Config } from '../config/config.js'
 import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
@@ -29,6 +30,8 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['outcomeUnknown', 'lan
 
 interface Ingest extends SubmittedIngest {
   readonly bytes: number
+  /** The server itself, on behalf of whoever submitted the job: the actor of the entries of its documents. */
+  readonly principal: Principal
 }
 
 export class BulkIngests implements Service {
@@ -64,8 +67,8 @@ export class BulkIngests implements Service {
     await Promise.all(this.#callbacks)
   }
 
-  readonly #submit: Io<SubmittedIngest> = async (message, { commit }) => {
-    const ingest: Ingest = { ...message, bytes: bytesOf(message) }
+  readonly #submit: Io<SubmittedIngest> = async (message, { commit, principal: { name } }) => {
+    const ingest: Ingest = { ...message, bytes: bytesOf(message), principal: { ...SYSTEM, name } }
     const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
     if (this.#end.signal.aborted) return refusal('shuttingDown')
     if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesWaiting + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
@@ -136,13 +139,13 @@ export class BulkIngests implements Service {
 
   /** Undefined if the service was stopped first. */
   async #store(
-    { id, collection }: Ingest,
+    { id, collection, principal }: Ingest,
     body: IngestChunk['body'] | null,
     range: { readonly first: number; readonly last: boolean; readonly lost?: number },
   ): Promise<OutgoingAnswer | undefined> {
     const input = { id, collection, ...range, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
-      const answer = await ask(this.dispatcher, ingestChunk, input)
+      const answer = await ask(this.dispatcher, ingestChunk, input, principal)
       // A refusal due to load has changed nothing and is retried. A write with an unknown outcome is not.
       if (answer.code === null || !isUnavailable(answer.code) || FINAL.has(answer.code)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)

@@ -19,6 +19,7 @@ import {
   parseDestinations,
   parseLanguage,
   parseList,
+  parseProxies,
   parseText,
   parseWhole,
   parseWord,
@@ -43,6 +44,7 @@ export interface OptionValues extends VectorOptionValues {
   readonly corsOrigins: readonly string[]
   /** Host names by which clients on this machine may call the server, in addition to its own. */
   readonly allowedHosts: readonly string[]
+  /** Peers whose `X-Forwarded-For` is believed: addresses, networks, `unix`. */
   readonly trustedProxies: readonly string[]
   readonly bodyBytesMax: number
   readonly ftsStemming: boolean
@@ -158,8 +160,8 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_TRUSTED_PROXIES'],
     yaml: ['http.trustedProxies'],
     fallback: [],
-    parse: parseList,
-    help: 'addresses of proxies in front of the server; the only current effect: if set, requests from this machine are not restricted to local origins and hosts',
+    parse: parseProxies,
+    help: 'addresses and networks of the proxies in front of the server, or unix for those on a unix socket, comma separated: from these, X-Forwarded-For says who the client is; if set, requests from this machine are not restricted to local origins and hosts',
   },
   bodyBytesMax: {
     flag: 'max-body-bytes',

@@ -5,6 +5,8 @@
  */
 
 import { OUTBOUND_ALLOWED_MAX } from '../limits/outbound.js'
+import { TRUSTED_PROXIES_MAX } from '../limits/surface.js'
+import { isNetwork } from '../outbound/networks.js'
 import { parseAllowed } from '../outbound/allowlist.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LANGUAGES, resolveLanguage } from '../engine/languages.js'
@@ -122,6 +124,16 @@ export function parseDestinations(text: string): readonly AllowedDestination[] {
     if (allowed === undefined) throw new BadValue('names, *.names, addresses or networks, each with or without :port, expected')
     return allowed
   })
+}
+
+/** Addresses of proxies: addresses, networks, and `unix` for peers on a unix socket. */
+export function parseProxies(text: string): readonly string[] {
+  const items = parseList(text.toLowerCase())
+  if (items.length > TRUSTED_PROXIES_MAX) throw new BadValue(`at most ${TRUSTED_PROXIES_MAX} proxies expected`)
+  for (const item of items)
+    if (item !== 'unix' && !isNetwork(item))
+      throw new BadValue('addresses, networks such as 10.0.0.0/8, or unix, comma separated, expected')
+  return items
 }
 
 /** Accepts `:port`, `port`, `host:port`, `[v6]:port`, `unix:/path`. */

@@ -104,13 +104,18 @@ export class AnswerCache {
   }
 }
 
+/** Whether the request is small enough to be a cache key. */
+export function mayBeLookedUp({ input: { body } }: CachedRequest): boolean {
+  return body === null || body.length <= CACHED_REQUEST_BYTES_MAX
+}
+
 /**
  * Whether the request asks for caching. The bytes are searched for `cacheTtl` and not parsed. The lane that
  * parses the request reports the lifetime.
  */
-export function asksForCache({ input }: CachedRequest): boolean {
-  const { head, body } = input
-  if (body !== null && body.length > CACHED_REQUEST_BYTES_MAX) return false
+export function asksForCache(request: CachedRequest): boolean {
+  if (!mayBeLookedUp(request)) return false
+  const { head, body } = request.input
   if (body !== null && Buffer.from(body.buffer, body.byteOffset, body.length).includes(ASKS)) return true
   return head.includes('cacheTtl=')
 }

@@ -32,7 +32,7 @@ export function nextPartOf(before: Ticket, stream: number, sink: AnswerSink): Ti
   return {
     ...before,
     acceptedAt: now,
-    deadlineAt: now + before.operation.deadlineMs,
+    deadlineAt: now + before.limitMs,
     queuedAt: now,
     stream,
     body: null,

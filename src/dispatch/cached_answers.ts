@@ -6,7 +6,7 @@ import { authorize } from '../access/authorize.js'
 import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits/answers.js'
 import { isInternal } from '../operations/operation.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
-import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
+import { AnswerCache, asksForCache, cacheSecondsOf, mayBeLookedUp } from './answer_cache.js'
 import { refusalOf } from './answers.js'
 import type { DispatchRequest } from './ticket.js'
 
@@ -34,9 +34,8 @@ export class CachedAnswers {
     const { operation } = admitted
     if (isInternal(operation)) return sink
     const { isRepeatable, keptSeconds, name } = operation
-    if (isRepeatable !== true && (keptSeconds === undefined || input.body !== null)) return sink
     const request = { operationName: name, input, principal }
-    if (keptSeconds === undefined && !asksForCache(request)) return sink
+    if (keptSeconds === undefined ? isRepeatable !== true || !asksForCache(request) : !mayBeLookedUp(request)) return sink
     const cache = keptSeconds === undefined ? this.#asked : this.#unasked
     const found = cache.find(request, performance.now())
     if (found === null) return sink

@@ -11,13 +11,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
-import {
-  BATCH_COMMANDS_MAX,
-  BATCH_COMMAND_BYTES_MAX,
-  DEADLINE_SWEEP_MS,
-  DIRECT_WRITE_BYTES_MAX,
-  LONG_COMMIT_BYTES_MIN,
-} from '../limits/dispatch.js'
+import { BATCH_COMMANDS_MAX, DEADLINE_SWEEP_MS, DIRECT_WRITE_BYTES_MAX, LONG_COMMIT_BYTES_MIN } from '../limits/dispatch.js'
 import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
@@ -29,24 +23,25 @@ import { emitOutcome, pendingEvent } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
+import { OpenAnswers } from './open_answers.js'
 import type { LoopOperations } from './loop_operations.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
-import { READ_CLASSES, ReadScheduler, type ReadClass } from './read_scheduler.js'
-import type { RequestQueue } from './request_queue.js'
-import { requestQueues } from './request_queues.js'
+import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
+import { RequestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 
 export class Dispatcher {
   readonly #slots: SlotTable
-  readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
+  readonly #queues: RequestQueues
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
   readonly admission: Admission
   readonly #suspensions: Suspensions
+  readonly #openAnswers: OpenAnswers
   readonly #cached: CachedAnswers
   /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
@@ -81,8 +76,9 @@ export class Dispatcher {
       switchTo: (generation) => this.#switchTo(generation),
     })
     this.#slots = new SlotTable(control, surfaces)
-    this.#reads = new ReadScheduler(config.searchesMax)
-    this.#queues = requestQueues(config.limits, surfaces)
+    this.#openAnswers = new OpenAnswers(surfaces)
+    this.#reads = new ReadScheduler(config.searchesMax, surfaces)
+    this.#queues = new RequestQueues(config.limits, surfaces, (ticket) => this.#drop(ticket))
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
 
@@ -105,7 +101,7 @@ export class Dispatcher {
     const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) {
       const answer = this.loop.answer(operation, request)
-      emitOutcome({ audit: pendingEvent(operation, request.principal) }, answer)
+      emitOutcome({ audit: pendingEvent(operation, request.principal, request.client) }, answer)
       request.sink.answer(answer)
       return null
     }
@@ -114,7 +110,7 @@ export class Dispatcher {
     const queue = queueClassOf(operation)
     const ticket = ticketOf(sink === request.sink ? request : { ...request, sink }, queue)
     const isBarred = operation.notDuringRestore === true && this.#slots.has('restore')
-    if (isBarred || this.#queues[queue].isFullFor(surface) || !this.#slots.take(ticket)) {
+    if (isBarred || this.#queues.of[queue].isFullFor(surface) || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)
       emitOutcome(ticket, null)
       sink.answer(refusal(isBarred ? 'restoring' : 'overloaded'))
@@ -124,7 +120,7 @@ export class Dispatcher {
       ticket.queue = 'commit'
       ticket.direct = true
     }
-    this.#queues[ticket.queue].push(ticket)
+    this.#queues.push(ticket)
     this.#scheduleDrain()
     return ticket
   }
@@ -180,7 +176,7 @@ export class Dispatcher {
     if (answer.stream === 0) return this.#finish(ticket, answer.kind === 'dropped' ? refusal('deadline') : answer)
     const sink = ticket.sink
     ticket.sink = null
-    this.#end(ticket, answer)
+    this.#endPart(ticket, answer)
     const rest = restOf(
       (next) => this.#goOn(ticket, answer.stream, next),
       (last) => this.abandon(last),
@@ -220,7 +216,7 @@ export class Dispatcher {
 
   #isQuiet(held: Held): boolean {
     const { point, search, prepare, heavy, commit } = this.#inFlight
-    const writes = prepare + heavy + commit + (this.#head('commit') === undefined ? 0 : 1)
+    const writes = prepare + heavy + commit + (this.#queues.head('commit') === undefined ? 0 : 1)
     return writes === 0 && this.#suspensions.isQuiet && (held !== 'everything' || point + search === 0)
   }
 
@@ -234,7 +230,7 @@ export class Dispatcher {
       sink.answer(refusal('overloaded'))
       return null
     }
-    this.#queues[ticket.queue].push(ticket)
+    this.#queues.push(ticket)
     this.#scheduleDrain()
     return ticket
   }
@@ -253,7 +249,7 @@ export class Dispatcher {
 
   #again(ticket: Ticket): void {
     ticket.queuedAt = performance.now()
-    this.#queues[ticket.queue].push(ticket)
+    this.#queues.push(ticket)
     this.#scheduleDrain()
   }
 
@@ -285,8 +281,8 @@ export class Dispatcher {
     return (
       this.#hold.held === 'nothing' &&
       this.#pools?.write.inFlight === 0 &&
-      this.#queues.commit.length === 0 &&
-      this.#queues.prepare.length === 0 &&
+      this.#queues.of.commit.length === 0 &&
+      this.#queues.of.prepare.length === 0 &&
       this.#inFlight.prepare === 0 &&
       ticket.bodyBytes <= DIRECT_WRITE_BYTES_MAX
     )
@@ -307,7 +303,7 @@ export class Dispatcher {
     ticket.body = command
     ticket.bodyBytes = command.length
     ticket.queuedAt = performance.now()
-    this.#queues.commit.push(ticket)
+    this.#queues.push(ticket)
     this.#scheduleDrain()
   }
 
@@ -324,71 +320,54 @@ export class Dispatcher {
     if (pools === undefined) return
     this.#drainCommits(pools.write)
     this.#drainReads(pools)
-    while (this.#hold.held === 'nothing' && this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0)
-      this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
-    while (!this.#isSwitching && this.#head('long') !== undefined && pools.long().freeTasks > 0)
-      this.#run(pools.long(), 'long', this.#takeBatch('long', 1))
+    this.#drainHeavy(pools)
+    while (!this.#isSwitching && this.#queues.head('long') !== undefined && pools.long().freeTasks > 0)
+      this.#run(pools.long(), 'long', this.#queues.takeBatch('long', 1))
     this.#hold.notify()
-    for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
+    for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues.of[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
 
-  /** Dispatches the oldest class that has a free task slot first, evenly over the free task slots. */
   #drainReads(pools: LanePools): void {
-    for (;;) {
-      let oldest: ReadClass | undefined
-      let pool: LanePool | null = null
-      let oldestAt = Infinity
-      for (const queue of READ_CLASSES) {
-        if (this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')) continue
-        const head = this.#head(queue)
-        if (head === undefined || head.queuedAt >= oldestAt) continue
-        const free = this.#reads.poolFor(queue, pools)
-        if (free === null) continue
-        oldest = queue
-        pool = free
-        oldestAt = head.queuedAt
-      }
-      if (oldest === undefined || pool === null) return
-      const share = this.#reads.shareOf(oldest, this.#queues[oldest].length, pool.freeTasks)
-      this.#run(pool, oldest, this.#takeBatch(oldest, share))
+    const waiting: WaitingReads = { queueOf: (queue) => this.#queues.of[queue], headOf: (queue) => this.#heldHead(queue) }
+    for (let next = this.#reads.next(waiting, pools); next !== null; next = this.#reads.next(waiting, pools)) {
+      const batch = this.#queues.takeBatch(next.queue, next.requestsMax)
+      this.#reads.served(batch, next.pool, pools)
+      this.#run(next.pool, next.queue, batch)
     }
+  }
+
+  /** The head of the queue; none while requests of the class are held back. */
+  #heldHead(queue: ReadClass): Ticket | undefined {
+    const isHeld = this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')
+    return isHeld ? undefined : this.#queues.head(queue)
   }
 
   #drainCommits(pool: LanePool): void {
     while (
       pool.freeTasks > 0 &&
       (pool.inFlight === 0 || this.#commitBytes >= LONG_COMMIT_BYTES_MIN) &&
-      this.#head('commit') !== undefined
+      this.#queues.head('commit') !== undefined
     ) {
-      this.#run(pool, 'commit', this.#takeBatch('commit', BATCH_COMMANDS_MAX))
+      this.#run(pool, 'commit', this.#queues.takeBatch('commit', BATCH_COMMANDS_MAX))
     }
   }
 
-  /** Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped. */
-  #head(queue: QueueClass): Ticket | undefined {
-    const items = this.#queues[queue]
-    for (let head = items.peek(); head !== undefined; head = items.peek()) {
-      // An abandoned request for a further part still goes to the lane, which then discards the rest.
-      if (head.sink !== null || head.stream !== 0) return head
-      items.shift()
-      if (head.onCommitted !== null) this.#committed(head, null)
-      else this.#end(head, null)
+  #drainHeavy(pools: LanePools): void {
+    while (this.#hold.held === 'nothing' && this.#queues.head('heavy') !== undefined && pools.bulk().freeTasks > 0) {
+      const [ticket] = this.#queues.takeBatch('heavy', 1) as [Ticket]
+      if (this.#openAnswers.mayBegin(ticket)) this.#run(pools.bulk(), 'heavy', [ticket])
+      else {
+        this.telemetry.add('refused_busy', 1)
+        this.#finish(ticket, refusal('overloaded'))
+      }
     }
-    return undefined
   }
 
-  /** Returns at least one request, because the queue has a head. */
-  #takeBatch(queue: QueueClass, requestsMax: number): Ticket[] {
-    const batch: Ticket[] = []
-    let bytes = 0
-    for (let head = this.#head(queue); head !== undefined && batch.length < requestsMax; head = this.#head(queue)) {
-      bytes += head.bodyBytes
-      if (batch.length > 0 && queue === 'commit' && bytes > BATCH_COMMAND_BYTES_MAX) break
-      this.#queues[queue].shift()
-      batch.push(head)
-    }
-    return batch
+  /** A request that was abandoned in its queue. */
+  #drop(ticket: Ticket): void {
+    if (ticket.onCommitted !== null) this.#committed(ticket, null)
+    else this.#end(ticket, null)
   }
 
   #run(pool: LanePool, queue: QueueClass, batch: readonly Ticket[]): void {
@@ -438,6 +417,12 @@ export class Dispatcher {
 
   /** @param outcome null if the request has had no effect, or an unknown one */
   #end(ticket: Ticket, outcome: OutgoingAnswer | null): void {
+    this.#openAnswers.end(ticket)
+    this.#endPart(ticket, outcome)
+  }
+
+  /** As `#end`, but the lane keeps the rest of the answer. */
+  #endPart(ticket: Ticket, outcome: OutgoingAnswer | null): void {
     emitOutcome(ticket, outcome)
     this.#slots.release(ticket)
     ticket.batch = 0

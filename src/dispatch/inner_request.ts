@@ -1,5 +1,5 @@
 /** Requests that the server makes of its own lanes. Front-end thread only. */
-import { SYSTEM } from '../access/principal.js'
+import { SYSTEM, type Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation } from '../operations/operation.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
@@ -8,14 +8,20 @@ import type { Dispatcher } from './dispatcher.js'
 
 /**
  * @param input the fields, or an encoded input; ownership of an encoded input passes to the callee
+ * @param principal of kind `system`; its name is the actor of what is written
  * @returns the answer, which may be a refusal; the caller owns its body
  */
-export function ask(dispatcher: Dispatcher, operation: AnyOperation, input: object | Uint8Array): Promise<OutgoingAnswer> {
+export function ask(
+  dispatcher: Dispatcher,
+  operation: AnyOperation,
+  input: object | Uint8Array,
+  principal: Principal = SYSTEM,
+): Promise<OutgoingAnswer> {
   return new Promise((resolve) => {
     dispatcher.submit({
       admitted: dispatcher.admission.admitOwn(operation),
       input: input instanceof Uint8Array ? bytesInput(input) : msgpackInput(input),
-      principal: SYSTEM,
+      principal,
       acceptedAt: performance.now(),
       sink: { answer: (answer) => resolve(typeof answer.body === 'string' ? answer : { ...answer, body: Buffer.from(answer.body) }) },
     })

@@ -3,11 +3,14 @@
  * deferring work, network requests. No lane waits for any of it. The lane has checked and prepared the
  * request; its message describes the work. Front-end thread only.
  */
+import type { Principal } from '../access/principal.js'
 import { refusal } from './answers.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 
 export interface IoTools {
+  /** Who has requested the operation. */
+  readonly principal: Principal
   /**
    * Commits a prepared command on the write lane.
    * @returns its answer, or null if nothing was written because no client waits for the answer any more

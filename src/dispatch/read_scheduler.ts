@@ -1,10 +1,14 @@
 /**
- * Chooses the lane for a batch of reads: a read lane, or the point lane while searches run. Searches leave
- * one task slot to the other classes, so that a point read never waits for a search. Front-end thread only.
+ * Chooses the next batch of reads and its lane: a read lane, or the point lane while searches run. Searches
+ * leave one task slot to the other classes, so that a point read never waits for a search. Between surfaces,
+ * turns decide (surface_turns.ts), within one the time of arrival. Front-end thread only.
  */
 import { BATCH_REQUESTS_MAX, BATCH_SEARCHES_MAX, SHARE_POINTS_MIN } from '../limits/dispatch.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
+import type { RequestQueue } from './request_queue.js'
+import { SurfaceTurns } from './surface_turns.js'
+import type { Ticket } from './ticket.js'
 
 /** The classes that share the read lanes. */
 export const READ_CLASSES = ['point', 'search', 'prepare'] as const
@@ -15,12 +19,66 @@ const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepa
 // many requests of the class.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
+/** A batch of up to `requestsMax` requests that can run now. */
+export interface NextReads {
+  readonly queue: ReadClass
+  readonly pool: LanePool
+  readonly requestsMax: number
+}
+
+/** The queues of the read classes, as the dispatcher has them. */
+export interface WaitingReads {
+  queueOf(queue: ReadClass): RequestQueue
+  /** The first request of the queue that is still wanted, if there is one and it is not held back. */
+  headOf(queue: ReadClass): Ticket | undefined
+}
+
 export class ReadScheduler {
+  readonly #turns: SurfaceTurns
   #searchTasks = 0
   #searches = 0
 
-  /** @param searchesMax the operator's limit of concurrent searches; 0: as many as there are task slots */
-  constructor(readonly searchesMax: number) {}
+  /**
+   * @param searchesMax the operator's limit of concurrent searches; 0: as many as there are task slots
+   * @param surfaces number of surfaces that clients can reach
+   */
+  constructor(
+    readonly searchesMax: number,
+    surfaces = 1,
+  ) {
+    this.#turns = new SurfaceTurns(surfaces)
+  }
+
+  /**
+   * Returns the class with the head of the surface that was served least recently, of several the oldest,
+   * evenly over the free task slots; null if no class has both a request and a lane. Its queue is at that
+   * head.
+   */
+  next(waiting: WaitingReads, pools: LanePools): NextReads | null {
+    let found: { readonly queue: ReadClass; readonly pool: LanePool } | null = null
+    let leastRank = Infinity
+    let oldestAt = Infinity
+    for (const queue of READ_CLASSES) {
+      waiting.queueOf(queue).prefer(this.#turns.rankOf)
+      const head = waiting.headOf(queue)
+      if (head === undefined) continue
+      const rank = this.#turns.rankOf(head.surface.index)
+      if (rank > leastRank || (rank === leastRank && head.queuedAt >= oldestAt)) continue
+      const pool = this.poolFor(queue, pools)
+      if (pool === null) continue
+      found = { queue, pool }
+      leastRank = rank
+      oldestAt = head.queuedAt
+    }
+    if (found === null) return null
+    const { queue, pool } = found
+    return { queue, pool, requestsMax: this.shareOf(queue, waiting.queueOf(queue).length, pool.freeTasks) }
+  }
+
+  /** Counts the surfaces of a batch as served. The point lane is no reason to wait for a read lane. */
+  served(batch: readonly Ticket[], pool: LanePool, pools: LanePools): void {
+    if (pool === pools.read) this.#turns.served(batch)
+  }
 
   /** Counts a batch of searches that begins. */
   begin(searches: number): void {

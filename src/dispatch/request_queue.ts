@@ -5,14 +5,13 @@
  * they reach the head, where the dispatcher drops them. Until then they count against the bound. That is at
  * most one drain away. Front-end thread only.
  */
-import { SURFACE_QUEUE_SHARE } from '../limits/dispatch.js'
-import { OWN, type Surface } from './surface.js'
+import { Shares } from './shares.js'
+import type { Surface } from './surface.js'
 import type { Ticket } from './ticket.js'
 
 export class RequestQueue {
   readonly #lines: (Line | undefined)[] = []
-  readonly #keptShare: number
-  #length = 0
+  readonly #shares: Shares
   /** Index of the line whose turn it is. */
   #turn = 0
 
@@ -21,29 +20,43 @@ export class RequestQueue {
     readonly capacity: number,
     surfaces = 1,
   ) {
-    this.#keptShare = surfaces > 1 ? Math.floor(capacity * SURFACE_QUEUE_SHARE) * (surfaces - 1) : 0
+    this.#shares = new Shares(capacity, surfaces)
   }
 
   get length(): number {
-    return this.#length
+    return this.#shares.used
   }
 
   /** Whether a request of the surface must be refused. */
-  isFullFor({ index }: Surface): boolean {
-    if (this.#length >= this.capacity) return true
-    if (index === OWN.index || this.#keptShare === 0) return false
-    return (this.#lines[index]?.length ?? 0) >= this.capacity - this.#keptShare
+  isFullFor(surface: Surface): boolean {
+    return this.#shares.isFullFor(surface)
   }
 
   push(ticket: Ticket): void {
     const { index } = ticket.surface
     const line = (this.#lines[index] ??= new Line())
     line.push(ticket)
-    this.#length += 1
+    this.#shares.take(ticket.surface)
+  }
+
+  /**
+   * Gives the turn to the line with the lowest rank among those that wait. Lines of the same rank keep their
+   * order.
+   */
+  prefer(rankOf: (surface: number) => number): void {
+    let least = Infinity
+    let best = this.#turn
+    for (let step = 0; step < this.#lines.length; step++) {
+      const index = (this.#turn + step) % this.#lines.length
+      if ((this.#lines[index]?.length ?? 0) === 0 || rankOf(index) >= least) continue
+      least = rankOf(index)
+      best = index
+    }
+    this.#turn = best
   }
 
   peek(): Ticket | undefined {
-    if (this.#length === 0) return undefined
+    if (this.length === 0) return undefined
     while ((this.#lines[this.#turn]?.length ?? 0) === 0) this.#turn = (this.#turn + 1) % this.#lines.length
     return this.#lines[this.#turn]?.peek()
   }
@@ -52,7 +65,7 @@ export class RequestQueue {
   shift(): Ticket | undefined {
     if (this.peek() === undefined) return undefined
     const ticket = this.#lines[this.#turn]?.shift()
-    this.#length -= 1
+    if (ticket !== undefined) this.#shares.give(ticket.surface)
     this.#turn = (this.#turn + 1) % this.#lines.length
     return ticket
   }

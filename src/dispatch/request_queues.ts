@@ -1,18 +1,62 @@
-/** Creates the queues of the dispatcher, one for each class, with their bounds. */
-import { QUEUE_LONG_REQUESTS_MAX, SLOTS_MAX } from '../limits/dispatch.js'
+/**
+ * The queues of the dispatcher, one for each class, with their bounds, and what is taken from them: requests
+ * that are still wanted, one by one or in batches. Front-end thread only.
+ */
+import { BATCH_COMMAND_BYTES_MAX, QUEUE_LONG_REQUESTS_MAX, SLOTS_MAX } from '../limits/dispatch.js'
 import type { OverridableLimits } from '../limits/overridable.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import { RequestQueue } from './request_queue.js'
+import type { Ticket } from './ticket.js'
 
-/** @param surfaces number of surfaces that clients can reach */
-export function requestQueues(limits: OverridableLimits, surfaces: number): Readonly<Record<QueueClass, RequestQueue>> {
-  return {
-    point: new RequestQueue(limits.QUEUE_POINT_REQUESTS_MAX, surfaces),
-    search: new RequestQueue(limits.QUEUE_SEARCH_REQUESTS_MAX, surfaces),
-    prepare: new RequestQueue(limits.QUEUE_WRITE_REQUESTS_MAX, surfaces),
-    heavy: new RequestQueue(limits.QUEUE_HEAVY_REQUESTS_MAX, surfaces),
-    // Requests here were accepted by another queue and have a slot, so the number of slots is the bound.
-    commit: new RequestQueue(SLOTS_MAX),
-    long: new RequestQueue(QUEUE_LONG_REQUESTS_MAX, surfaces),
+export class RequestQueues {
+  readonly of: Readonly<Record<QueueClass, RequestQueue>>
+
+  /**
+   * @param surfaces number of surfaces that clients can reach
+   * @param drop receives abandoned requests as they leave their queue
+   */
+  constructor(
+    limits: OverridableLimits,
+    surfaces: number,
+    readonly drop: (ticket: Ticket) => void,
+  ) {
+    this.of = {
+      point: new RequestQueue(limits.QUEUE_POINT_REQUESTS_MAX, surfaces),
+      search: new RequestQueue(limits.QUEUE_SEARCH_REQUESTS_MAX, surfaces),
+      prepare: new RequestQueue(limits.QUEUE_WRITE_REQUESTS_MAX, surfaces),
+      heavy: new RequestQueue(limits.QUEUE_HEAVY_REQUESTS_MAX, surfaces),
+      // Requests here were accepted by another queue and have a slot, so the number of slots is the bound.
+      commit: new RequestQueue(SLOTS_MAX),
+      long: new RequestQueue(QUEUE_LONG_REQUESTS_MAX, surfaces),
+    }
+  }
+
+  push(ticket: Ticket): void {
+    this.of[ticket.queue].push(ticket)
+  }
+
+  /** Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped. */
+  head(queue: QueueClass): Ticket | undefined {
+    const items = this.of[queue]
+    for (let head = items.peek(); head !== undefined; head = items.peek()) {
+      // An abandoned request for a further part still goes to the lane, which then discards the rest.
+      if (head.sink !== null || head.stream !== 0) return head
+      items.shift()
+      this.drop(head)
+    }
+    return undefined
+  }
+
+  /** Returns at least one request if the queue has a head. */
+  takeBatch(queue: QueueClass, requestsMax: number): Ticket[] {
+    const batch: Ticket[] = []
+    let bytes = 0
+    for (let head = this.head(queue); head !== undefined && batch.length < requestsMax; head = this.head(queue)) {
+      bytes += head.bodyBytes
+      if (batch.length > 0 && queue === 'commit' && bytes > BATCH_COMMAND_BYTES_MAX) break
+      this.of[queue].shift()
+      batch.push(head)
+    }
+    return batch
   }
 }

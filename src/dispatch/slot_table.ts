@@ -4,9 +4,9 @@
  * thread only; the stop words of the slots are shared memory (control_block.ts).
  */
 import assert from 'node:assert/strict'
-import { SLOTS_FOR_PARTS, SLOTS_MAX, SURFACE_QUEUE_SHARE } from '../limits/dispatch.js'
+import { SLOTS_FOR_PARTS, SLOTS_MAX } from '../limits/dispatch.js'
 import type { ControlBlock } from '../wire/control_block.js'
-import { OWN } from './surface.js'
+import { Shares } from './shares.js'
 import type { Ticket } from './ticket.js'
 
 export class SlotTable {
@@ -14,17 +14,15 @@ export class SlotTable {
   readonly #generations = new Uint32Array(SLOTS_MAX)
   readonly #free = new Uint32Array(SLOTS_MAX)
   #freeCount = SLOTS_MAX
-  /** Taken slots by index of the surface. */
-  readonly #usedBy: number[] = []
-  /** The most slots that one surface may take. */
-  readonly #surfaceMax: number
+  /** The slots that are not reserved for further parts of answers. */
+  readonly #shares: Shares
 
   /** @param surfaces number of surfaces that clients can reach */
   constructor(
     readonly control: ControlBlock,
     surfaces = 1,
   ) {
-    this.#surfaceMax = SLOTS_MAX - Math.floor(SLOTS_MAX * SURFACE_QUEUE_SHARE) * (surfaces - 1)
+    this.#shares = new Shares(SLOTS_MAX - SLOTS_FOR_PARTS, surfaces)
     // Slots are taken from the end of the free list, so low slots are taken first and stay hot in the cache.
     for (let i = 0; i < SLOTS_MAX; i++) this.#free[i] = SLOTS_MAX - 1 - i
   }
@@ -35,15 +33,12 @@ export class SlotTable {
 
   /**
    * Returns false if every slot is taken, or every slot that the ticket may take: some are reserved for
-   * further parts of answers, which must not be lost, and a share for each further surface.
+   * further parts of answers, which must not be lost, and a share for each surface.
    */
   take(ticket: Ticket): boolean {
-    const { index } = ticket.surface
-    const used = this.#usedBy[index] ?? 0
     const isPart = ticket.stream !== 0
-    if (this.#freeCount <= (isPart ? 0 : SLOTS_FOR_PARTS)) return false
-    if (!isPart && index !== OWN.index && used >= this.#surfaceMax) return false
-    this.#usedBy[index] = used + 1
+    if (this.#freeCount === 0 || (!isPart && this.#shares.isFullFor(ticket.surface))) return false
+    if (!isPart) this.#shares.take(ticket.surface)
     this.#freeCount -= 1
     const slot = this.#free[this.#freeCount]!
     const generation = (this.#generations[slot]! + 1) >>> 0
@@ -64,8 +59,7 @@ export class SlotTable {
   release(ticket: Ticket): void {
     assert(this.#tickets[ticket.slot] === ticket, 'a slot is released once, by its own ticket')
     this.#tickets[ticket.slot] = null
-    const { index } = ticket.surface
-    this.#usedBy[index] = (this.#usedBy[index] ?? 0) - 1
+    if (ticket.stream === 0) this.#shares.give(ticket.surface)
     this.#free[this.#freeCount] = ticket.slot
     this.#freeCount += 1
   }

@@ -12,6 +12,12 @@ export interface Surface {
   readonly index: number
 }
 
+/** What clients may do on any of the surfaces. */
+export function modeOfAll(modes: readonly AccessMode[]): AccessMode {
+  const [first = 'wr'] = modes
+  return modes.every((mode) => mode === first) ? first : 'wr'
+}
+
 /** Requests that the server makes of its own lanes. No queue share is reserved for it: it retries. */
 export const OWN: Surface = { name: 'own', mode: 'wr', index: 0 }
 

@@ -1,12 +1,16 @@
 /**
  * The front end's side of the port to a surface that runs in a thread of its own. Its requests take the same
- * path as those of HTTP: admission, audit, cached answers and queues. The requests in progress are bounded
- * for each port. Front-end thread only.
+ * path as those of HTTP: admission, audit, cached answers and queues. Nothing that the thread sends is
+ * believed: a request that is not well-formed is refused. The requests in progress are bounded for each port,
+ * and so is the time for which an answer waits for the request of its next part. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
+import { isClientPrincipal } from '../access/principal.js'
 import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
+import type { Config } from '../config/config.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
+import { canonicalAddress } from '../outbound/networks.js'
 import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput } from '../wire/msgpack_input.js'
@@ -23,6 +27,8 @@ interface Pending {
   readonly bytes: number
   ticket: Ticket | null
   rest: AnswerRest | null
+  /** Runs while the thread has a part and has not requested the next one. */
+  stall: NodeJS.Timeout | null
 }
 
 export class SurfacePort {
@@ -30,14 +36,18 @@ export class SurfacePort {
   readonly #pending = new Map<number, Pending>()
   #bytes = 0
 
-  /** @param options the options of the server, which say which features are enabled */
   constructor(
     readonly port: MessagePort,
     readonly dispatcher: Dispatcher,
     readonly surface: Surface,
-    options: object,
+    readonly config: Config,
   ) {
-    this.#operations = new Map(offered(options).map((row) => [row.name, row]))
+    this.#operations = new Map(offered(config).map((row) => [row.name, row]))
+  }
+
+  /** Number of requests in progress, and of answers between two parts. */
+  get underWay(): number {
+    return this.#pending.size
   }
 
   /** @returns whether the message was a request */
@@ -75,20 +85,29 @@ export class SurfacePort {
 
   #more(id: number): void {
     const pending = this.#pending.get(id)
-    if (pending === undefined) this.#reply(id, refusalWith('notFound', 'unknown answer'))
-    else pending.rest?.more(this.#sinkOf(id))
+    if (pending === undefined) return this.#reply(id, refusalWith('notFound', 'unknown answer'))
+    if (pending.stall === null) throw new Error(`request ${id} of surface ${this.surface.name} has no part to go on from`)
+    clearTimeout(pending.stall)
+    pending.stall = null
+    pending.rest?.more(this.#sinkOf(id))
   }
 
-  #ask({ id, operation: name, input, principal, deadlineMs }: Ask): void {
+  #ask({ id, operation: name, input, principal, deadlineMs, address }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
-    const pending: Pending = { bytes: input.length, ticket: null, rest: null }
+    if (!(input instanceof Uint8Array)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
+    const pending: Pending = { bytes: input.length, ticket: null, rest: null, stall: null }
     this.#pending.set(id, pending)
     this.#bytes += input.length
     const operation = this.#operations.get(name)
     if (operation === undefined) return this.#answer(id, unknownOperation(name))
-    if (input.length > this.dispatcher.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
+    if (input.length > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
       return this.#answer(id, refusal('overloaded'))
+    if (!isClientPrincipal(principal)) return this.#answer(id, refusal('forbidden'))
+    if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
+      return this.#answer(id, refusalWith('invalid', 'invalid deadline'))
+    if (address !== undefined && (typeof address !== 'string' || canonicalAddress(address) === undefined))
+      return this.#answer(id, refusalWith('invalid', 'invalid address'))
     const admitted = this.dispatcher.admission.admit(operation, this.surface)
     if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
     pending.ticket = this.dispatcher.submit({
@@ -97,6 +116,7 @@ export class SurfacePort {
       principal,
       acceptedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(address === undefined ? {} : { client: { clientAddress: () => address } }),
       sink: this.#sinkOf(id),
     })
   }
@@ -106,7 +126,12 @@ export class SurfacePort {
   }
 
   #answer(id: number, answer: OutgoingAnswer): void {
-    const { rest } = answer
+    const { rest, push } = answer
+    if (push !== undefined) {
+      log.error(`surface ${this.surface.name}: a pushed answer has no form on its port`)
+      push.detach('unsupported')
+      return this.#answer(id, refusal('internal'))
+    }
     const pending = this.#pending.get(id)
     if (pending === undefined) {
       rest?.end()
@@ -115,6 +140,7 @@ export class SurfacePort {
     pending.ticket = null
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
+    else pending.stall = setTimeout(() => this.#cancel(id), this.config.limits.PART_STALL_MS_MAX)
     this.#reply(id, answer)
   }
 
@@ -133,7 +159,8 @@ export class SurfacePort {
     pending.rest?.end()
   }
 
-  #forget(id: number, { bytes }: Pending): void {
+  #forget(id: number, { bytes, stall }: Pending): void {
+    if (stall !== null) clearTimeout(stall)
     this.#pending.delete(id)
     this.#bytes -= bytes
   }
@@ -141,5 +168,5 @@ export class SurfacePort {
 
 /** @param name as the client sent it, so it may be no text */
 function unknownOperation(name: unknown): OutgoingAnswer {
-  return refusalWith('notFound', typeof name === 'string' ? `unknown operation ${name.slice(0, 100)}` : 'unknown operation')
+  return refusalWith('unknownOperation', typeof name === 'string' ? `unknown operation ${name.slice(0, 100)}` : 'unknown operation')
 }

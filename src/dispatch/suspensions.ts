@@ -21,7 +21,7 @@ import {
 } from '../wire/messages.js'
 import type { FetchObjects } from '../wire/object_messages.js'
 import { refusal, refusalWith, successOf } from './answers.js'
-import { answerOfIo, type Io } from './io.js'
+import { answerOfIo, type Io, type IoTools } from './io.js'
 import type { Ticket } from './ticket.js'
 
 /** The dispatcher's side of a suspension. */
@@ -143,7 +143,8 @@ export class Suspensions {
   async #doIo(ticket: Ticket, { message }: IoFirst): Promise<void> {
     const io = this.#io.get(ticket.operation)
     if (io?.commits !== false) this.#beforeCommit.add(ticket)
-    this.#finish(ticket, await answerOfIo(io?.run, message, { commit: (command) => this.#commit(ticket, command) }))
+    const tools: IoTools = { principal: ticket.principal, commit: (command) => this.#commit(ticket, command) }
+    this.#finish(ticket, await answerOfIo(io?.run, message, tools))
   }
 
   async #waitForCapacity(ticket: Ticket, message: CapacityFirst): Promise<void> {

@@ -11,6 +11,7 @@ import type { EncodedInput } from '../wire/form.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import type { Admitted } from './admission.js'
 import { pendingEvent, type PendingEvent } from './audit_trail.js'
+import type { RequestClient } from './request_client.js'
 import type { Surface } from './surface.js'
 
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */
@@ -18,9 +19,11 @@ export interface DispatchRequest {
   readonly admitted: Admitted
   readonly input: EncodedInput
   readonly principal: Principal
+  /** Absent for requests of the server itself. */
+  readonly client?: RequestClient
   /** Milliseconds, monotonic (`performance.now()` of the front end). */
   readonly acceptedAt: number
-  /** Milliseconds from `acceptedAt`. Default and maximum: the operation's deadline. */
+  /** Milliseconds from `acceptedAt`, finite. Default and maximum: the operation's deadline. */
   readonly deadlineMs?: number
   readonly sink: AnswerSink
 }
@@ -33,6 +36,8 @@ export interface Ticket {
   readonly surface: Surface
   readonly acceptedAt: number
   readonly deadlineAt: number
+  /** Milliseconds that the request may take, and each further part of its answer. */
+  readonly limitMs: number
   /** Bytes that count against BODIES_IN_FLIGHT_BYTES_MAX until the ticket ends. */
   bodyBytes: number
   slot: number
@@ -40,6 +45,8 @@ export interface Ticket {
   queue: QueueClass
   /** Not 0: the ticket requests the next part of that answer, or reports that it is not wanted. */
   readonly stream: number
+  /** The ticket counts as an open answer of its surface (open_answers.ts). */
+  holdsAnswer: boolean
   /** When the ticket entered its present queue; infinite while it is suspended (suspensions.ts). */
   queuedAt: number
   /** The request body, later the prepared command; null once it is handed to a lane. */
@@ -64,6 +71,7 @@ export interface Ticket {
 export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
   const { admitted, input, acceptedAt } = request
   const { operation, surface } = admitted
+  const limitMs = Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity)
   return {
     operation,
     operationIndex: laneIndexOf(operation),
@@ -71,18 +79,20 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     principal: request.principal,
     surface,
     acceptedAt,
-    deadlineAt: acceptedAt + Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity),
+    deadlineAt: acceptedAt + limitMs,
+    limitMs,
     bodyBytes: input.body?.length ?? 0,
     slot: -1,
     generation: 0,
     queue,
     stream: 0,
+    holdsAnswer: false,
     queuedAt: performance.now(),
     body: input.body,
     direct: false,
     batch: 0,
     onCommitted: null,
     sink: request.sink,
-    audit: pendingEvent(operation, request.principal),
+    audit: pendingEvent(operation, request.principal, request.client),
   }
 }

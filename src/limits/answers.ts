@@ -37,7 +37,8 @@ export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
 export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
 /**
  * Answers cached until the next write, for operations whose answers are small (completions, 1 KB): the texts
- * that people type start with a few thousand prefixes. The bytes include the cache keys of up to 8 KB each.
+ * that people type start with a few thousand prefixes. The bytes include the cache keys: URLs of up to 8 KB,
+ * or bodies.
  */
 export const ANSWERS_KEPT_MAX = 8192
 export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB

@@ -51,10 +51,15 @@ export const SURFACE_RESTART_MS = 1000
  */
 export const LOOP_INPUT_BYTES_MAX = 64 * KIB
 /**
- * Share of a queue's capacity that is reserved for each further surface, so that a flood on one surface
- * leaves capacity for it.
+ * Of the places of a queue, of the slots and of the answers in parts, each surface has one in this number
+ * reserved, so that a flood on another surface leaves capacity for it: an eighth with up to four surfaces.
  */
-export const SURFACE_QUEUE_SHARE = 1 / 8
+export const SURFACE_SHARES_MIN = 8
+/**
+ * With more surfaces, one in this number times the surfaces: all that is reserved is at most half, and one
+ * surface alone can use the other half and its own share.
+ */
+export const SURFACE_SHARES_KEPT = 2
 /**
  * Up to this many point reads go to one worker instead of being divided between two: 8 x 20 us of work is
  * about the cost of waking a second thread.

@@ -60,3 +60,10 @@ export const PUSH_PULSE_MS = 3_000
 export const PUSH_PROBE_BYTES = 16 * KIB
 /** Bytes of smaller pieces after which the next one is padded with pulses to a probe: 6 % more at most. */
 export const PUSH_UNPROBED_BYTES_MAX = 256 * KIB
+
+// ---- Addresses of clients
+
+/** Entries of `SVC_TRUSTED_PROXIES`. Each is compared with the addresses of a request. */
+export const TRUSTED_PROXIES_MAX = 256
+/** Addresses of `X-Forwarded-For` that are looked at, the last ones: no client is behind as many proxies. */
+export const FORWARDED_ADDRESSES_MAX = 32

@@ -12,6 +12,7 @@ export const exportCollection = operation({
   effect: 'read',
   permission: 'read',
   cost: 'heavy',
+  comesInParts: true,
   http: { routes: [{ method: 'POST', path: '/v1/export' }] },
   input: Type.Object({
     collection,

@@ -46,6 +46,8 @@ interface Core<Input extends Schema, Output extends Schema> {
    * A write that is permitted while the disk is full, because it frees space or takes none of the store's.
    */
   readonly freesSpace?: true
+  /** The answer is made in parts: its handler is a `stream`. */
+  readonly comesInParts?: true
   /** Searches the vector index: 503 while that is being loaded. */
   readonly searchesVectors?: true
 }

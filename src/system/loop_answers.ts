@@ -62,7 +62,7 @@ const DISK_FULL = {
  */
 export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const phase = state.phase()
-  const mode = state.config.httpMode
+  const { mode } = state
   const found = directory.read(state.config, performance.now())
   const isFull = state.isDiskFull()
   const damage = state.damageFound()

@@ -37,7 +37,7 @@ export const answerLive: SystemAnswer = (state) => {
  */
 export function readyAnswer(answerHealth: SystemAnswer): SystemAnswer {
   return (state, input) => {
-    const asked = input.mode ?? state.config.httpMode
+    const asked = input.mode ?? state.mode
     if (!['read', 'write', 'wr'].includes(asked)) throw badRequest('invalid mode')
     const health = healthOf(answerHealth, state, { mode: asked })
     const reason = reasonAgainst(health, asked, state)

@@ -2,7 +2,7 @@
  * The state that an answer made on the event loop may read: settings and the present phase, nothing that
  * needs a store or a lane. Front-end thread only.
  */
-import type { Config } from '../config/config.js'
+import type { AccessMode, Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
 import type { Phase } from '../wire/control_block.js'
 import type { VectorConfig } from '../background/embedding/provider.js'
@@ -11,6 +11,8 @@ export interface ServerState {
   readonly config: Config
   /** Address of the HTTP surface, e.g. `127.0.0.1:11023`: the actual port, also if port 0 was requested. */
   readonly listenAddress: string
+  /** What clients may do on any of the surfaces. */
+  readonly mode: AccessMode
   /** Wall clock, milliseconds. */
   readonly startedAt: number
   phase(): Phase

@@ -13,6 +13,8 @@ export interface AuditEvent {
   readonly action: string
   /** Name of the principal. Absent if the principal has no name. */
   readonly actor?: string
+  /** Address of the client. Absent if it is not known: the client came by a unix socket. */
+  readonly ip?: string
   readonly result: 'ok' | 'fail'
   readonly detail?: string
 }
@@ -27,11 +29,13 @@ export function isAuditWanted(): boolean {
 export function emitAuditEvent({
   action,
   actor,
+  ip,
   result,
   detail,
 }: {
   readonly action: string
   readonly actor: string
+  readonly ip: string
   readonly result: AuditEvent['result']
   readonly detail: string | undefined
 }): void {
@@ -39,6 +43,7 @@ export function emitAuditEvent({
     ts: BigInt(Date.now()) * 1_000_000n,
     action,
     ...(actor === '' ? {} : { actor }),
+    ...(ip === '' ? {} : { ip }),
     result,
     ...(detail === undefined ? {} : { detail }),
   }

@@ -48,6 +48,8 @@ export type DetachReason =
    */
   | 'slowClient'
   | 'shutdown'
+  /** The surface of the client has no form for pushed answers. */
+  | 'unsupported'
 
 /** An answer body that its producer writes as it makes it. */
 export interface PushedBody {

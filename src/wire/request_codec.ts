@@ -3,13 +3,14 @@
  * too large to copy into it, transferred. Encoded on the event loop, decoded in the lane. Decoded bodies are
  * views of the envelope, valid until the lane has settled the batch.
  */
+import assert from 'node:assert/strict'
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_BODY_BYTES_MAX } from '../limits/wire.js'
 import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
-import { ANONYMOUS, PRINCIPAL_KINDS, SYSTEM, type Principal } from '../access/principal.js'
+import { PRINCIPAL_KINDS, type Principal } from '../access/principal.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import { FORMS, type EncodedInput } from './form.js'
 
@@ -143,7 +144,7 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
 }
 
 function principalOf(kind: number, name: string | null): Principal {
-  const known = PRINCIPAL_KINDS[kind] ?? 'anonymous'
-  if (name === null) return known === 'system' ? SYSTEM : ANONYMOUS
-  return { kind: known, name }
+  const known = PRINCIPAL_KINDS[kind]
+  assert(known !== undefined, `no kind ${kind} of principals: both sides load the same list`)
+  return { kind: known, name: name ?? '' }
 }

@@ -11,7 +11,7 @@ import type { Facts } from './answer.js'
 export type SurfaceRequest =
   /**
    * `id`: assigned by the surface, unique among its current requests. `deadlineMs`: from now on; replaces a
-   * later deadline of the row.
+   * later deadline of the row. `address`: of the client, behind the proxies that the surface trusts.
    */
   | {
       readonly kind: 'ask'
@@ -20,6 +20,7 @@ export type SurfaceRequest =
       readonly input: Uint8Array
       readonly principal: Principal
       readonly deadlineMs?: number
+      readonly address?: string
     }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }

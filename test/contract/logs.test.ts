@@ -172,6 +172,22 @@ describe('a log in text', () => {
     assert.doesNotMatch(server.output(), /backup written|stopped| info /)
   })
 
+  it('SVC_TRUSTED_PROXIES: a request line has the address of the client behind the proxy, and only of such', async () => {
+    const forwarded = { 'X-Forwarded-For': '198.51.100.9, 203.0.113.7' }
+    for (const [trusted, address] of [
+      ['127.0.0.0/8, ::1', 'address=203.0.113.7'],
+      ['192.0.2.1', 'address=127.0.0.1'],
+      ['', ''],
+    ] as const) {
+      const server = await startServer({ env: { SVC_ACCESS_LOG: 'true', SVC_TRUSTED_PROXIES: trusted } })
+      await server.get('/v1/stats', forwarded)
+      await until(() => server.output().includes('path=/v1/stats'))
+      await server.stop()
+      const line = /^.* path=\/v1\/stats .*$/m.exec(server.output())?.[0] ?? ''
+      assert.equal(/ peer=127\.0\.0\.1 ?(.*)$/.exec(line)?.[1], address, line)
+    }
+  })
+
   it('a log output that is closed or not read does not end the server', async () => {
     const server = await startServer({ env: { SVC_ACCESS_LOG: 'true' } })
     server.closeOutput()

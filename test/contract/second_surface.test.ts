@@ -89,7 +89,7 @@ describe('a second surface', () => {
   it('surface: unknown operations, internal operations and hostile inputs are refused with their codes', async () => {
     for (const name of ['nothing', 'storeVectors', 'bodyLocations', '__proto__']) {
       const answer = await client.ask(name, {})
-      assert.deepEqual([answer.code, textOf(answer)], ['notFound', JSON.stringify({ error: `unknown operation ${name}` })], name)
+      assert.deepEqual([answer.code, textOf(answer)], ['unknownOperation', JSON.stringify({ error: `unknown operation ${name}` })], name)
     }
     for (const input of [[], 'text', 7, null, true]) assert.equal((await client.ask('get', input)).code, 'invalid', JSON.stringify(input))
     let nested: object = { collection: 'c' }
@@ -108,6 +108,12 @@ describe('a second surface', () => {
     const second = await client.ask('fts', search)
     assert.deepEqual([second.facts, textOf(second)], [['cache', 'hit', 'cacheSeconds', '60'], textOf(first)])
     assert.equal((await asked()) - before, 1)
+    const complete = { collection: 'c', q: 'wo', topN: 3 }
+    const whole = await client.ask('autocomplete', complete)
+    assert.deepEqual([whole.code, (await asked()) - before], [null, 1], textOf(whole))
+    assert.deepEqual([textOf(await client.ask('autocomplete', complete)), (await asked()) - before], [textOf(whole), 2])
+    await client.ask('autocomplete', { ...complete, topN: 2 })
+    assert.equal((await asked()) - before, 2)
     for (const path of ['loop', 'lane', 'cached'])
       assert.match((await server.get('/metrics')).text, new RegExp(`^mddb_authorizations_${path}_total \\d+$`, 'm'))
     assert.equal((await server.post('/v1/fts', search)).headers['x-cache'], 'miss')
@@ -134,7 +140,7 @@ describe('a second surface', () => {
       assert.equal((await client.ask('get', input)).code, 'invalid', input.toString('hex'))
     for (const name of [7, null, true, {}, ['get']]) {
       const answer = await client.ask(name, {})
-      assert.deepEqual([answer.code, textOf(answer)], ['notFound', '{"error":"unknown operation"}'], JSON.stringify(name))
+      assert.deepEqual([answer.code, textOf(answer)], ['unknownOperation', '{"error":"unknown operation"}'], JSON.stringify(name))
     }
     assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
   })
@@ -165,6 +171,19 @@ describe('a second surface', () => {
     client = new Client(path)
     assert.equal(statusOf(await client.ask('get', { collection: 'c', key: 'k1', lang: 'en' })), 200)
     while (!/^mddb_slots_used 1$/m.test((await server.get('/metrics')).text)) await sleep(POLL_MS)
+  })
+
+  it('surface: the store is open for writes, and health says so, while any surface takes them', async () => {
+    const socket = join(folder, 'writing')
+    const both = await startServer({ main: copy.main, env: { ...surfaceEnv(socket), SVC_HTTP_MODE: 'read' } })
+    const writing = new Client(socket)
+    const document = { collection: 'c', key: 'k', lang: 'en', contentMd: 'x', meta: {} }
+    assert.equal((await both.post('/v1/add', document)).status, 403)
+    assert.equal(statusOf(await writing.ask('add', document)), 200)
+    assert.equal((await both.get('/health')).json<{ mode: string }>().mode, 'wr')
+    assert.equal((await both.get('/readyz')).json<{ mode: string }>().mode, 'wr')
+    writing.end()
+    assert.equal(await both.stop(), 0)
   })
 
   it('surface: a client that disconnects while it asks does not delay the end of the server', async () => {

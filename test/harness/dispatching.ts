@@ -2,12 +2,14 @@
 import { ANONYMOUS } from '../../src/access/principal.js'
 import type { Config } from '../../src/config/config.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import { Lanes } from '../../src/dispatch/lanes.js'
 import { LoopOperations } from '../../src/dispatch/loop_operations.js'
 import type { Surface } from '../../src/dispatch/surface.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { entryOf } from '../../src/errors.js'
 import { laneOperations, operationByName, operations } from '../../src/operations/index.js'
 import type { AnyOperation } from '../../src/operations/operation.js'
+import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import type { ControlBlock } from '../../src/wire/control_block.js'
@@ -29,8 +31,19 @@ export function ownTelemetry(): Telemetry {
   return telemetry
 }
 
-export function dispatcherOf(config: Config, control: ControlBlock, telemetry: Telemetry): Dispatcher {
-  return new Dispatcher(config, control, telemetry, noObjects, emptyLoop)
+/** @param surfaces number of surfaces that clients can reach */
+export function dispatcherOf(config: Config, control: ControlBlock, telemetry: Telemetry, surfaces = 1): Dispatcher {
+  return new Dispatcher(config, control, telemetry, noObjects, emptyLoop, surfaces)
+}
+
+/** Starts real lanes over the store of the configuration, which may be empty. */
+export async function lanesOf(config: Config, control: ControlBlock, telemetry: Telemetry, dispatcher: Dispatcher): Promise<Lanes> {
+  openDataDirectory(config.path)
+  return await new Promise((resolve, reject) => {
+    const fail = (reason: string): void => reject(new Error(reason))
+    const listener = { onReady: () => resolve(started), onFailed: fail, onFatal: fail }
+    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, listener, generationsOf(config.path))
+  })
 }
 
 /**

@@ -9,6 +9,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
   return {
     config,
     listenAddress: '127.0.0.1:4711',
+    mode: config.httpMode,
     startedAt: Date.now() - 61_000,
     phase: () => phase,
     phaseReason: () => 'flush failed',

@@ -38,11 +38,13 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
     surface: SURFACE,
     acceptedAt: 0,
     deadlineAt: 1,
+    limitMs: 1,
     bodyBytes: 0,
     slot: 0,
     generation: 0,
     queue: 'point',
     stream: 0,
+    holdsAnswer: false,
     queuedAt: 0,
     body: null,
     direct: false,
@@ -55,6 +57,12 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
 }
 
 describe('envelope', () => {
+  it('a principal of a kind that is not known is not taken for another one', () => {
+    const root = { kind: 'root', name: '' } as unknown as Principal
+    const envelope = encodeRequests([ticketOf({ principal: root })], 0, null)
+    assert.throws(() => decodeRequests(envelope, null), /no kind 255 of principals/)
+  })
+
   it('a batch of requests is decoded as it was encoded', () => {
     const one = fc.record(
       {

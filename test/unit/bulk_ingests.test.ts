@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { ANONYMOUS } from '../../src/access/principal.js'
 import { loadConfig } from '../../src/config/config.js'
 import { refusal } from '../../src/dispatch/answers.js'
 import { BulkIngests } from '../../src/background/bulk_ingests.js'
@@ -18,6 +19,7 @@ import type { DispatchRequest, Ticket } from '../../src/dispatch/ticket.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
+import { TruthStore } from '../../src/store/truth_store.js'
 import { choreTools } from '../harness/chore_tools.js'
 import { emptyLoop, ownTelemetry, requestOf } from '../harness/dispatching.js'
 import { noObjects } from '../harness/no_objects.js'
@@ -71,10 +73,10 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-function ask<Value>(name: string, input: unknown): Promise<Value> {
+function ask<Value>(name: string, input: unknown, principal = ANONYMOUS): Promise<Value> {
   return new Promise((resolve) => {
     const answer = ({ body }: OutgoingAnswer): void => resolve(JSON.parse(Buffer.from(body as Uint8Array).toString()) as Value)
-    dispatcher.submit({ ...requestOf(dispatcher, name, input), sink: { answer } })
+    dispatcher.submit({ ...requestOf(dispatcher, name, input, { principal }), sink: { answer } })
   })
 }
 
@@ -88,13 +90,31 @@ interface JobJson {
 
 const documentsOf = (count: number): object[] => Array.from({ length: count }, (_, i) => ({ key: `k${i}`, lang: 'en', contentMd: 'x' }))
 
-async function run(collection: string, count: number): Promise<JobJson> {
-  const { id } = await ask<JobJson>('submitBulkIngest', { collection, documents: documentsOf(count) })
+async function run(collection: string, count: number, submitter = ANONYMOUS): Promise<JobJson> {
+  const { id } = await ask<JobJson>('submitBulkIngest', { collection, documents: documentsOf(count) }, submitter)
   for (;;) {
     const job = await ask<JobJson>('getBulkIngest', { id })
     if (job.status !== 'pending' && job.status !== 'processing') return job
   }
 }
+
+describe('a bulk ingest', () => {
+  it('writes its documents on behalf of whoever submitted it', async () => {
+    for (const name of ['ada', '']) {
+      const { status, added } = await run(`by ${name}`, 700, { ...ANONYMOUS, name })
+      assert.deepEqual([status, added], ['completed', 700])
+    }
+    const store = new TruthStore(openDataDirectory(directory, true).generationPath, 0, undefined, undefined, true)
+    try {
+      const actors = store
+        .read((view) => view.binlog.entriesAfter(0n, 5_000))
+        .flatMap((entry) => (entry.kind === 'put' ? [entry.actor] : []))
+      assert.deepEqual(actors, [...Array<string>(700).fill('ada'), ...Array<null>(700).fill(null)]) // prettier-ignore
+    } finally {
+      await store.close()
+    }
+  })
+})
 
 describe('bulk ingests in trouble', () => {
   it('a chunk whose lane is lost is counted as failed, and the job goes on', async () => {

@@ -21,10 +21,12 @@ function answer(
   given: { phase?: Phase; overdueMs?: number; stale?: boolean; mode?: string; db?: string },
   asked = {},
 ): unknown {
+  const config = loadConfig(['--db', given.db ?? tmpdir(), '--mode', given.mode ?? 'wr'], {})
   const state: ServerState = {
     listenAddress: '127.0.0.1:4711',
     startedAt: Date.now(),
-    config: loadConfig(['--db', given.db ?? tmpdir(), '--mode', given.mode ?? 'wr'], {}),
+    config,
+    mode: config.mode,
     phase: () => given.phase ?? 'healthy',
     phaseReason: () => 'storage failure',
     lanesOverdueMs: () => given.overdueMs ?? 0,

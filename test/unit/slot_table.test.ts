@@ -1,10 +1,11 @@
 /** Slots of requests: what one surface may take of them, and what is reserved for answers in parts. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { shareOf } from '../../src/dispatch/shares.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import { OWN, type Surface } from '../../src/dispatch/surface.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
-import { SLOTS_FOR_PARTS, SLOTS_MAX, SURFACE_QUEUE_SHARE } from '../../src/limits/dispatch.js'
+import { SLOTS_FOR_PARTS, SLOTS_MAX } from '../../src/limits/dispatch.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 
 const surfaceOf = (index: number): Surface => ({ name: `s${index}`, mode: 'wr', index })
@@ -20,8 +21,11 @@ function takeAll(slots: SlotTable, surface: Surface, stream = 0): Ticket[] {
 it('slots: a flood on one surface leaves a share for each other one, and gives it back', () => {
   const slots = new SlotTable(ControlBlock.create(), 3)
   const flood = takeAll(slots, surfaceOf(1))
-  assert.equal(flood.length, SLOTS_MAX - 2 * Math.floor(SLOTS_MAX * SURFACE_QUEUE_SHARE))
-  for (const other of [surfaceOf(2), surfaceOf(3), OWN]) assert.equal(slots.take(ticketOf(other)), true)
+  const places = SLOTS_MAX - SLOTS_FOR_PARTS
+  assert.equal(flood.length, places - 2 * shareOf(places, 3))
+  assert.equal(slots.take(ticketOf(OWN)), false)
+  assert.equal(takeAll(slots, surfaceOf(2)).length, shareOf(places, 3))
+  assert.equal(takeAll(slots, surfaceOf(3)).length, shareOf(places, 3))
   slots.release(flood.pop() as Ticket)
   assert.equal(slots.take(ticketOf(surfaceOf(1))), true)
   assert.equal(slots.take(ticketOf(surfaceOf(1))), false)

@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { RequestClient } from '../../dispatch/request_client.js'
 import type { ErrorCode } from '../../errors.js'
 import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
@@ -19,6 +20,9 @@ import { isLoopbackAddress } from './local_guard.js'
 import type { OpenStreams } from './open_streams.js'
 import { leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
 import { readHead, type RequestHead } from './request_head.js'
+import { TrustedProxies } from './trusted_proxies.js'
+
+const NO_PROXIES = new TrustedProxies([])
 
 /** Receives the events of an exchange. Each is called at most once. */
 export interface ExchangeListener {
@@ -32,7 +36,7 @@ export interface ExchangeListener {
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
 
-export class Exchange implements BodyOwner, RequestHead {
+export class Exchange implements BodyOwner, RequestHead, RequestClient {
   readonly method: string
   readonly path: string
   readonly query: string
@@ -47,11 +51,15 @@ export class Exchange implements BodyOwner, RequestHead {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
+  readonly forwardedFor: string
   readonly declaredBytes: number
   /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
   readonly peer: string
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
+  /** Set by the surface: the proxies that it trusts. */
+  proxies: TrustedProxies | null = null
+  #clientAddress: string | null = null
   #response: HttpResponse | null
   #state: 'reading' | 'waiting' | 'writing' | 'done' = 'reading'
   #closes = false
@@ -93,6 +101,7 @@ export class Exchange implements BodyOwner, RequestHead {
     this.acceptsGzip = head.acceptsGzip
     this.acceptsBrotli = head.acceptsBrotli
     this.ifNoneMatch = head.ifNoneMatch
+    this.forwardedFor = head.forwardedFor
     this.declaredBytes = head.declaredBytes
     this.peer = readsPeer ? this.peerText() : ''
   }
@@ -126,6 +135,14 @@ export class Exchange implements BodyOwner, RequestHead {
   /** Returns the address of the peer as text; empty for a unix socket. */
   peerText(): string {
     return this.#response === null ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1')
+  }
+
+  /** Returns the address of the client, which may be behind trusted proxies; empty if it is not known. */
+  clientAddress(): string {
+    return (this.#clientAddress ??= (this.proxies ?? NO_PROXIES).clientOf(
+      this.peer === '' ? this.peerText() : this.peer,
+      this.forwardedFor,
+    ))
   }
 
   isPeerLoopback(): boolean {

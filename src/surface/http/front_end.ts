@@ -22,6 +22,7 @@ import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
+import { TrustedProxies } from './trusted_proxies.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
 /**
@@ -44,6 +45,8 @@ export class FrontEnd implements RunningSurface {
   readonly #unsent: ByteBudget
   readonly #constant: HttpAnswer | null
   readonly #guard: LocalGuard | null
+  /** Null: none is trusted. */
+  readonly #proxies: TrustedProxies | null
   readonly #misframed = new Misframed()
   readonly #streams = new OpenStreams()
   readonly #newcomers = new Set<Exchange>()
@@ -59,6 +62,7 @@ export class FrontEnd implements RunningSurface {
     this.#guard = parts.config.guardsLocal
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
+    this.#proxies = parts.config.trustedProxies.length === 0 ? null : new TrustedProxies(parts.config.trustedProxies)
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
     const constantBytes = parts.config.loadtestConstantBytes
@@ -116,6 +120,7 @@ export class FrontEnd implements RunningSurface {
     const { PART_STALL_MS_MAX } = this.#parts.config.limits
     const readsPeer = logsAccess() || slowMs() > 0
     const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer, this.#streams)
+    exchange.proxies = this.#proxies
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {
       this.#misframed.add(exchange)
@@ -291,6 +296,7 @@ class Call implements ExchangeListener {
       admitted,
       input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
       principal: ANONYMOUS,
+      client: exchange,
       acceptedAt,
       sink: {
         answer: (answer) =>
@@ -308,10 +314,12 @@ export function readLoopInput({ head, params }: EncodedInput): LoopInput {
 }
 
 /** The query string is not logged, because it may contain confidential data. */
-function logRequest({ method, path, peer }: Exchange, status: number, bytes: number, ms: number): void {
+function logRequest(exchange: Exchange, status: number, bytes: number, ms: number): void {
   const isSlow = slowMs() > 0 && ms > slowMs()
   if (!isSlow && !logsAccess()) return
-  const fields = { method, path, status, bytes, ms: Math.round(ms * 10) / 10, peer }
+  const { method, path, peer, proxies } = exchange
+  const address = proxies === null ? {} : { address: exchange.clientAddress() }
+  const fields = { method, path, status, bytes, ms: Math.round(ms * 10) / 10, peer, ...address }
   if (isSlow) log.warn('slow request', fields)
   else log.info('request', fields)
 }

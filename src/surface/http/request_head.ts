@@ -23,6 +23,8 @@ export interface RequestHead {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
+  /** All values of `X-Forwarded-For`, joined by commas. */
+  readonly forwardedFor: string
   /** Content-Length of the body; -1 if it is chunked. */
   readonly declaredBytes: number
 }
@@ -47,12 +49,13 @@ export function readHead(request: HttpRequest): RequestHead {
     acceptsGzip: takes('gzip', acceptEncoding),
     acceptsBrotli: takes('br', acceptEncoding),
     ifNoneMatch: header('if-none-match'),
+    forwardedFor: header('x-forwarded-for'),
     declaredBytes: length === '' ? (header('transfer-encoding') === '' ? 0 : -1) : Number(length),
   }
 }
 
 interface ReadHeaders {
-  /** The first value of each wanted header. */
+  /** The first value of each wanted header; all of X-Forwarded-For. */
   readonly first: ReadonlyMap<string, string>
   readonly isMisframed: boolean
 }
@@ -60,6 +63,7 @@ interface ReadHeaders {
 const WANTED = new Set([
   'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'accept-encoding', 'if-none-match',
   'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'referer',
+  'x-forwarded-for',
 ]) // prettier-ignore
 
 /**
@@ -77,6 +81,8 @@ function readHeaders(request: HttpRequest): ReadHeaders {
     if (name === 'host') isMisframed ||= before !== undefined
     else if (name === 'content-length') isMisframed ||= value === '' || (before !== undefined && before !== value)
     else if (name === 'transfer-encoding') isMisframed ||= value !== 'chunked' || before !== undefined
+    // Each proxy may add a header of its own behind those that it was sent.
+    else if (name === 'x-forwarded-for' && before !== undefined) first.set(name, `${before},${value}`)
   })
   return { first, isMisframed: isMisframed || (first.has('content-length') && first.has('transfer-encoding')) }
 }

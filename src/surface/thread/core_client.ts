@@ -13,6 +13,8 @@ export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
 export interface AskOptions {
   readonly principal: Principal
   readonly deadlineMs?: number
+  /** Of the client, for logs and audit events. */
+  readonly address?: string
   /** Abort cancels the request, which then rejects. */
   readonly signal?: AbortSignal
 }
@@ -44,12 +46,12 @@ export class CoreClient {
    * @returns the answer or a refusal; if it has more parts, `more` or `cancel` must follow
    * @throws Error `cancelled` if the request is cancelled before its answer
    */
-  async ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, signal }: AskOptions): Promise<CoreAnswer> {
+  async ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, address, signal }: AskOptions): Promise<CoreAnswer> {
     if (signal?.aborted === true) throw cancelled()
     const id = ++this.#lastId
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)
-    const deadline = deadlineMs === undefined ? {} : { deadlineMs }
-    this.#send({ kind: 'ask', id, operation, input: bytes, principal, ...deadline })
+    const optional = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(address === undefined ? {} : { address }) }
+    this.#send({ kind: 'ask', id, operation, input: bytes, principal, ...optional })
     return await this.#wait(id, signal)
   }
 

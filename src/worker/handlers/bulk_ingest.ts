@@ -4,7 +4,13 @@
  * add-batch.
  */
 import { randomBytes } from 'node:crypto'
-import type { IngestChunk, SubmittedIngest } from '../../wire/ingest_messages.js'
+import {
+  decodeIngestDocuments,
+  encodeIngestDocuments,
+  type IngestChunk,
+  type IngestDocuments,
+  type SubmittedIngest,
+} from '../../wire/ingest_messages.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand } from '../../domain/commands.js'
@@ -59,7 +65,7 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   let texts: string[] = []
   let length = 0
   const close = (): void => {
-    chunks.push({ documents: texts.length, body: Buffer.from(`{"keepTimes":${keepTimes},"documents":[${texts.join(',')}]}`) })
+    chunks.push({ documents: texts.length, body: encodeIngestDocuments(texts, keepTimes) })
     texts = []
     length = 0
   }
@@ -73,20 +79,14 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   return chunks
 }
 
-/** The format that `cut` writes. */
-interface Chunk {
-  readonly keepTimes: boolean
-  readonly documents: readonly unknown[]
-}
-
-const NO_DOCUMENTS: Chunk = { keepTimes: false, documents: [] }
+const NO_DOCUMENTS: IngestDocuments = { keepTimes: false, documents: [] }
 
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
   const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: IngestError[] = []
-  const chunk = input.chunk === undefined ? NO_DOCUMENTS : (JSON.parse(Buffer.from(input.chunk).toString()) as Chunk)
+  const chunk = input.chunk === undefined ? NO_DOCUMENTS : decodeIngestDocuments(input.chunk)
   chunk.documents.forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {

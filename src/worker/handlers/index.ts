@@ -54,5 +54,8 @@ function joined(entries: readonly BoundHandler[]): ReadonlyMap<AnyOperation, Han
   const idle = [...map.keys()].filter((row) => !rows.has(row)).map(({ name }) => name)
   if (lacking.length > 0 || idle.length > 0)
     throw new Error(`operations without handler: ${lacking.join(', ')}; handlers without operation: ${idle.join(', ')}`)
+  for (const [row, { kind }] of map)
+    if ((kind === 'stream') !== (row.comesInParts === true))
+      throw new Error(`${row.name}: handler and row differ in whether the answer comes in parts`)
   return map
 }

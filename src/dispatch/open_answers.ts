@@ -1,0 +1,34 @@
+/**
+ * The answers that lanes have begun and not finished, by surface. A lane keeps a bounded number of them
+ * (worker/request/answer_streams.ts), so that one surface whose clients take theirs slowly would use up all.
+ * A place is held from the lane's first part to its last, or until the lane has discarded the rest: the
+ * tickets of an answer hand it on. Front-end thread only.
+ */
+import { ANSWER_STREAMS_MAX } from '../limits/answers.js'
+import { Shares } from './shares.js'
+import type { Ticket } from './ticket.js'
+
+export class OpenAnswers {
+  readonly #shares: Shares
+
+  /** @param surfaces number of surfaces that clients can reach */
+  constructor(surfaces: number) {
+    this.#shares = new Shares(ANSWER_STREAMS_MAX, surfaces)
+  }
+
+  /** Returns false if the surface must not begin a further answer in parts. */
+  mayBegin(ticket: Ticket): boolean {
+    if (ticket.operation.comesInParts !== true || ticket.holdsAnswer) return true
+    if (this.#shares.isFullFor(ticket.surface)) return false
+    this.#shares.take(ticket.surface)
+    ticket.holdsAnswer = true
+    return true
+  }
+
+  /** Called when the lane has nothing left of the answer. */
+  end(ticket: Ticket): void {
+    if (!ticket.holdsAnswer) return
+    ticket.holdsAnswer = false
+    this.#shares.give(ticket.surface)
+  }
+}

@@ -1,0 +1,9 @@
+/** The client of a request, as its surface knows it. Front-end thread only. */
+
+export interface RequestClient {
+  /**
+   * Returns the client's address, which may be behind trusted proxies; empty if it is not known. Called only
+   * where a log line or an audit event needs it.
+   */
+  clientAddress(): string
+}
