@@ -1,16 +1,17 @@
 /**
- * Question: how many title searches per second does the whole server answer over HTTP, with ten whole
- * documents in each answer, and how does a stream of slow searches affect `/v1/get`?
- * Compared with, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the
- * same documents and warmed up. Rounds are interleaved; medians are reported. The agreement of the answers is
- * the share of the ten keys that both return.
- * Load by wrk on 16 keep-alive connections, or by the bench's own client if wrk is missing. Slow searches:
- * unions of the 50 commonest words with all matches counted, on one connection without pauses and on four;
- * phrases of two of those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16
- * connections get.
- * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS].
- * Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches. Last result:
- * bench/README.md.
+ * Question: how many full-text searches per second does the whole server answer over HTTP, with ten whole
+ * documents in each answer, and how does a stream of slow searches affect `/v1/get`? Queries are windows of 2
+ * to 4, and of 8 to 12, consecutive words of random documents: 6 000 different ones of each kind, so that
+ * answers and documents do not come from a cache. The working set, all documents that their answers contain,
+ * is reported. Compared with, in the same run: the Lucene server of the shared aids (the same paths, LH,
+ * without Nagle's delay), loaded with the same documents and warmed up. Rounds are interleaved; medians are
+ * reported. The agreement of the answers is the share of the ten keys that both return. Load by wrk on 16
+ * keep-alive connections, or by the bench's own client if wrk is missing. Slow searches: unions of the 50
+ * commonest words with all matches counted, on one connection without pauses and on four; phrases of two of
+ * those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16 connections get.
+ * Corpus: md50k, queries/md.json (words of slow searches). Run: npm run bench:http-search [-- DOCUMENTS]
+ * [SECONDS] [ROUNDS]. Aims: 2.5 x Lucene, better 3 x, p99 at most 4 x p50; p99 of get at most 3 x with slow
+ * searches. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,18 +19,27 @@ import path from 'node:path'
 import { ServerProcess } from '../test/harness/server_process.js'
 import { Connection, postBytes } from './connection.js'
 import { readLines, sharedPath, type CorpusDocument } from './corpora.js'
-import { fill, search } from './fulltext_client.js'
+import { fill, search, type SearchRequest } from './fulltext_client.js'
 import { startLuceneServer, type LuceneServer } from './lucene_server.js'
 import { readQueries, requestOf } from './query_classes.js'
+import { cpuSeconds } from './process_cpu.js'
 import { percentile, Report } from './report.js'
+import { randomSource } from './random_source.js'
 import { median, medianBy } from './statistics.js'
 import { load, type Load, type Request } from './wrk.js'
 
 const COLLECTION = 'md50k'
 const CONNECTIONS = 16
+const QUERIES = 6_000
+const SEED = 20_261
+const WINDOWS = [
+  { kind: 'windows of 2 to 4 words', wordsMin: 2, wordsMax: 4 },
+  { kind: 'windows of 8 to 12 words', wordsMin: 8, wordsMax: 12 },
+] as const
 /** The JVM compiles hot code: with a shorter warm-up its rate still rises from round to round. */
 const WARM_UP_SECONDS = 15
 const SLOW_LIMIT = 300
+const GETS = 10_000
 const SLOW_STREAMS = [
   { kind: 'unions', connections: 1 },
   { kind: 'unions', connections: 4 },
@@ -43,46 +53,87 @@ const seconds = Number(process.argv[3] ?? 4)
 const rounds = Number(process.argv[4] ?? 5)
 
 const queries = readQueries()
-const titles = queries.title.map((query) => requestOf(COLLECTION, 'title', query))
-const titleRequests = titles.map((request): Request => ({ path: '/v1/fts', json: JSON.stringify(request) }))
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-http-'))
 const script = path.join(scratch, 'load.lua')
 const report = new Report()
 
-/** Share of the keys of our ten hits that are also among the peer's ten, over all title queries. */
-async function agreement(ours: number, theirs: number): Promise<number> {
-  const [mine, other] = [await Connection.open(ours), await Connection.open(theirs)]
-  let [common, all] = [0, 0]
-  for (const request of titles) {
-    const found = new Set((await search(other, request)).keys)
-    const { keys } = await search(mine, request)
-    all += keys.length
-    common += keys.filter((key) => found.has(key)).length
+/** Windows of consecutive words of random documents, all different. */
+function windowsOf(documents: readonly CorpusDocument[], { wordsMin, wordsMax }: (typeof WINDOWS)[number]): readonly string[] {
+  const random = randomSource(SEED + wordsMin)
+  const below = (bound: number): number => Math.floor(random() * bound)
+  const found = new Set<string>()
+  // A small corpus may have fewer windows than are wanted.
+  for (let tries = 0; found.size < QUERIES && tries < 100 * QUERIES; tries++) {
+    const words = documents[below(documents.length)]!.contentMd.match(/\p{L}[\p{L}\p{N}]+/gu) ?? []
+    const count = wordsMin + below(wordsMax - wordsMin + 1)
+    if (words.length < count) continue
+    const begin = below(words.length - count + 1)
+    found.add(
+      words
+        .slice(begin, begin + count)
+        .join(' ')
+        .toLowerCase(),
+    )
   }
-  mine.close()
-  other.close()
-  return common / all
+  return [...found]
 }
 
-async function measureTitles(server: ServerProcess, lucene: LuceneServer | null): Promise<void> {
+/**
+ * Sends every query once to both. Reports our working set, and the share of our keys that the peer returns
+ * too.
+ */
+async function compareAnswers(requests: readonly SearchRequest[], ours: number, theirs: number | undefined): Promise<void> {
+  const mine = await Connection.open(ours)
+  const other = theirs === undefined ? undefined : await Connection.open(theirs)
+  const shown = new Map<string, number>()
+  let [common, all] = [0, 0]
+  for (const request of requests) {
+    const answer = await mine.send(postBytes('/v1/fts', JSON.stringify(request)))
+    const { results } = JSON.parse(answer.body.toString()) as {
+      readonly results: readonly { readonly document: { readonly key: string } }[]
+    }
+    for (const { document } of results) shown.set(document.key, shown.get(document.key) ?? Buffer.byteLength(JSON.stringify(document)))
+    if (other === undefined) continue
+    const found = new Set((await search(other, request)).keys)
+    all += results.length
+    common += results.filter(({ document }) => found.has(document.key)).length
+  }
+  const bytes = [...shown.values()].reduce((sum, size) => sum + size, 0)
+  report.add({ what: 'working set', queries: requests.length, documents: shown.size, megabytes: Math.round(bytes / 1e6) })
+  if (other !== undefined) report.add({ what: 'keys in common', ratio: common / all })
+  mine.close()
+  other?.close()
+}
+
+async function measureWindows(
+  documents: readonly CorpusDocument[],
+  window: (typeof WINDOWS)[number],
+  server: ServerProcess,
+  lucene: LuceneServer | null,
+): Promise<void> {
+  const { kind } = window
+  const searches = windowsOf(documents, window).map((query) => requestOf(COLLECTION, 'title', query))
+  const requests = searches.map((request): Request => ({ path: '/v1/fts', json: JSON.stringify(request) }))
   const sides = [
-    { what: 'title, this service', port: server.port },
-    ...(lucene === null ? [] : [{ what: 'title, Lucene server', port: lucene.port }]),
+    { what: `${kind}, this service`, port: server.port },
+    ...(lucene === null ? [] : [{ what: `${kind}, Lucene server`, port: lucene.port }]),
   ]
-  const results = sides.map((): Load[] => [])
+  const results = sides.map((): (Load & { readonly serverCpuUs?: number })[] => [])
   for (let round = 0; round <= rounds; round++) {
     for (const [at, { what, port }] of sides.entries()) {
-      const result = await load(port, CONNECTIONS, round === 0 ? Math.max(seconds, WARM_UP_SECONDS) : seconds, titleRequests, script)
-      console.log(JSON.stringify({ what, round, ...result }))
+      const before = cpuSeconds(server.pid)
+      const result = await load(port, CONNECTIONS, round === 0 ? Math.max(seconds, WARM_UP_SECONDS) : seconds, requests, script)
+      const cpu = at === 0 ? { serverCpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / result.requests } : {}
+      console.log(JSON.stringify({ what, round, ...result, ...cpu }))
       // The first round warms up.
-      if (round > 0) results[at]!.push(result)
+      if (round > 0) results[at]!.push({ ...result, ...cpu })
     }
   }
   const medians = results.map((list) => medianBy(list, ({ perSecond }) => perSecond))
   for (const [at, { what }] of sides.entries()) report.add({ what, ...medians[at]!, p99OverP50: medians[at]!.p99Ms / medians[at]!.p50Ms })
   const [ours, theirs] = medians
-  if (theirs !== undefined) report.add({ what: 'title, this service / Lucene server', ratio: ours!.perSecond / theirs.perSecond })
-  if (lucene !== null) report.add({ what: 'title, keys in common', ratio: await agreement(server.port, lucene.port) })
+  if (theirs !== undefined) report.add({ what: `${kind}, this service / Lucene server`, ratio: ours!.perSecond / theirs.perSecond })
+  await compareAnswers(searches, server.port, lucene?.port)
 }
 
 function slowRequests(kind: SlowKind): Buffer[] {
@@ -137,7 +188,7 @@ async function slowStream(port: number, kind: SlowKind, connections: number): Pr
 
 async function measureGets(port: number, documents: readonly CorpusDocument[]): Promise<void> {
   // Strides through the corpus, so that gets do not follow the order of the file.
-  const gets = Array.from({ length: 2_000 }, (_, n) => documents[(n * 7_919) % documents.length]!).map(({ key, lang }): Request => ({
+  const gets = Array.from({ length: GETS }, (_, n) => documents[(n * 7_919) % documents.length]!).map(({ key, lang }): Request => ({
     path: '/v1/get',
     json: JSON.stringify({ collection: COLLECTION, key, lang }),
   }))
@@ -179,14 +230,14 @@ try {
       await fill(connection, COLLECTION, lines)
       connection.close()
     }
-    await measureTitles(server, lucene)
+    for (const window of WINDOWS) await measureWindows(documents, window, server, lucene)
     await lucene?.stop()
     await measureGets(server.port, documents)
   } finally {
     await server.kill()
     await lucene?.stop()
   }
-  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'p99OverP50', 'p99ToAlone', 'ratio'])
+  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'serverCpuUs', 'p99OverP50', 'p99ToAlone', 'ratio', 'documents', 'megabytes'])
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -146,6 +147,23 @@ class Call {
       if (napi_create_string_utf8(env_, line.data(), line.size(), &text) != napi_ok || napi_set_element(env_, array, index, text) != napi_ok) return nullptr;
     }
     return array;
+  }
+
+  // A text that fits the space with a zero byte behind it, without an allocation. Empty also for longer ones.
+  [[nodiscard]] std::optional<std::string_view> short_text(size_t index, std::span<char> space) const noexcept {
+    size_t length = 0;
+    if (type_of(index) != napi_string || napi_get_value_string_utf8(env_, arguments_[index], space.data(), space.size(), &length) != napi_ok) return std::nullopt;
+    // A text that was cut fills the space but for the last character's missing bytes and the zero byte.
+    constexpr size_t kCharacterBytesMax = 4;
+    if (length + kCharacterBytesMax >= space.size()) return std::nullopt;
+    return std::string_view(space.data(), length);
+  }
+
+  // The pointer that was made an external value. Null for other values.
+  [[nodiscard]] void* external(size_t index) const noexcept {
+    void* pointer = nullptr;
+    if (type_of(index) != napi_external || napi_get_value_external(env_, arguments_[index], &pointer) != napi_ok) return nullptr;
+    return pointer;
   }
 
   [[nodiscard]] std::optional<std::string> text(size_t index) const {

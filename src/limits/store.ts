@@ -10,10 +10,10 @@ export const TRUTH_KEY_BYTES_MAX = 1978
  */
 export const TRUTH_MAP_BYTES = 256 * GIB
 /**
- * Reader slots of the truth env. Each thread takes one, and there are at most 64 read lanes + point + write +
- * bulk + main.
+ * Reader slots of the truth env. Each thread takes two, one by lmdb-js and one by the native reader of
+ * documents, and there are at most 64 read lanes + point + write + bulk + long.
  */
-export const TRUTH_READERS_MAX = 126
+export const TRUTH_READERS_MAX = 2 * 126
 /** The latest second that histories hold, in u32: February 2106. */
 export const UNIX_SECONDS_MAX = 0xffff_ffff
 /**

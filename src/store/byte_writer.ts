@@ -69,6 +69,23 @@ export class ByteWriter {
   }
 
   /**
+   * Appends what `write` stores at the beginning of the space that it is given.
+   * @param write returns the number of bytes stored, 0 for nothing, or the negated number of bytes that it
+   * needs; then it is called again with that space
+   * @returns whether anything was appended
+   */
+  appended(write: (space: Uint8Array) => number): boolean {
+    for (;;) {
+      const bytes = write(this.#length === 0 ? this.#buffer : this.#buffer.subarray(this.#length))
+      if (bytes >= 0) {
+        this.#length += bytes
+        return bytes > 0
+      }
+      this.#reserve(-bytes)
+    }
+  }
+
+  /**
    * Empties the writer for the next answer, and releases a buffer that an unusually large answer has made
    * large.
    */

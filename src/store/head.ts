@@ -137,7 +137,12 @@ export function isSpelled(head: Head, key: string, lang: string): boolean {
 
 /** Whether the state belongs to a document in the collection of this name, in any spelling. */
 export function isOfCollection(head: Head, name: string): boolean {
-  return lowerCase(textBeforeMeta(head)).startsWith(`{"id":${JSON.stringify(lowerCase(`${name}|`)).slice(0, -1)}`)
+  return isIdOfCollection(textBeforeMeta(head), name)
+}
+
+/** The same for the beginning of a document's JSON text, which contains its id. */
+export function isIdOfCollection(text: string, name: string): boolean {
+  return lowerCase(text).startsWith(`{"id":${JSON.stringify(lowerCase(`${name}|`)).slice(0, -1)}`)
 }
 
 function textBeforeMeta({ json, meta }: Head): string {

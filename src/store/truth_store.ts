@@ -6,6 +6,8 @@ import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits/store.js'
 import { claimClockNote, log } from '../telemetry/log.js'
 import { DocumentCache } from './documents/document_cache.js'
+import type { DocumentSource } from './documents/document_source.js'
+import { agreesWithRows } from './source_check.js'
 import type { StoreComparison } from './comparison/store_comparison.js'
 import { cutTail, openEnvironment, unusedBytes } from './environment.js'
 import type { Environment } from './environment.js'
@@ -31,6 +33,7 @@ export interface StoreSizes {
 export class TruthStore {
   readonly #environment: Environment
   readonly #cache: DocumentCache
+  #source: DocumentSource | undefined
   #shared: View | undefined
 
   /**
@@ -39,10 +42,33 @@ export class TruthStore {
    * @param keyring of this thread
    * @param objects the cache of objects from storage backends
    * @param isReadOnly the files can't be written; no method that writes may be called
+   * @param openSource opens a reader of whole documents for the env at a path, which is open
    */
-  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring(), objects?: ObjectSource, isReadOnly = false) {
+  constructor(
+    generationPath: string,
+    cacheBytesMax = 0,
+    keyring = emptyKeyring(),
+    objects?: ObjectSource,
+    isReadOnly = false,
+    openSource?: (path: string) => DocumentSource,
+  ) {
     this.#environment = openEnvironment(generationPath, keyring, objects, isReadOnly)
     this.#cache = new DocumentCache(cacheBytesMax)
+    if (openSource !== undefined) this.#openSource(openSource)
+  }
+
+  /** Without it, documents are read by their rows, more slowly. */
+  #openSource(open: (path: string) => DocumentSource): void {
+    try {
+      const source = open(this.#environment.path)
+      if (this.read((view) => agreesWithRows(this.#environment, view, source))) this.#source = source
+      else {
+        source.close()
+        throw new Error('it shows another document than the rows')
+      }
+    } catch (error) {
+      log.warn('documents are read without the native reader, more slowly', { reason: error })
+    }
   }
 
   /** Runs synchronous code on a new snapshot and releases the snapshot immediately. */
@@ -54,7 +80,7 @@ export class TruthStore {
     const { root } = this.#environment
     root.resetReadTxn()
     try {
-      return run(new View(this.#environment, unixSeconds(), this.#cache))
+      return run(new View(this.#environment, unixSeconds(), this.#cache, this.#source))
     } finally {
       root.resetReadTxn()
     }
@@ -191,7 +217,10 @@ export class TruthStore {
     }
   }
 
+  /** The source reads by the env, so it is closed first. */
   async close(): Promise<void> {
+    this.#source?.close()
+    this.#source = undefined
     await this.#environment.root.close()
   }
 }

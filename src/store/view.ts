@@ -13,6 +13,7 @@ import { countSettings, readSetting, readSettings } from './collections/stored_s
 import { readStoreCounters, requireCollectionCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, StoredDocument } from './documents/document_cache.js'
+import type { DocumentFacts, DocumentSource } from './documents/document_source.js'
 import { DocumentReader } from './documents/documents.js'
 import { dueRows } from './documents/expiry_rows.js'
 import { HeadReader } from './documents/heads.js'
@@ -56,8 +57,9 @@ export class View {
 
   /**
    * @param cache of this thread; absent inside a write transaction, whose state no other reader has seen yet
+   * @param source reads whole documents; absent inside a write transaction, and where it is not available
    */
-  constructor(environment: Environment, now: number, cache?: DocumentCache) {
+  constructor(environment: Environment, now: number, cache?: DocumentCache, source?: DocumentSource) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
@@ -65,7 +67,7 @@ export class View {
     this.#bodies = new BodyReader(environment, sealOf)
     this.#heads = new HeadReader(environment, now, sealOf)
     const readers = { heads: this.#heads, bodies: this.#bodies }
-    this.#documents = new DocumentReader(environment, readers, now, () => this.storeCounters().lastLsn, cache)
+    this.#documents = new DocumentReader(environment, readers, now, () => this.storeCounters().lastLsn, cache, source)
     this.objects = new ObjectView(environment, this.#bodies, sealOf)
     this.vectors = new VectorView(environment)
     this.revisions = new RevisionView(environment, this.#heads)
@@ -230,6 +232,11 @@ export class View {
   /** The document with its content, as DocumentReader.get returns it. */
   document(collection: number, docid: number, isKept = true): StoredDocument | undefined {
     return this.#documents.get(collection, docid, isKept)
+  }
+
+  /** Appends a plain document with its content, as DocumentReader.appendSpelled does. */
+  appendSpelled(collection: number, key: string, lang: string, out: ByteWriter): DocumentFacts | undefined {
+    return this.#documents.appendSpelled(collection, key, lang, out)
   }
 
   /** Appends the JSON of the document: the head, and the content if requested. */

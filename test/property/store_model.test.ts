@@ -1,7 +1,8 @@
 /**
  * The truth store compared with a plain map. Random writes through decide and apply, with restarts and the
  * packing of revisions in between, must leave the same documents, revisions, counters and expiries as in the
- * model, and every body with its number of references.
+ * model, and every body with its number of references. Every document that the native reader shows must
+ * equal, byte by byte, the text put together from its rows.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,8 +16,12 @@ import type { Step } from '../../src/domain/step.js'
 import { decideVectors } from '../../src/domain/embedding/embedded_document.js'
 import { decideTrim } from '../../src/domain/revision_trim.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
+import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../src/limits/store.js'
+import { openDocuments } from '../../src/engine/document_reader.js'
 import { escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
+import { appendDocument } from '../../src/store/documents/document_source.js'
+import type { DocumentSource } from '../../src/store/documents/document_source.js'
 import { textOfHead } from '../../src/store/head.js'
 import type { Head } from '../../src/store/head.js'
 import { openDataDirectory } from '../../src/store/layout.js'
@@ -67,8 +72,11 @@ class Run {
   /** `maxRevisions` by lower-cased name. */
   readonly limits = new Map<string, number>()
   store: TruthStore
+  source: DocumentSource | undefined
   writer: Writer
   now = 1_000
+  /** Documents that the native reader has read. */
+  readNatively = 0
   packed = 0
   /** Documents that wait for vectors, counted once for each queue entry. */
   waiting = 0
@@ -81,7 +89,10 @@ class Run {
   }
 
   openStore(): TruthStore {
-    const store = new TruthStore(openDataDirectory(this.path).generationPath, CACHE_BYTES, keyringWith(this.#primary))
+    const openSource = (path: string): DocumentSource =>
+      (this.source = openDocuments(path, { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }))
+    const { generationPath } = openDataDirectory(this.path)
+    const store = new TruthStore(generationPath, CACHE_BYTES, keyringWith(this.#primary), undefined, false, openSource)
     store.beginSealing()
     return store
   }
@@ -334,6 +345,24 @@ class Run {
     const out = new ByteWriter().begin()
     view.writeDocument(head, out, true)
     assert.deepEqual(Buffer.from(out.view()), shown?.json)
+    this.compareRead(view, head)
+  }
+
+  /** The native reader has the document, as its rows have it, unless it is sealed or its body is a delta. */
+  compareRead(view: View, head: Head): void {
+    const rows = Buffer.concat([head.json, Buffer.from(',"contentMd":"'), view.escapedContent(head), Buffer.from('"}')])
+    const { key, lang } = textOfHead(head)
+    const isSealed = head.record[SEALING_KEY_AT] !== 0
+    const [read, spelled] = [new ByteWriter(), new ByteWriter()]
+    const facts = this.source && appendDocument(this.source, head.collection, head.docid, read)
+    assert.equal(facts === undefined, isSealed || !view.isWhole(head))
+    if (facts === undefined) return
+    assert.deepEqual([facts.docid, facts.lsn, facts.indexedLsn, facts.expiresAt], [head.docid, head.lsn, head.indexedLsn, head.expiresAt])
+    assert.deepEqual(Buffer.from(read.view()), rows)
+    assert.ok(view.appendSpelled(head.collection, key, lang, spelled))
+    assert.deepEqual(Buffer.from(spelled.view()), rows)
+    assert.equal(view.appendSpelled(head.collection, `${key}x`, lang, spelled), undefined)
+    this.readNatively++
   }
 
   compareDocument(view: View, collectionId: number, lower: string, document: ModelDocument): void {
@@ -357,10 +386,13 @@ class Run {
  * never cached.
  */
 const CACHE_BYTES = 2_000
+/** Of a stored head: 0 in plaintext (docs/formats/truth-env.md). */
+const SEALING_KEY_AT = 6
 
 test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {
   let run = 0
   let packed = 0
+  let readNatively = 0
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 40 }), async (operations) => {
       const subject = new Run(join(folder, String(run++)))
@@ -374,8 +406,10 @@ test('the truth store equals a plain map after any sequence of writes, with rest
       checkReferences(subject.path)
       checkPurged(subject.path)
       packed += subject.packed
+      readNatively += subject.readNatively
     }),
     { numRuns: 60 },
   )
   assert.ok(packed > 0, 'some revisions were packed')
+  assert.ok(readNatively > 0, 'some documents were read natively')
 })

@@ -49,6 +49,13 @@ inline constexpr uint32_t kFlushIdleSeconds = 30;
 // save less than 2 % more.
 inline constexpr uint32_t kDictionaryBlockTerms = 16;
 
+// Content of a document that the native reader of documents reads, JSON-escaped. Larger ones are rare and are
+// read by src/store. Bounds what damaged bytes can request.
+inline constexpr uint32_t kTruthBodyBytesMax = uint32_t{4} << 20;
+
+// Longest key of the truth env, as LMDB computes it for pages of 4 KB (TRUTH_KEY_BYTES_MAX in src/limits).
+inline constexpr uint32_t kTruthKeyBytesMax = 1978;
+
 // One batch: the write lane cuts at 64 documents, and a document body has at most tens of MB. 1 GiB is never
 // reached by valid input and keeps u32 offsets safe.
 inline constexpr size_t kBatchBytesMax = size_t{1} << 30;

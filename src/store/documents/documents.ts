@@ -9,6 +9,8 @@ import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 import { counterKey } from '../keys.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
+import { appendDocument, appendSpelled } from './document_source.js'
+import type { DocumentFacts, DocumentSource } from './document_source.js'
 import type { HeadReader } from './heads.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
@@ -24,12 +26,14 @@ export class DocumentReader {
   readonly #now: number
   readonly #lastLsn: () => bigint
   readonly #cache: DocumentCache | undefined
+  readonly #source: DocumentSource | undefined
   #mark: Mark | undefined
 
   /**
    * @param now unix seconds
    * @param lastLsn reads the LSN of the last entry
    * @param cache of this thread; absent inside a write transaction
+   * @param source of this thread; absent inside a write transaction, which must see its own writes
    */
   constructor(
     environment: Environment,
@@ -37,6 +41,7 @@ export class DocumentReader {
     now: number,
     lastLsn: () => bigint,
     cache: DocumentCache | undefined,
+    source: DocumentSource | undefined,
   ) {
     this.#environment = environment
     this.#heads = heads
@@ -44,6 +49,7 @@ export class DocumentReader {
     this.#now = now
     this.#lastLsn = lastLsn
     this.#cache = cache
+    this.#source = source
   }
 
   /** The mark of the state that the snapshot shows; undefined inside a write transaction. */
@@ -61,8 +67,41 @@ export class DocumentReader {
     if (this.#cache !== undefined && cached !== undefined && cached.mark === this.#markOf(this.#cache)) {
       return cached.expiresAt > 0 && cached.expiresAt <= this.#now ? undefined : cached
     }
+    // Of a document that is cached, only the head is read again.
+    const whole = cached === undefined ? this.#readWhole(collection, docid, isKept) : undefined
+    if (whole !== undefined) return whole
     const head = this.#heads.present(collection, docid)
     return head === undefined ? undefined : this.#documentOf(head, cached, isKept)
+  }
+
+  /**
+   * Appends the JSON of the document whose last write had exactly this spelling, with its content.
+   * Undefined: it has not been appended, because it is not there, has expired, or is not plain.
+   */
+  appendSpelled(collection: number, key: string, lang: string, out: ByteWriter): DocumentFacts | undefined {
+    if (this.#source === undefined) return undefined
+    const begin = out.length
+    const facts = appendSpelled(this.#source, collection, key, lang, out)
+    if (facts === undefined || !this.#isDue(facts.expiresAt)) return facts
+    out.cut(begin)
+    return undefined
+  }
+
+  /** The document as the source has it. Undefined: it is read by its rows. */
+  #readWhole(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
+    if (this.#source === undefined || this.#cache === undefined) return undefined
+    const facts = appendDocument(this.#source, collection, docid, passing.begin())
+    if (facts === undefined || this.#isDue(facts.expiresAt)) return undefined
+    const text = passing.view()
+    const json = isKept ? copyOf(text) : text
+    const { lsn, indexedLsn, expiresAt } = facts
+    const document = { collection, docid, lsn, indexedLsn, expiresAt, json, mark: this.#markOf(this.#cache) }
+    if (isKept && this.#cache.takes(json.length)) this.#cache.put(document)
+    return document
+  }
+
+  #isDue(expiresAt: number): boolean {
+    return expiresAt > 0 && expiresAt <= this.#now
   }
 
   /** Appends the JSON of the document: the head, and the content if requested. */
@@ -73,11 +112,20 @@ export class DocumentReader {
       return
     }
     if (withContent) {
-      this.#writeWhole(head, out)
+      if (!this.#writeAsRead(head, out)) this.#writeWhole(head, out)
     } else {
       out.bytes(head.json)
       out.ascii('}')
     }
+  }
+
+  /** Whether the source has this state of the document. */
+  #writeAsRead(head: Head, out: ByteWriter): boolean {
+    if (this.#source === undefined) return false
+    const begin = out.length
+    if (appendDocument(this.#source, head.collection, head.docid, out)?.lsn === head.lsn) return true
+    out.cut(begin)
+    return false
   }
 
   #documentOf(head: Head, cached: StoredDocument | undefined, isKept: boolean): StoredDocument {
@@ -122,4 +170,11 @@ export class DocumentReader {
     }
     return this.#mark
   }
+}
+
+/** In a buffer of its own: one of the pool would keep the rest of its page alive. */
+function copyOf(text: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(text.length)
+  text.copy(copy)
+  return copy
 }

@@ -7,6 +7,7 @@ import type { PreparedDocument, StatedTimes } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/writes/changes.js'
 import { checkIdentity } from '../../domain/documents/identity.js'
 import { requireText } from '../../domain/documents/metadata.js'
+import { appendPlain } from '../../domain/documents/plain_document.js'
 import { readSecond, stateAsOf } from '../../domain/documents/past_states.js'
 import { checkTtl, prepareDocument } from '../../domain/writes/preparation.js'
 import { writeRulesOf, type WriteRules } from '../../domain/writes/write_rules.js'
@@ -114,10 +115,15 @@ function isMissing(value: unknown): boolean {
 
 function get(lane: LaneContext, input: InputOf<typeof getRow>, request: RequestContext): Answer {
   return lane.store.read((view) => {
+    const values = parseTemplateValues(input.env)
+    const out = lane.out.begin()
+    const plain = input.asOf === undefined && values.length === 0 ? appendPlain(view, input, out) : undefined
+    if (plain !== undefined) {
+      countAccess(lane, view, plain)
+      return { body: out.view() }
+    }
     const present = findDocument(view, input.collection, input.key, input.lang)
     const head = input.asOf === undefined ? present : stateAsOf(view, present, readSecond('asOf', input.asOf))
-    const out = lane.out.begin()
-    const values = parseTemplateValues(input.env)
     if (values.length === 0 || (head.flags & HEAD_FLAGS.template) === 0) view.writeDocument(head, out, true)
     else {
       out.bytes(head.json)

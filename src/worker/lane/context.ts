@@ -17,6 +17,7 @@ import { RelatedTerms } from '../../domain/fulltext/related_terms.js'
 import { TermVectors } from '../../domain/search/term_vectors.js'
 import { createAnalyzer } from '../../engine/analyzer.js'
 import { createChunker } from '../../engine/chunker.js'
+import { openDocuments } from '../../engine/document_reader.js'
 import { openSharedBodies } from '../../engine/shared_bodies.js'
 import { vectorCacheOf } from '../request/vector_cache.js'
 import { checkTruth, openEngine, reserveLmdbLineBuffer } from '../../engine/native_engine.js'
@@ -26,11 +27,12 @@ import type { VectorTuning } from '../../engine/vector_types.js'
 import { PURGE_ROWS_MAX } from '../../limits/commit.js'
 import { INDEX_NOT_STORED_BYTES_MAX } from '../../limits/disk.js'
 import { TERM_VECTORS_BYTES_MAX } from '../../limits/fulltext.js'
-import { DOCUMENT_CACHE_BYTES_MAX } from '../../limits/store.js'
+import { DOCUMENT_CACHE_BYTES_MAX, TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../limits/store.js'
 import { ByteWriter } from '../../store/byte_writer.js'
 import { DiskSpace, isNoSpace } from '../../store/disk_space.js'
 import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
 import { instanceOf } from '../../store/objects.js'
+import type { DocumentSource } from '../../store/documents/document_source.js'
 import type { Keyring } from '../../store/sealing/keyring.js'
 import { scrub } from '../../store/resealing/scrubbing.js'
 import { TruthStore } from '../../store/truth_store.js'
@@ -109,7 +111,8 @@ function prepareTruth(generation: string, isReadOnly: boolean): void {
 
 function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, keyring: Keyring): TruthStore {
   const cacheBytesMax = kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0
-  return new TruthStore(generation, cacheBytesMax, keyring, openSharedBodies(config.limits), isReadOnly)
+  const openSource = (path: string): DocumentSource => openDocuments(path, { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX })
+  return new TruthStore(generation, cacheBytesMax, keyring, openSharedBodies(config.limits), isReadOnly, openSource)
 }
 
 /** The write lane opens the store first. It rewrites the store if a rotation requested that. */

@@ -1,0 +1,105 @@
+/**
+ * Question: what does reading documents from the store cost, by the native reader and by the rows in
+ * TypeScript? Both read the same store on one thread, in turns: single documents by key, uniform over all, 32
+ * of which share a view; pages of ten by number, not cached. Processor time of the process, garbage
+ * collection included; medians of ROUNDS rounds. Corpus: md50k. Run: npm run bench:document-reader
+ * [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result: bench/README.md.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openDocuments } from '../src/engine/document_reader.js'
+import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../src/limits/store.js'
+import { ByteWriter } from '../src/store/byte_writer.js'
+import type { DocumentSource } from '../src/store/documents/document_source.js'
+import { openDataDirectory } from '../src/store/layout.js'
+import { emptyKeyring } from '../src/store/sealing/keyring.js'
+import { TruthStore } from '../src/store/truth_store.js'
+import { ServerProcess } from '../test/harness/server_process.js'
+import { Connection } from './connection.js'
+import { readLines, sharedPath } from './corpora.js'
+import { fill } from './fulltext_client.js'
+import { Report } from './report.js'
+import { median } from './statistics.js'
+import { randomSource } from './random_source.js'
+
+const COLLECTION = 'md50k'
+const ROUNDS = 5
+const GETS = 40_000
+const PAGES = 4_000
+const SHARED = 32
+const PAGE = 10
+const SEED = 20_261
+/** The cache takes no document, so that every read goes to the store. */
+const CACHE_BYTES = 1
+
+const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'), Number(process.argv[2] ?? Number.POSITIVE_INFINITY))
+const keys = lines.map((line) => (JSON.parse(line) as { readonly key: string }).key)
+const random = randomSource(SEED)
+const below = (bound: number): number => Math.floor(random() * bound)
+const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-reader-'))
+const report = new Report()
+
+function microseconds(run: () => void, count: number): number {
+  const before = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / count
+}
+
+try {
+  const directory = path.join(scratch, 'db')
+  const server = await ServerProcess.start(directory)
+  const connection = await Connection.open(server.port)
+  await fill(connection, COLLECTION, lines)
+  connection.close()
+  await server.stop()
+  const { generationPath } = openDataDirectory(directory)
+  const openSource = (file: string): DocumentSource => openDocuments(file, { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX })
+  const stores = [
+    { what: 'native', store: new TruthStore(generationPath, CACHE_BYTES, emptyKeyring(), undefined, false, openSource) },
+    { what: 'rows', store: new TruthStore(generationPath, CACHE_BYTES) },
+  ] as const
+  const collection = stores[0].store.read((view) => view.collection(COLLECTION))?.id ?? 0
+  const out = new ByteWriter()
+  let bytes = 0
+  const get = (store: TruthStore, wanted: readonly string[]): void => {
+    for (let at = 0; at < wanted.length; at += SHARED)
+      store.read((view) => {
+        for (const key of wanted.slice(at, at + SHARED)) {
+          const facts = view.appendSpelled(collection, key, 'en', out.begin())
+          const head = facts === undefined ? view.find(collection, key, 'en') : undefined
+          if (head !== undefined) view.writeDocument(head, out.begin(), true)
+          bytes += out.length
+        }
+      })
+  }
+  const page = (store: TruthStore, wanted: readonly (readonly number[])[]): void => {
+    for (const docids of wanted)
+      store.read((view) => {
+        for (const docid of docids) bytes += view.document(collection, docid)?.json.length ?? 0
+      })
+  }
+  const results = new Map<string, number[]>()
+  for (let round = 0; round <= ROUNDS; round++) {
+    const gets = Array.from({ length: GETS }, () => keys[below(keys.length)] as string)
+    const pages = Array.from({ length: PAGES }, () => Array.from({ length: PAGE }, () => 1 + below(keys.length)))
+    for (const { what, store } of stores) {
+      const measured = [
+        ['get', microseconds(() => get(store, gets), GETS)],
+        ['page of ten', microseconds(() => page(store, pages), PAGES)],
+      ] as const
+      // The first round warms up.
+      if (round > 0) for (const [kind, us] of measured) results.set(`${kind}, ${what}`, [...(results.get(`${kind}, ${what}`) ?? []), us])
+    }
+  }
+  for (const kind of ['get', 'page of ten']) {
+    const [native, rows] = ['native', 'rows'].map((what) => results.get(`${kind}, ${what}`) ?? [])
+    report.add({ what: kind, nativeUs: median(native ?? []), rowsUs: median(rows ?? []), ratio: median(native ?? []) / median(rows ?? []) })
+  }
+  report.table(['what', 'nativeUs', 'rowsUs', 'ratio'])
+  console.log(JSON.stringify({ meanBytes: Math.round(bytes / ((ROUNDS + 1) * 2 * (GETS + PAGES * PAGE))) }))
+  for (const { store } of stores) await store.close()
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}

@@ -1,0 +1,127 @@
+#include "binding/document_calls.h"
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/limits.h"
+#include "binding/call.h"
+#include "binding/function.h"
+#include "truth/document_reader.h"
+#include "truth/shared_truth_env.h"
+
+namespace mds::binding {
+
+namespace {
+
+static_assert(sizeof(DocumentFacts) == 40 && offsetof(DocumentFacts, metaBegin) == 12 && offsetof(DocumentFacts, lsn) == 16 && offsetof(DocumentFacts, expiresAt) == 32,
+              "src/engine/document_reader.ts reads the structure as bytes");
+
+// A reader of one thread. It is closed by closeDocuments, or by the hook when the thread ends. Hooks run in
+// reverse order, so before the package's own, which closes the env.
+struct OpenDocuments {
+  napi_env env = nullptr;
+  std::unique_ptr<DocumentReader> reader;
+};
+
+void close_at_exit(void* documents) noexcept { static_cast<OpenDocuments*>(documents)->reader.reset(); }
+
+// A reader that was never closed is left alone: its env may be closed by now.
+void release_documents(napi_env, void* documents, void*) noexcept {
+  const std::unique_ptr<OpenDocuments> released(static_cast<OpenDocuments*>(documents));
+  if (released->reader == nullptr) return;
+  (void)napi_remove_env_cleanup_hook(released->env, close_at_exit, released.get());
+  static_cast<void>(released->reader.release());
+}
+
+napi_value open_documents(const Call& call) {
+  const std::optional<std::string> path = call.text(0);
+  const std::optional<uint64_t> packageEnvs = call.size(1);
+  const std::optional<uint64_t> mapBytes = call.size(2);
+  const std::optional<uint32_t> readersMin = call.number(3);
+  if (!path || !packageEnvs || !mapBytes || !readersMin) return call.raise_type("openDocuments: expected a path and three numbers");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the package gives its list to JavaScript as a number.
+  const Result<MDB_env*> found = shared_truth_env(reinterpret_cast<const void*>(static_cast<uintptr_t>(*packageEnvs)), *path, {*mapBytes, *readersMin});
+  if (!found.ok()) return call.raise(found.status().message());
+  Result<std::unique_ptr<DocumentReader>> reader = DocumentReader::open(found.value());
+  if (!reader.ok()) return call.raise(reader.status().message());
+  auto documents = std::make_unique<OpenDocuments>();
+  documents->env = call.env();
+  documents->reader = std::move(reader.value());
+  if (napi_add_env_cleanup_hook(call.env(), close_at_exit, documents.get()) != napi_ok) return nullptr;
+  napi_value handle = nullptr;
+  if (napi_create_external(call.env(), documents.get(), release_documents, nullptr, &handle) != napi_ok) {
+    (void)napi_remove_env_cleanup_hook(call.env(), close_at_exit, documents.get());
+    return nullptr;
+  }
+  static_cast<void>(documents.release());
+  return handle;
+}
+
+napi_value close_documents(const Call& call) {
+  auto* documents = static_cast<OpenDocuments*>(call.external(0));
+  if (documents == nullptr) return call.raise_type("closeDocuments: expected a reader");
+  if (documents->reader == nullptr) return nullptr;
+  (void)napi_remove_env_cleanup_hook(documents->env, close_at_exit, documents);
+  documents->reader.reset();
+  return nullptr;
+}
+
+DocumentReader* reader_of(const Call& call) noexcept {
+  auto* documents = static_cast<OpenDocuments*>(call.external(0));
+  return documents == nullptr ? nullptr : documents->reader.get();
+}
+
+napi_value length_of(const Call& call, const DocumentRead& read, const DocumentFacts& facts, std::span<uint8_t> target) noexcept {
+  int64_t length = 0;
+  if (read.kind == DocumentRead::Kind::kWritten) {
+    std::memcpy(target.data(), &facts, sizeof facts);
+    length = static_cast<int64_t>(read.bytes);
+  }
+  if (read.kind == DocumentRead::Kind::kSpaceShort) length = -static_cast<int64_t>(read.bytes);
+  napi_value value = nullptr;
+  return napi_create_int64(call.env(), length, &value) == napi_ok ? value : nullptr;
+}
+
+napi_value read_document(const Call& call) {
+  DocumentReader* reader = reader_of(call);
+  const std::optional<uint32_t> collection = call.number(1);
+  const std::optional<uint32_t> docid = call.number(2);
+  const auto space = call.space(3);
+  const auto target = call.space(4);
+  DocumentFacts facts;
+  if (reader == nullptr || !collection || !docid || !space || !target || target->size() < sizeof facts)
+    return call.raise_type("readDocument: expected an open reader, two numbers, space and 40 bytes");
+  return length_of(call, reader->read(*collection, *docid, *space, facts), facts, *target);
+}
+
+napi_value find_document(const Call& call) {
+  // Longer texts are in no table.
+  std::array<char, kTruthKeyBytesMax + 8> loweredSpace;
+  std::array<char, kTruthKeyBytesMax + 8> spelledSpace;
+  DocumentReader* reader = reader_of(call);
+  const std::optional<uint32_t> collection = call.number(1);
+  const std::optional<std::string_view> lowered = call.short_text(2, loweredSpace);
+  const std::optional<std::string_view> spelled = call.short_text(3, spelledSpace);
+  const auto space = call.space(4);
+  const auto target = call.space(5);
+  DocumentFacts facts;
+  if (reader == nullptr || !collection || !space || !target || target->size() < sizeof facts)
+    return call.raise_type("findDocument: expected an open reader, a number, two texts, space and 40 bytes");
+  const DocumentRead read = lowered && spelled ? reader->find(*collection, *lowered, *spelled, *space, facts) : DocumentRead{};
+  return length_of(call, read, facts, *target);
+}
+
+}  // namespace
+
+bool add_document_calls(napi_env env, napi_value exports) noexcept {
+  return add_function<open_documents>(env, exports, "openDocuments") && add_function<close_documents>(env, exports, "closeDocuments") &&
+         add_function<read_document>(env, exports, "readDocument") && add_function<find_document>(env, exports, "findDocument");
+}
+
+}  // namespace mds::binding

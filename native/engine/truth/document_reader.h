@@ -1,0 +1,87 @@
+// Reads plain documents of the truth env as their JSON text: identity, head and body, checked and
+// decompressed, in one call. What is not plain (truth_rows.h) is left to src/store, which has the error texts
+// and the counters.
+//
+// The env belongs to the npm package lmdb (shared_truth_env.h). A reader has one read-only transaction. It
+// takes its snapshot when a call begins and releases it when the call ends, so a reader between calls keeps
+// no page of the file alive. Not thread-safe: one reader a thread. The env must stay open as long as the
+// reader.
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "truth/truth_rows.h"
+
+struct ZSTD_DCtx_s;
+
+namespace mds {
+
+// What a caller needs to know of a document beside its text.
+struct DocumentFacts {
+  uint32_t docid = 0;
+  uint32_t revision = 0;
+  uint32_t flags = 0;
+  // Bytes of the JSON text before the value of "meta".
+  uint32_t metaBegin = 0;
+  uint64_t lsn = 0;
+  uint64_t indexedLsn = 0;
+  // Unix seconds; 0: the document does not expire. The caller compares it with the present time.
+  double expiresAt = 0;
+};
+
+struct DocumentRead {
+  enum class Kind : uint8_t { kWritten, kNotPlain, kSpaceShort };
+  Kind kind = Kind::kNotPlain;
+  // Bytes written, or needed if the space is short.
+  size_t bytes = 0;
+};
+
+class DocumentReader {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<DocumentReader>> open(MDB_env* env);
+  ~DocumentReader();
+  DocumentReader(const DocumentReader&) = delete;
+  DocumentReader& operator=(const DocumentReader&) = delete;
+
+  [[nodiscard]] DocumentRead read(uint32_t collection, uint32_t docid, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+
+  // The document whose last write had exactly this spelling.
+  // lowered, spelled: key and language separated by a zero byte, lower-cased and as requested
+  [[nodiscard]] DocumentRead find(uint32_t collection, std::string_view lowered, std::string_view spelled, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+
+ private:
+  struct Table {
+    MDB_dbi dbi = 0;
+    uint32_t seed = 0;
+    bool isRecord = false;
+  };
+  class Snapshot;
+
+  DocumentReader() noexcept;
+
+  [[nodiscard]] bool open_table(const char* name, bool isRecord, Table& table) noexcept;
+  [[nodiscard]] std::optional<Bytes> value(const Table& table, Bytes key) const noexcept;
+  [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) const noexcept;
+  [[nodiscard]] DocumentRead write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  [[nodiscard]] bool unpack(const StoredBody& body, std::span<uint8_t> out) noexcept;
+
+  struct FreeContext {
+    void operator()(ZSTD_DCtx_s* context) const noexcept;
+  };
+
+  MDB_txn* transaction_ = nullptr;
+  Table identities_;
+  Table heads_;
+  Table bodies_;
+  std::unique_ptr<ZSTD_DCtx_s, FreeContext> zstd_;
+};
+
+}  // namespace mds

@@ -1,0 +1,60 @@
+// Rows of the truth env as a read of a document needs them: their checksums, identities, heads and bodies.
+// src/store writes them; the layouts are in docs/formats/truth-env.md. Only plain rows are read: what is
+// sealed, is a delta, is stored elsewhere, has an older format, or is damaged yields nothing, and the caller
+// reads it by src/store, which names the damage. Pure. The bytes are not trusted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace mds {
+
+// The start of the checksum of every row of a table.
+[[nodiscard]] uint32_t table_seed(std::string_view table) noexcept;
+
+// The value of a stored row. Empty if the checksum over table, key and value is missing or wrong.
+// `isRecord`: the value begins with a checksum of its own over the rest of it.
+[[nodiscard]] std::optional<Bytes> row_value(uint32_t seed, bool isRecord, Bytes key, Bytes stored) noexcept;
+
+struct StoredIdentity {
+  uint32_t docid;
+  // Key and language as last written, separated by a zero byte.
+  std::string_view spelling;
+};
+
+[[nodiscard]] std::optional<StoredIdentity> read_identity(Bytes value) noexcept;
+
+struct StoredHead {
+  uint32_t docid;
+  uint32_t revision;
+  uint8_t flags;
+  uint64_t lsn;
+  uint64_t indexedLsn;
+  uint64_t bodyLsn;
+  double expiresAt;
+  // The document's JSON text without its content and without the closing brace.
+  std::string_view json;
+  // The beginning of `json`, up to the value of "meta".
+  std::string_view beforeMeta;
+};
+
+[[nodiscard]] std::optional<StoredHead> read_head(Bytes record) noexcept;
+
+// Whether the head was written under exactly this spelling. False also for texts that JSON escapes.
+[[nodiscard]] bool is_spelled(const StoredHead& head, std::string_view key, std::string_view lang) noexcept;
+
+enum class BodyCodec : uint8_t { kNone = 0, kSnappy = 1, kZstd = 2 };
+
+struct StoredBody {
+  BodyCodec codec;
+  uint32_t rawBytes;
+  Bytes packed;
+};
+
+// Empty also for bodies above kTruthBodyBytesMax.
+[[nodiscard]] std::optional<StoredBody> read_body(Bytes record) noexcept;
+
+}  // namespace mds

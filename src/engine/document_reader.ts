@@ -1,0 +1,94 @@
+/**
+ * The native reader of documents (native/engine/truth/document_reader.h), one for each thread and store. It
+ * reads by the LMDB env that lmdb-js has open in this process, so it must be closed before that env.
+ */
+import { loadAddon } from './addon.js'
+
+/** What an answer needs to know of the document that was read last. */
+export interface DocumentFacts {
+  readonly docid: number
+  /** Bytes of the JSON text before the value of "meta". */
+  readonly metaBegin: number
+  readonly lsn: bigint
+  readonly indexedLsn: bigint
+  /** Unix seconds; 0: the document does not expire. */
+  readonly expiresAt: number
+}
+
+/**
+ * Both reads take their own snapshot, the newest, and return the number of bytes that they have written to
+ * `space`. 0: the document is not there or not plain. Negative: `space` is too short by itself, and this many
+ * bytes are needed.
+ */
+export interface NativeDocuments {
+  /** Of the last read that returned a positive number. Overwritten by the next one. */
+  readonly facts: DocumentFacts
+  read(collection: number, docid: number, space: Uint8Array): number
+  /**
+   * @param lowered key and language in lower case, separated by a zero character
+   * @param spelled the same as requested: only a document that was last written so is found
+   */
+  find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  close(): void
+}
+
+type Handle = object
+
+interface Addon {
+  openDocuments(path: string, packageEnvs: number, mapBytes: number, readersMin: number): Handle
+  closeDocuments(reader: Handle): void
+  readDocument(reader: Handle, collection: number, docid: number, space: Uint8Array, facts: Uint8Array): number
+  findDocument(reader: Handle, collection: number, lowered: string, spelled: string, space: Uint8Array, facts: Uint8Array): number
+}
+
+const FUNCTIONS = ['openDocuments', 'closeDocuments', 'readDocument', 'findDocument'] as const
+/** Bytes of the native structure DocumentFacts. */
+const FACTS_BYTES = 40
+
+/** Views of the bytes that the addon writes: no object is made for a read. */
+class Facts implements DocumentFacts {
+  readonly bytes = new Uint8Array(FACTS_BYTES)
+  readonly #words = new Uint32Array(this.bytes.buffer)
+  readonly #longs = new BigUint64Array(this.bytes.buffer)
+  readonly #numbers = new Float64Array(this.bytes.buffer)
+
+  get docid(): number {
+    return this.#words[0] as number
+  }
+
+  get metaBegin(): number {
+    return this.#words[3] as number
+  }
+
+  get lsn(): bigint {
+    return this.#longs[2] as bigint
+  }
+
+  get indexedLsn(): bigint {
+    return this.#longs[3] as bigint
+  }
+
+  get expiresAt(): number {
+    return this.#numbers[4] as number
+  }
+}
+
+/**
+ * @param path of the file that lmdb-js has open
+ * @param shape how lmdb-js was told to open it
+ * @throws Error if the env of this build of lmdb-js cannot be read
+ */
+export function openDocuments(path: string, shape: { readonly mapBytes: number; readonly readersMin: number }): NativeDocuments {
+  const addon = loadAddon<Addon>(FUNCTIONS)
+  const packageEnvs = (globalThis as { readonly __lmdb_envs__?: unknown }).__lmdb_envs__
+  if (typeof packageEnvs !== 'number') throw new Error('lmdb-js does not show its list of envs')
+  const reader = addon.openDocuments(path, packageEnvs, shape.mapBytes, shape.readersMin)
+  const facts = new Facts()
+  const { bytes } = facts
+  return {
+    facts,
+    read: (collection, docid, space) => addon.readDocument(reader, collection, docid, space, bytes),
+    find: (collection, lowered, spelled, space) => addon.findDocument(reader, collection, lowered, spelled, space, bytes),
+    close: () => addon.closeDocuments(reader),
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A
+ * read takes a snapshot of its own, which is at least as new as the view's: the caller sees the newest state
+ * of the document, or, where the source does not have it, the state of its view. Documents that are not plain
+ * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
+ * TypeScript.
+ */
+import type { ByteWriter } from '../byte_writer.js'
+import { lowerCaseForms } from '../keys.js'
+
+/** Of the document that was read last; overwritten by the next read. */
+export interface DocumentFacts {
+  readonly docid: number
+  /** Bytes of the JSON text before the value of "meta". */
+  readonly metaBegin: number
+  readonly lsn: bigint
+  readonly indexedLsn: bigint
+  /** Unix seconds; 0: the document does not expire. */
+  readonly expiresAt: number
+}
+
+/**
+ * Each read returns the number of bytes written, 0 for a document that it does not have, or the negated
+ * number of bytes needed.
+ */
+export interface DocumentSource {
+  readonly facts: DocumentFacts
+  read(collection: number, docid: number, space: Uint8Array): number
+  /** @param lowered, spelled key and language separated by a zero character */
+  find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  close(): void
+}
+
+/** Appends the document. Undefined: it has not been appended. */
+export function appendDocument(source: DocumentSource, collection: number, docid: number, out: ByteWriter): DocumentFacts | undefined {
+  return out.appended((space) => source.read(collection, docid, space)) ? source.facts : undefined
+}
+
+/** Appends the document whose last write had exactly this spelling. Undefined: it has not been appended. */
+export function appendSpelled(
+  source: DocumentSource,
+  collection: number,
+  key: string,
+  lang: string,
+  out: ByteWriter,
+): DocumentFacts | undefined {
+  const [loweredKey, ...otherKeys] = lowerCaseForms(key)
+  const [loweredLang, ...otherLangs] = lowerCaseForms(lang)
+  if (otherKeys.length > 0 || otherLangs.length > 0) return undefined
+  const spelled = `${key}\0${lang}`
+  const lowered = `${loweredKey}\0${loweredLang}`
+  return out.appended((space) => source.find(collection, lowered, spelled, space)) ? source.facts : undefined
+}
