@@ -16,7 +16,7 @@ const TURNS = 8
 const MS_PER_DAY = 86_400_000
 const NATIVE = ['native/engine', 'native/binding', 'native/test', 'CMakeLists.txt', 'scripts/build-native.mjs', '.ci/run']
 /** Packages whose sources or headers are part of the engine or of the store. */
-const PACKAGES = ['lmdb', 'usearch']
+const PACKAGES = ['lmdb', 'usearch', 'zstd-napi']
 
 const PROOFS = {
   /** ASan and UBSan, TSan, fuzzers: the native tests do not depend on TypeScript. */
