@@ -53,11 +53,11 @@ napi_value open_documents(const Call& call) {
   auto documents = std::make_unique<OpenDocuments>();
   documents->env = call.env();
   documents->reader = std::move(reader.value());
-  if (napi_add_env_cleanup_hook(call.env(), close_at_exit, documents.get()) != napi_ok) return nullptr;
+  if (napi_add_env_cleanup_hook(call.env(), close_at_exit, documents.get()) != napi_ok) return call.raise("openDocuments: no clean-up at the thread's end");
   napi_value handle = nullptr;
   if (napi_create_external(call.env(), documents.get(), release_documents, nullptr, &handle) != napi_ok) {
     (void)napi_remove_env_cleanup_hook(call.env(), close_at_exit, documents.get());
-    return nullptr;
+    return call.raise("openDocuments: no handle");
   }
   static_cast<void>(documents.release());
   return handle;
@@ -97,7 +97,7 @@ napi_value read_document(const Call& call) {
   DocumentFacts facts;
   if (reader == nullptr || !collection || !docid || !space || !target || target->size() < sizeof facts)
     return call.raise_type("readDocument: expected an open reader, two numbers, space and 40 bytes");
-  return length_of(call, reader->read(*collection, *docid, *space, facts), facts, *target);
+  return length_of(call, reader->read(*collection, *docid, call.lsn(5), *space, facts), facts, *target);
 }
 
 napi_value find_document(const Call& call) {

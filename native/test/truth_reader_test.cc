@@ -94,6 +94,15 @@ Buffer big_key(std::initializer_list<uint32_t> numbers) {
   return key;
 }
 
+struct StoredRow {
+  const char* table;
+  Buffer key;
+  Buffer value;
+};
+
+constexpr std::string_view kLowered("key\0en", 6);
+constexpr std::string_view kSpelled("Key\0en", 6);
+
 // A truth env with the three tables of documents.
 class TruthEnv {
  public:
@@ -102,12 +111,7 @@ class TruthEnv {
     EXPECT_EQ(mdb_env_set_maxdbs(env_, 4), 0);
     EXPECT_EQ(mdb_env_open(env_, directory_.file().c_str(), MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, 0600), 0);
     for (const char* table : {"identities", "heads", "bodies"}) put(table, Buffer{1}, Buffer{1});
-    Buffer identity = big_key({kCollection});
-    append(identity, std::string_view("key\0en", 6));
-    Buffer row;
-    append_little(row, kDocid);
-    append(row, std::string_view("Key\0en", 6));
-    put("identities", identity, stored_row("identities", false, identity, row));
+    put("identities", identity_key(), identity_row());
     put("heads", head_key(), stored_row("heads", true, head_key(), head_record()));
   }
   ~TruthEnv() { mdb_env_close(env_); }
@@ -115,6 +119,17 @@ class TruthEnv {
   TruthEnv& operator=(const TruthEnv&) = delete;
 
   [[nodiscard]] MDB_env* env() const { return env_; }
+  [[nodiscard]] static Buffer identity_key() {
+    Buffer key = big_key({kCollection});
+    append(key, kLowered);
+    return key;
+  }
+  [[nodiscard]] static Buffer identity_row() {
+    Buffer row;
+    append_little(row, kDocid);
+    append(row, kSpelled);
+    return stored_row("identities", false, identity_key(), row);
+  }
   [[nodiscard]] static Buffer head_key() { return big_key({kCollection, kDocid}); }
   [[nodiscard]] static Buffer body_key() {
     Buffer key = head_key();
@@ -149,7 +164,7 @@ struct Shown {
 Shown show(DocumentReader& reader, std::string_view lowered = {}, std::string_view spelled = {}) {
   Shown shown;
   Buffer space(kSpaceBytes);
-  shown.read = lowered.empty() ? reader.read(kCollection, kDocid, space, shown.facts) : reader.find(kCollection, lowered, spelled, space, shown.facts);
+  shown.read = lowered.empty() ? reader.read(kCollection, kDocid, std::nullopt, space, shown.facts) : reader.find(kCollection, lowered, spelled, space, shown.facts);
   if (shown.read.kind == DocumentRead::Kind::kWritten) shown.text.assign(space.begin(), space.begin() + static_cast<ptrdiff_t>(shown.read.bytes));
   return shown;
 }
@@ -168,7 +183,7 @@ TEST(TruthReader, ShowsADocumentByNumberAndBySpelling) {
   auto reader = DocumentReader::open(truth.env());
   ASSERT_TRUE(reader.ok()) << reader.status().message();
   DocumentReader& documents = *reader.value();
-  for (const Shown& shown : {show(documents), show(documents, std::string_view("key\0en", 6), std::string_view("Key\0en", 6))}) {
+  for (const Shown& shown : {show(documents), show(documents, kLowered, kSpelled)}) {
     EXPECT_EQ(shown.text, kText);
     EXPECT_EQ(shown.facts.docid, kDocid);
     EXPECT_EQ(shown.facts.revision, 3U);
@@ -176,7 +191,31 @@ TEST(TruthReader, ShowsADocumentByNumberAndBySpelling) {
     EXPECT_EQ(shown.facts.indexedLsn, 19U);
     EXPECT_EQ(shown.facts.expiresAt, 9e9);
   }
-  EXPECT_EQ(show(documents, std::string_view("key\0en", 6), std::string_view("KEY\0en", 6)).read.kind, DocumentRead::Kind::kNotPlain);
+  EXPECT_EQ(show(documents, kLowered, std::string_view("KEY\0en", 6)).read.kind, DocumentRead::Kind::kNotPlain);
+  DocumentFacts facts;
+  Buffer space(kSpaceBytes);
+  EXPECT_EQ(documents.read(kCollection, kDocid, 20, space, facts).kind, DocumentRead::Kind::kWritten);
+  EXPECT_EQ(documents.read(kCollection, kDocid, 19, space, facts).kind, DocumentRead::Kind::kNotPlain) << "another state";
+}
+
+TEST(TruthReader, UnpacksEveryCodec) {
+  TruthEnv truth;
+  auto reader = DocumentReader::open(truth.env());
+  ASSERT_TRUE(reader.ok());
+  const std::string_view raw = "plain text";
+  Buffer snappy = {static_cast<uint8_t>(raw.size()), static_cast<uint8_t>((raw.size() - 1) << 2)};
+  append(snappy, raw);
+  // One raw block, which is the last one: RFC 8878, 3.1.1.
+  Buffer zstd = {0x28, 0xB5, 0x2F, 0xFD, 0x20, static_cast<uint8_t>(raw.size()), static_cast<uint8_t>(1 | raw.size() << 3), 0, 0};
+  append(zstd, raw);
+  for (const auto& [codec, packed] : std::vector<std::pair<BodyCodec, Buffer>>{{BodyCodec::kSnappy, snappy}, {BodyCodec::kZstd, zstd}}) {
+    truth.put_body(body_record(codec, raw, packed));
+    EXPECT_EQ(show(*reader.value()).text, kText) << static_cast<int>(codec);
+    Buffer cut = packed;
+    cut.pop_back();
+    truth.put_body(body_record(codec, raw, cut));
+    EXPECT_EQ(show(*reader.value()).read.kind, DocumentRead::Kind::kNotPlain) << static_cast<int>(codec);
+  }
 }
 
 TEST(TruthReader, SaysHowManyBytesItNeeds) {
@@ -186,7 +225,7 @@ TEST(TruthReader, SaysHowManyBytesItNeeds) {
   ASSERT_TRUE(reader.ok());
   DocumentFacts facts;
   Buffer space(kText.size() - 1);
-  const DocumentRead read = reader.value()->read(kCollection, kDocid, space, facts);
+  const DocumentRead read = reader.value()->read(kCollection, kDocid, std::nullopt, space, facts);
   EXPECT_EQ(read.kind, DocumentRead::Kind::kSpaceShort);
   EXPECT_EQ(read.bytes, kText.size());
 }
@@ -211,19 +250,23 @@ TEST(TruthReader, NeverShowsADamagedRow) {
   truth.put_body(plain_body());
   auto reader = DocumentReader::open(truth.env());
   ASSERT_TRUE(reader.ok());
-  const Buffer head = stored_row("heads", true, TruthEnv::head_key(), head_record());
-  const Buffer body = stored_row("bodies", true, TruthEnv::body_key(), plain_body());
+  const std::vector<StoredRow> rows = {
+      {"identities", TruthEnv::identity_key(), TruthEnv::identity_row()},
+      {"heads", TruthEnv::head_key(), stored_row("heads", true, TruthEnv::head_key(), head_record())},
+      {"bodies", TruthEnv::body_key(), stored_row("bodies", true, TruthEnv::body_key(), plain_body())},
+  };
   for (uint32_t round = 0; round < 600; ++round) {
-    const bool isHead = random() % 2 == 0;
-    Buffer row = isHead ? head : body;
+    const StoredRow& whole = rows[random() % rows.size()];
+    Buffer row = whole.value;
     const size_t at = random() % row.size();
-    if (random() % 4 == 0)
+    if (random() % 4 == 0) {
       row.resize(at);
-    else
+    } else {
       row[at] ^= static_cast<uint8_t>(1U << (random() % 8));
-    truth.put(isHead ? "heads" : "bodies", isHead ? TruthEnv::head_key() : TruthEnv::body_key(), row);
-    EXPECT_EQ(show(*reader.value()).read.kind, DocumentRead::Kind::kNotPlain) << round;
-    truth.put(isHead ? "heads" : "bodies", isHead ? TruthEnv::head_key() : TruthEnv::body_key(), isHead ? head : body);
+    }
+    truth.put(whole.table, whole.key, row);
+    EXPECT_EQ(show(*reader.value(), kLowered, kSpelled).read.kind, DocumentRead::Kind::kNotPlain) << round;
+    truth.put(whole.table, whole.key, whole.value);
   }
   EXPECT_EQ(show(*reader.value()).text, kText);
 }

@@ -1,14 +1,14 @@
 /**
- * Divides a bounded number of places (of a queue, of the slots, of the answers in parts) among the surfaces.
- * A share is reserved for each surface while it does not use it, so that every surface gets a place whatever
- * the others do. Everything else goes to whoever comes first. Front-end thread only.
+ * Divides a bounded number of units (entries of a queue, slots, open answers in parts) among the surfaces. A
+ * share is reserved for each surface while it does not use it, so that every surface gets a unit whatever the
+ * others do. All other units go to whoever comes first. Front-end thread only.
  */
 import { SURFACE_SHARES_KEPT, SURFACE_SHARES_MIN } from '../limits/dispatch.js'
 import { OWN, type Surface } from './surface.js'
 
 /**
- * Returns the number of places that are reserved for each of the surfaces; 0 for a single one, and where
- * there are fewer places than surfaces.
+ * Returns the number of units that are reserved for each of the surfaces; 0 for a single one, and where there
+ * are fewer units than surfaces.
  */
 export function shareOf(capacity: number, surfaces: number): number {
   if (surfaces <= 1 || capacity < surfaces) return 0
@@ -17,10 +17,10 @@ export function shareOf(capacity: number, surfaces: number): number {
 
 export class Shares {
   readonly #share: number
-  /** Places in use, by index of the surface. */
+  /** Units in use, by index of the surface. */
   readonly #usedBy: number[] = []
   #used = 0
-  /** Reserved places that their surfaces do not use. */
+  /** Reserved units that their surfaces do not use. */
   #reserved: number
 
   /** @param surfaces number of surfaces that clients can reach */
@@ -36,12 +36,12 @@ export class Shares {
     return this.#used
   }
 
-  /** Whether the surface must not take a further place. */
+  /** Whether the surface must not take a further unit. */
   isFullFor({ index }: Surface): boolean {
     return this.#used + this.#reserved - this.#ownReserve(index) >= this.capacity
   }
 
-  /** Takes a place. Who must not be refused does not ask `isFullFor`, and may exceed the capacity. */
+  /** Takes a unit. Callers that must not be refused skip `isFullFor`, and may exceed the capacity. */
   take({ index }: Surface): void {
     if (this.#ownReserve(index) > 0) this.#reserved -= 1
     this.#usedBy[index] = (this.#usedBy[index] ?? 0) + 1
@@ -54,7 +54,7 @@ export class Shares {
     if (this.#ownReserve(index) > 0) this.#reserved += 1
   }
 
-  /** Reserved places that the surface has left. The server's own requests have none: they are repeated. */
+  /** Reserved units that the surface has left. The server's own requests have none: they are repeated. */
   #ownReserve(index: number): number {
     return index === OWN.index ? 0 : Math.max(0, this.#share - (this.#usedBy[index] ?? 0))
   }

@@ -23,7 +23,8 @@ export interface DocumentFacts {
 export interface NativeDocuments {
   /** Of the last read that returned a positive number. Overwritten by the next one. */
   readonly facts: DocumentFacts
-  read(collection: number, docid: number, space: Uint8Array): number
+  /** @param lsn of the only state that is wanted; default: the present one */
+  read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
   /**
    * @param lowered key and language in lower case, separated by a zero character
    * @param spelled the same as requested: only a document that was last written so is found
@@ -37,7 +38,7 @@ type Handle = object
 interface Addon {
   openDocuments(path: string, packageEnvs: number, mapBytes: number, readersMin: number): Handle
   closeDocuments(reader: Handle): void
-  readDocument(reader: Handle, collection: number, docid: number, space: Uint8Array, facts: Uint8Array): number
+  readDocument(reader: Handle, collection: number, docid: number, space: Uint8Array, facts: Uint8Array, lsn?: bigint): number
   findDocument(reader: Handle, collection: number, lowered: string, spelled: string, space: Uint8Array, facts: Uint8Array): number
 }
 
@@ -76,19 +77,34 @@ class Facts implements DocumentFacts {
 /**
  * @param path of the file that lmdb-js has open
  * @param shape how lmdb-js was told to open it
+ * @param onRead called after each document that was read
  * @throws Error if the env of this build of lmdb-js cannot be read
  */
-export function openDocuments(path: string, shape: { readonly mapBytes: number; readonly readersMin: number }): NativeDocuments {
+export function openDocuments(
+  path: string,
+  shape: { readonly mapBytes: number; readonly readersMin: number },
+  onRead: () => void = () => undefined,
+): NativeDocuments {
   const addon = loadAddon<Addon>(FUNCTIONS)
   const packageEnvs = (globalThis as { readonly __lmdb_envs__?: unknown }).__lmdb_envs__
   if (typeof packageEnvs !== 'number') throw new Error('lmdb-js does not show its list of envs')
   const reader = addon.openDocuments(path, packageEnvs, shape.mapBytes, shape.readersMin)
+  const close = (): void => {
+    process.removeListener('exit', close)
+    addon.closeDocuments(reader)
+  }
+  // lmdb-js closes the envs of the thread in a listener of its own.
+  process.prependOnceListener('exit', close)
+  const counted = (length: number): number => {
+    if (length > 0) onRead()
+    return length
+  }
   const facts = new Facts()
   const { bytes } = facts
   return {
     facts,
-    read: (collection, docid, space) => addon.readDocument(reader, collection, docid, space, bytes),
-    find: (collection, lowered, spelled, space) => addon.findDocument(reader, collection, lowered, spelled, space, bytes),
-    close: () => addon.closeDocuments(reader),
+    read: (collection, docid, space, lsn) => counted(addon.readDocument(reader, collection, docid, space, bytes, lsn)),
+    find: (collection, lowered, spelled, space) => counted(addon.findDocument(reader, collection, lowered, spelled, space, bytes)),
+    close,
   }
 }

@@ -14,6 +14,11 @@ export const TRUTH_MAP_BYTES = 256 * GIB
  * documents, and there are at most 64 read lanes + point + write + bulk + long.
  */
 export const TRUTH_READERS_MAX = 2 * 126
+/**
+ * Documents at the beginning of the store among which the native reader is compared with the rows: it does
+ * not have those that are sealed or stored elsewhere.
+ */
+export const SOURCE_CHECK_DOCUMENTS = 16
 /** The latest second that histories hold, in u32: February 2106. */
 export const UNIX_SECONDS_MAX = 0xffff_ffff
 /**

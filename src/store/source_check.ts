@@ -2,6 +2,7 @@
  * Compares a source of whole documents with the rows, once before it is used. The source relies on the layout
  * of lmdb-js's structures in memory; a difference means that it must not be used.
  */
+import { SOURCE_CHECK_DOCUMENTS } from '../limits/store.js'
 import { ByteWriter } from './byte_writer.js'
 import { appendDocument } from './documents/document_source.js'
 import type { DocumentSource } from './documents/document_source.js'
@@ -10,19 +11,17 @@ import { collectionOfKey, docidOfKey } from './keys.js'
 import type { View } from './view.js'
 
 /**
- * Whether the source shows the first document of the store as its rows do. True if there is none, or if the
- * source does not have it.
+ * Whether the source shows the first document that it has of the first ones of the store as its rows do. True
+ * if it has none of them.
  * @param view without a source
  */
 export function agreesWithRows({ heads }: Environment, view: View, source: DocumentSource): boolean {
-  const [key] = [...heads.getKeys({ limit: 1 })]
-  if (key === undefined) return true
-  const [collection, docid] = [collectionOfKey(key), docidOfKey(key)]
-  const read = new ByteWriter()
-  if (appendDocument(source, collection, docid, read) === undefined) return true
-  const head = view.headEvenExpired(collection, docid)
-  if (head === undefined || head.lsn !== source.facts.lsn) return true
-  const written = new ByteWriter()
-  view.writeDocument(head, written, true)
-  return written.view().equals(read.view())
+  const [read, written] = [new ByteWriter(), new ByteWriter()]
+  for (const key of [...heads.getKeys({ limit: SOURCE_CHECK_DOCUMENTS })]) {
+    const head = view.headEvenExpired(collectionOfKey(key), docidOfKey(key))
+    if (head === undefined || appendDocument(source, head.collection, head.docid, read, head.lsn) === undefined) continue
+    view.writeDocument(head, written, true)
+    return written.view().equals(read.view())
+  }
+  return true
 }

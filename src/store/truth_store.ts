@@ -30,6 +30,8 @@ export interface StoreSizes {
   readonly readers: number
 }
 
+const READ_BY_ROWS = 'documents are read without the native reader, more slowly'
+
 export class TruthStore {
   readonly #environment: Environment
   readonly #cache: DocumentCache
@@ -59,16 +61,19 @@ export class TruthStore {
 
   /** Without it, documents are read by their rows, more slowly. */
   #openSource(open: (path: string) => DocumentSource): void {
+    let source: DocumentSource | undefined
     try {
-      const source = open(this.#environment.path)
-      if (this.read((view) => agreesWithRows(this.#environment, view, source))) this.#source = source
-      else {
-        source.close()
-        throw new Error('it shows another document than the rows')
+      const opened = open(this.#environment.path)
+      source = opened
+      if (this.read((view) => agreesWithRows(this.#environment, view, opened))) {
+        this.#source = opened
+        return
       }
+      log.warn(READ_BY_ROWS, { reason: 'it shows another document than the rows' })
     } catch (error) {
-      log.warn('documents are read without the native reader, more slowly', { reason: error })
+      log.warn(READ_BY_ROWS, { reason: error })
     }
+    source?.close()
   }
 
   /** Runs synchronous code on a new snapshot and releases the snapshot immediately. */

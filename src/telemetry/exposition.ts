@@ -69,6 +69,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   store_comparisons: 'How often the whole store was compared with itself.',
   binlog_consumers_lost: 'Consumers of the binlog that were too far behind and continue with the last entry.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
+  documents_read_natively: 'Documents that the native reader has read.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
   embedding_requests_failed: 'Requests to embedding providers without an answer, or with one that asks for a retry.',

@@ -37,6 +37,7 @@ export const COUNTERS = [
   'answer_bytes_sent',
   'lane_internal_errors',
   'revisions_packed',
+  'documents_read_natively',
   'binlog_consumers_lost',
   'store_comparisons',
   'bodies_moved',

@@ -79,11 +79,11 @@ bool DocumentReader::open_table(const char* name, bool isRecord, Table& table) n
   return mdb_dbi_open(transaction_, name, 0, &table.dbi) == MDB_SUCCESS;
 }
 
-DocumentRead DocumentReader::read(uint32_t collection, uint32_t docid, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+DocumentRead DocumentReader::read(uint32_t collection, uint32_t docid, std::optional<uint64_t> lsn, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
   const Snapshot snapshot(transaction_);
   if (!snapshot.isOpen()) return {};
   const std::optional<StoredHead> found = head(collection, docid);
-  return found ? write(collection, *found, space, facts) : DocumentRead{};
+  return found && found->lsn == lsn.value_or(found->lsn) ? write(collection, *found, space, facts) : DocumentRead{};
 }
 
 DocumentRead DocumentReader::find(uint32_t collection, std::string_view lowered, std::string_view spelled, std::span<uint8_t> space, DocumentFacts& facts) noexcept {

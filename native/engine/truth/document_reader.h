@@ -51,7 +51,8 @@ class DocumentReader {
   DocumentReader(const DocumentReader&) = delete;
   DocumentReader& operator=(const DocumentReader&) = delete;
 
-  [[nodiscard]] DocumentRead read(uint32_t collection, uint32_t docid, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  // lsn: of the only state that is wanted; none: the present one
+  [[nodiscard]] DocumentRead read(uint32_t collection, uint32_t docid, std::optional<uint64_t> lsn, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
 
   // The document whose last write had exactly this spelling.
   // lowered, spelled: key and language separated by a zero byte, lower-cased and as requested

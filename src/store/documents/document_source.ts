@@ -1,7 +1,7 @@
 /**
  * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A
- * read takes a snapshot of its own, which is at least as new as the view's: the caller sees the newest state
- * of the document, or, where the source does not have it, the state of its view. Documents that are not plain
+ * read takes a snapshot of its own, the newest. The caller has taken its own before, and uses what was read
+ * only where both show the same state of the document (documents.ts). Documents that are not plain
  * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
  * TypeScript.
  */
@@ -25,15 +25,25 @@ export interface DocumentFacts {
  */
 export interface DocumentSource {
   readonly facts: DocumentFacts
-  read(collection: number, docid: number, space: Uint8Array): number
+  /** @param lsn of the only state that is wanted; default: the present one */
+  read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
   /** @param lowered, spelled key and language separated by a zero character */
   find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
   close(): void
 }
 
-/** Appends the document. Undefined: it has not been appended. */
-export function appendDocument(source: DocumentSource, collection: number, docid: number, out: ByteWriter): DocumentFacts | undefined {
-  return out.appended((space) => source.read(collection, docid, space)) ? source.facts : undefined
+/**
+ * Appends the document. Undefined: it has not been appended.
+ * @param lsn of the only state that is wanted; default: the present one
+ */
+export function appendDocument(
+  source: DocumentSource,
+  collection: number,
+  docid: number,
+  out: ByteWriter,
+  lsn?: bigint,
+): DocumentFacts | undefined {
+  return out.appended((space) => source.read(collection, docid, space, lsn)) ? source.facts : undefined
 }
 
 /** Appends the document whose last write had exactly this spelling. Undefined: it has not been appended. */

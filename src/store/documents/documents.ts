@@ -76,13 +76,16 @@ export class DocumentReader {
 
   /**
    * Appends the JSON of the document whose last write had exactly this spelling, with its content.
-   * Undefined: it has not been appended, because it is not there, has expired, or is not plain.
+   * Undefined: it has not been appended, because it is not there, has expired, is not plain, or has changed
+   * since the snapshot.
    */
   appendSpelled(collection: number, key: string, lang: string, out: ByteWriter): DocumentFacts | undefined {
-    if (this.#source === undefined) return undefined
+    if (this.#source === undefined || this.#cache === undefined) return undefined
+    const mark = this.#markOf(this.#cache)
     const begin = out.length
     const facts = appendSpelled(this.#source, collection, key, lang, out)
-    if (facts === undefined || !this.#isDue(facts.expiresAt)) return facts
+    if (facts === undefined) return undefined
+    if (this.#isShown(facts, mark)) return facts
     out.cut(begin)
     return undefined
   }
@@ -90,18 +93,25 @@ export class DocumentReader {
   /** The document as the source has it. Undefined: it is read by its rows. */
   #readWhole(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
     if (this.#source === undefined || this.#cache === undefined) return undefined
+    const mark = this.#markOf(this.#cache)
     const facts = appendDocument(this.#source, collection, docid, passing.begin())
-    if (facts === undefined || this.#isDue(facts.expiresAt)) return undefined
+    if (facts === undefined || !this.#isShown(facts, mark)) return undefined
     const text = passing.view()
     const json = isKept ? copyOf(text) : text
     const { lsn, indexedLsn, expiresAt } = facts
-    const document = { collection, docid, lsn, indexedLsn, expiresAt, json, mark: this.#markOf(this.#cache) }
+    const document = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
     if (isKept && this.#cache.takes(json.length)) this.#cache.put(document)
     return document
   }
 
-  #isDue(expiresAt: number): boolean {
-    return expiresAt > 0 && expiresAt <= this.#now
+  /**
+   * Whether what the source has read is what the snapshot of the mark shows. The mark must have been taken
+   * before: the first read of a view takes its snapshot, and a source that reads earlier may see an older
+   * state, which must not be cached under the mark. A document that the snapshot does not have yet is newer
+   * than its last entry; any other is unchanged since then.
+   */
+  #isShown({ lsn, expiresAt }: DocumentFacts, mark: Mark): boolean {
+    return lsn <= mark.lastLsn && !(expiresAt > 0 && expiresAt <= this.#now)
   }
 
   /** Appends the JSON of the document: the head, and the content if requested. */
@@ -120,12 +130,8 @@ export class DocumentReader {
   }
 
   /** Whether the source has this state of the document. */
-  #writeAsRead(head: Head, out: ByteWriter): boolean {
-    if (this.#source === undefined) return false
-    const begin = out.length
-    if (appendDocument(this.#source, head.collection, head.docid, out)?.lsn === head.lsn) return true
-    out.cut(begin)
-    return false
+  #writeAsRead({ collection, docid, lsn }: Head, out: ByteWriter): boolean {
+    return this.#source !== undefined && appendDocument(this.#source, collection, docid, out, lsn) !== undefined
   }
 
   #documentOf(head: Head, cached: StoredDocument | undefined, isKept: boolean): StoredDocument {
