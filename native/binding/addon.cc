@@ -383,7 +383,6 @@ NAPI_MODULE_INIT() {
       add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") && add_export<open_sealed_record>(env, exports, "openRecord") &&
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
       add_export<reserve_lmdb_line_buffer>(env, exports, "reserveLmdbLineBuffer") && mds::binding::add_shared_bodies(env, exports) &&
-      mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) &&
-      mds::binding::add_document_calls(env, exports);
+      mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) && mds::binding::add_document_calls(env, exports);
   return isComplete ? exports : nullptr;
 }
