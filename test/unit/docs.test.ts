@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 const COLUMNS_MAX = 110
 /** Folders that are not part of the checkout, or are made by a build. */
-const SKIPPED = ['node_modules', 'dist', 'build', 'target', 'pkg', '.git']
+const SKIPPED = ['node_modules', 'dist', 'build', 'target', 'pkg', '.git', '.cache']
 /** Documents that name paths of an earlier state: a change log is not rewritten when files move. */
 const HISTORICAL = ['CHANGELOG.md']
 /** Users' files in examples. */
