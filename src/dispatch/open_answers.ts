@@ -1,8 +1,8 @@
 /**
  * The answers that lanes have begun and not finished, by surface. A lane keeps a bounded number of them
- * (worker/request/answer_streams.ts), so that one surface whose clients take theirs slowly would use up all.
- * A place is held from the lane's first part to its last, or until the lane has discarded the rest: the
- * tickets of an answer hand it on. Front-end thread only.
+ * (worker/request/answer_streams.ts). Without shares, one surface with slow clients could use all of them. An
+ * answer counts from the lane's first part to its last, or until the lane has discarded the rest; each ticket
+ * of the answer passes the count to the next. Front-end thread only.
  */
 import { ANSWER_STREAMS_MAX } from '../limits/answers.js'
 import { Shares } from './shares.js'

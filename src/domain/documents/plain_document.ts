@@ -1,11 +1,11 @@
-/** The short way of a get: a plain document in its present state, by one native call. Read lanes. */
+/** The native path of a get: a plain document in its present state, by one call. Read lanes. */
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { isIdOfCollection } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 
 /**
  * Appends the JSON of the document with its content.
- * @returns which document it is; undefined: nothing was appended, and the long way decides what to answer
+ * @returns which document it is; undefined: nothing was appended, and the document is to be read by its rows
  */
 export function appendPlain(
   view: View,
@@ -17,7 +17,7 @@ export function appendPlain(
   const begin = out.length
   const facts = view.appendSpelled(collection, key, lang, out)
   if (facts === undefined) return undefined
-  // A damaged row may lead to the document of another collection. The long way names it.
+  // A damaged row may lead to the document of another collection. Reading by rows reports it.
   if (isIdOfCollection(out.view().toString('utf8', begin, begin + facts.metaBegin), name)) return { collection, docid: facts.docid }
   out.cut(begin)
   return undefined

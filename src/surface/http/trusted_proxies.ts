@@ -1,8 +1,8 @@
 /**
  * The address of the client behind the proxies that the operator trusts (`SVC_TRUSTED_PROXIES`). A trusted
  * peer appends to `X-Forwarded-For` the address from which it got the request, so the header is read from its
- * end, up to the first address that is not trusted. What is before that may be anybody's invention. Nothing
- * is read for other peers. Front-end thread only.
+ * end, up to the first address that is not trusted. Clients can forge what is before that. The header is
+ * ignored for other peers. Front-end thread only.
  */
 import { FORWARDED_ADDRESSES_MAX } from '../../limits/surface.js'
 import { canonicalAddress, Networks } from '../../outbound/networks.js'
