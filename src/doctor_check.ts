@@ -15,7 +15,7 @@ import { DamagedFormat, openEnvironment, UnknownFormat } from './store/environme
 import type { Environment } from './store/environment.js'
 import { openDataDirectory, TRUTH_FILE } from './store/layout.js'
 import * as sealing from './store/collections/sealing_change.js'
-import { keyringOf } from './worker/lane/sealing.js'
+import { keyringOf } from './store/sealing/server_keyring.js'
 
 export interface DoctorRequest {
   readonly path: string

@@ -28,7 +28,8 @@ import { checkEnvironment, resetBinlog } from './store/backup/restored_env.js'
 import * as sealing from './store/collections/sealing_change.js'
 import { TruthStore } from './store/truth_store.js'
 import { claimClockNote } from './telemetry/log.js'
-import { beginSealing, keyringOf } from './worker/lane/sealing.js'
+import { keyringOf } from './store/sealing/server_keyring.js'
+import { beginSealing } from './worker/lane/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/lane/vector_index.js'
 
 process.once('message', (preparation: RestorePreparation) => {

@@ -35,6 +35,7 @@ import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backup
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
+import { ResidentReads } from './resident/resident_reads.js'
 import { surfaces } from './surface/index.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
@@ -87,7 +88,8 @@ class Server implements ServerState, LanesListener {
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
-    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)
+    const reads = new ResidentReads(config, this.#control, this.#telemetry)
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length, reads)
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
@@ -106,6 +108,8 @@ class Server implements ServerState, LanesListener {
       healthWatch(answerHealth, this, this.#telemetry, backups, tools),
       service('lanes', { start: () => this.#openLanes(), stop: () => this.#lanes?.close() }),
       service('sockets', { stop: () => this.#closeSurfaces() }),
+      // Event loops read by the env that the lanes have open.
+      service('loop reads', { start: () => this.#serveLoops(), stop: () => this.#dispatcher.served.serve(null) }),
       service('dispatcher', { stop: () => this.#endDispatcher() }),
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
@@ -207,6 +211,10 @@ class Server implements ServerState, LanesListener {
       this.#control.role === 'read_only',
     )
     await ready
+  }
+
+  async #serveLoops(): Promise<void> {
+    await this.#dispatcher.served.serve(generationsOf(this.config.path).served())
   }
 
   onReady(): void {

@@ -16,6 +16,7 @@ import type { Flags } from './sources.js'
 import { BadValue, parseWhole } from './values.js'
 import type { AccessMode } from './values.js'
 import { readYaml } from './yaml_file.js'
+import { CORES_PER_HTTP_LOOP, HTTP_LOOPS_MAX } from '../limits/loops.js'
 import { OVERRIDABLE } from '../limits/overridable.js'
 import type { OverridableLimits } from '../limits/overridable.js'
 import { CONFIG_WARNINGS_MAX } from '../limits/process.js'
@@ -34,6 +35,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly httpMode: AccessMode
   /** Number of threads for reads, at least two. */
   readonly readLanes: number
+  /** Number of event loops that serve HTTP, at least one. */
+  readonly httpLoops: number
   /** Null: no encryption at rest. Never shown, never logged. */
   readonly encryption: EncryptionKeys | null
   /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
@@ -68,6 +71,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     guardsLocal: !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
+    httpLoops: httpLoopsOf(values),
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
@@ -75,6 +79,12 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
   }
   return Object.freeze(config)
+}
+
+/** Threads can share a port, but not a unix socket. */
+function httpLoopsOf({ httpLoops, httpAddr }: Pick<OptionValues, 'httpLoops' | 'httpAddr'>): number {
+  if (httpAddr.kind === 'unix') return 1
+  return httpLoops || Math.min(Math.max(1, Math.floor(availableParallelism() / CORES_PER_HTTP_LOOP)), HTTP_LOOPS_MAX)
 }
 
 function readOptions(sources: Sources): OptionValues {

@@ -7,6 +7,7 @@ import { ANSWERS_CACHED_DEFAULT, ANSWERS_CACHED_MAX } from '../limits/answers.js
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { QUEUE_SEARCH_REQUESTS_MAX, SEARCH_QUEUE_MS_DEFAULT } from '../limits/dispatch.js'
 import { BODY_BYTES_CEILING, BODY_BYTES_DEFAULT, DOCUMENT_BYTES_MAX } from '../limits/input.js'
+import { HTTP_LOOPS_MAX } from '../limits/loops.js'
 import { READ_LANES_MAX } from '../limits/lanes.js'
 import { OBJECT_RETENTION_SECONDS_DEFAULT } from '../limits/objects.js'
 import { SHUTDOWN_SECONDS_DEFAULT } from '../limits/process.js'
@@ -86,6 +87,7 @@ export interface OptionValues extends VectorOptionValues {
   readonly logSlowMs: number
   /** 0: one per core, at least two. */
   readonly readLanes: number
+  readonly httpLoops: number
   readonly shutdownSecondsMax: number
   readonly supervisor: boolean
   /** Consecutive quick failures after which the supervisor exits. 0: never. */
@@ -376,6 +378,14 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: 0,
     parse: parseWhole(0, READ_LANES_MAX),
     help: 'number of threads for reads, at least two; 0: one per core',
+  },
+  httpLoops: {
+    flag: 'http-loops',
+    variables: ['SVC_HTTP_LOOPS'],
+    yaml: ['http.loops'],
+    fallback: 0,
+    parse: parseWhole(0, HTTP_LOOPS_MAX),
+    help: 'number of event loops that serve HTTP; 0: one for two cores; a unix socket is served by one',
   },
   shutdownSecondsMax: {
     flag: 'shutdown-timeout-sec',

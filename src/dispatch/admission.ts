@@ -28,14 +28,28 @@ export class Admission {
     return this.#refusalOf(operation, surface) ?? this.#tokenOf(operation, surface)
   }
 
+  /**
+   * For a request that an event loop in a thread has admitted before it read the body: only the access mode
+   * is checked again.
+   */
+  admitAgain(operation: Operation, surface: Surface): Admitted | ErrorCode {
+    return this.#refusalOfMode(operation, surface) ?? this.#tokenOf(operation, surface)
+  }
+
   /** Admits a request that the server makes of its own lanes, in every phase. */
   admitOwn(operation: AnyOperation): Admitted {
     return this.#tokenOf(operation, OWN)
   }
 
-  #refusalOf({ effect, cost, freesSpace }: Operation, { mode }: Surface): ErrorCode | null {
+  #refusalOfMode({ effect }: Operation, { mode }: Surface): ErrorCode | null {
     if (effect === 'write' && mode === 'read') return 'readOnlyMode'
-    if (effect === 'read' && mode === 'write') return 'writeOnlyMode'
+    return effect === 'read' && mode === 'write' ? 'writeOnlyMode' : null
+  }
+
+  #refusalOf(operation: Operation, surface: Surface): ErrorCode | null {
+    const refused = this.#refusalOfMode(operation, surface)
+    if (refused !== null) return refused
+    const { effect, cost, freesSpace } = operation
     const { control } = this
     const phase = control.phase
     if (phase === 'draining' && cost !== 'loop') return 'shuttingDown'

@@ -19,12 +19,14 @@ import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
+import type { Core } from './core.js'
 import { emitOutcome, pendingEvent } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
 import { OpenAnswers } from './open_answers.js'
 import type { LoopOperations } from './loop_operations.js'
+import { NO_READS, ServedStore, type LoopReads } from './loop_reads.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
@@ -35,7 +37,7 @@ import { SlotTable } from './slot_table.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 
-export class Dispatcher {
+export class Dispatcher implements Core<Ticket> {
   readonly #slots: SlotTable
   readonly #queues: RequestQueues
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
@@ -45,6 +47,8 @@ export class Dispatcher {
   readonly #cached: CachedAnswers
   /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
+  /** The generation that event loops read. */
+  readonly served = new ServedStore()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
@@ -64,7 +68,10 @@ export class Dispatcher {
     readonly loop: LoopOperations,
     /** The number of surfaces that clients can reach. */
     surfaces = 1,
+    /** Of the event loop that the dispatcher runs on. */
+    readonly reads: LoopReads = NO_READS,
   ) {
+    this.served.add(reads)
     this.admission = new Admission(control)
     this.#cached = new CachedAnswers(config.searchCacheSize, () => control.published)
     this.#suspensions = new Suspensions(objects, {
@@ -103,6 +110,11 @@ export class Dispatcher {
       const answer = this.loop.answer(operation, request)
       emitOutcome({ audit: pendingEvent(operation, request.principal, request.client) }, answer)
       request.sink.answer(answer)
+      return null
+    }
+    const read = this.reads.answer(request)
+    if (read !== null) {
+      request.sink.answer(read)
       return null
     }
     const sink = this.#cached.sinkFor(request)

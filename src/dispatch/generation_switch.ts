@@ -4,7 +4,7 @@
  *
  * 1. Every lane opens the next generation beside the present one.
  * 2. Requests that may write are queued, and those in progress end. Then all requests are queued, for some
- *    milliseconds.
+ *    milliseconds, and the event loops close their readers.
  * 3. `CURRENT` is replaced on disk. From here on, the next start serves the new generation, however the
  *    process ends.
  * 4. Every lane adopts the generation that it has opened.
@@ -13,6 +13,7 @@
  * A failure before step 3 drops the next generation. A failure after step 3 ends the process.
  */
 import { failPoint } from '../fail_point.js'
+import type { StoreReader } from './loop_reads.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { LanePool } from './lane_pool.js'
@@ -31,6 +32,8 @@ export interface Generations {
 export interface Holder {
   hold(what: 'writes' | 'everything'): Promise<void>
   release(): void
+  /** What the event loops read. */
+  readonly served: StoreReader
 }
 
 /** The part of the lanes that a switch needs. */
@@ -64,6 +67,8 @@ export class GenerationSwitch {
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('writes'), 'writes under way do not end')
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('everything'), 'requests under way do not end')
       failPoint('restore.held')
+      // Until all lanes have adopted the next generation, every read is for them.
+      await within(SWITCH_DRAIN_MS_MAX, this.holder.served.serve(null), 'event loops do not end their reads')
       this.generations.serve(generation)
     } catch (error) {
       if (this.generations.served() === old) await this.#goBack(generation)
@@ -81,15 +86,21 @@ export class GenerationSwitch {
     }
     // Invalidates the cached answers, which belong to the previous generation.
     this.control.countPublished()
-    this.holder.release()
+    await this.#release(generation)
     failPoint('restore.adopted')
     await this.#remove(old)
   }
 
   async #goBack(generation: string): Promise<void> {
     await this.#notify('drop', generation).catch((error: unknown) => log.error('restore', { fault: error }))
-    this.holder.release()
+    await this.#release(this.generations.served())
     await this.#remove(generation)
+  }
+
+  /** The event loops open the generation while the lanes answer. */
+  async #release(generation: string): Promise<void> {
+    this.holder.release()
+    await this.holder.served.serve(generation)
   }
 
   /** A generation that can't be removed is left for the next start. */

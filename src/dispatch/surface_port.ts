@@ -6,14 +6,14 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { isClientPrincipal } from '../access/principal.js'
-import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
+import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
 import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
-import { bytesInput } from '../wire/msgpack_input.js'
+import { isEncodedInput } from '../wire/form.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
 import { refusal, refusalWith } from './answers.js'
 import type { Dispatcher } from './dispatcher.js'
@@ -41,6 +41,8 @@ export class SurfacePort {
     readonly dispatcher: Dispatcher,
     readonly surface: Surface,
     readonly config: Config,
+    /** The thread runs the server's own code, which asks for admission before it reads a body. */
+    readonly asksAdmission = false,
   ) {
     this.#operations = new Map(offered(config).map((row) => [row.name, row]))
   }
@@ -94,13 +96,15 @@ export class SurfacePort {
 
   #ask({ id, operation: name, input, principal, deadlineMs, address }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
-    if (!(input instanceof Uint8Array)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
-    const pending: Pending = { bytes: input.length, ticket: null, rest: null, stall: null }
+    if (!isEncodedInput(input)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
+    const bytes = input.body?.length ?? 0
+    const pending: Pending = { bytes, ticket: null, rest: null, stall: null }
     this.#pending.set(id, pending)
-    this.#bytes += input.length
+    this.#bytes += bytes
     const operation = this.#operations.get(name)
     if (operation === undefined) return this.#answer(id, unknownOperation(name))
-    if (input.length > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
+    if (input.head.length > HEAD_BYTES_MAX) return this.#answer(id, refusalWith('invalid', 'invalid head'))
+    if (bytes > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
       return this.#answer(id, refusal('overloaded'))
     if (!isClientPrincipal(principal)) return this.#answer(id, refusal('forbidden'))
@@ -108,11 +112,12 @@ export class SurfacePort {
       return this.#answer(id, refusalWith('invalid', 'invalid deadline'))
     if (address !== undefined && (typeof address !== 'string' || canonicalAddress(address) === undefined))
       return this.#answer(id, refusalWith('invalid', 'invalid address'))
-    const admitted = this.dispatcher.admission.admit(operation, this.surface)
+    const { admission } = this.dispatcher
+    const admitted = this.asksAdmission ? admission.admitAgain(operation, this.surface) : admission.admit(operation, this.surface)
     if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
     pending.ticket = this.dispatcher.submit({
       admitted,
-      input: bytesInput(input),
+      input,
       principal,
       acceptedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
@@ -144,10 +149,11 @@ export class SurfacePort {
     this.#reply(id, answer)
   }
 
-  #reply(id: number, { code, contentType, facts, body, rest }: OutgoingAnswer): void {
+  #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): void {
     // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
-    const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, body: copy, hasMore: rest !== undefined }
+    const isPage = page !== undefined
+    const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, isCompressed, body: copy, isPage, hasMore: rest !== undefined }
     this.port.postMessage(reply, [copy.buffer])
   }
 

@@ -40,6 +40,10 @@ export const BATCH_REQUESTS_MAX = 16
 export const SURFACE_PORT_REQUESTS_MAX = 4096
 /** Bytes of the inputs of these requests. */
 export const SURFACE_PORT_BYTES_MAX = 256 * MIB
+/** Bytes of a query string, beside a body: more than fits in the headers that uWebSockets.js accepts. */
+export const HEAD_BYTES_MAX = 64 * KIB
+/** A body of at least this size is transferred to another thread. Copying a shorter one takes less time. */
+export const PORT_TRANSFER_BYTES_MIN = 64 * KIB
 /**
  * Pause before the thread of a surface that has ended is started again, so that a thread that ends at once
  * costs at most one start each second.

@@ -92,6 +92,19 @@ export class TruthStore {
   }
 
   /**
+   * Reads a whole document by its names on a snapshot of its own, by native code alone: the path of event
+   * loops. See `DocumentSource.get`. 0 where the native reader is not available.
+   */
+  readNamed(names: string, space: Uint8Array, asksResidency: boolean): number {
+    return this.#source?.get(names, unixSeconds(), space, asksResidency) ?? 0
+  }
+
+  /** Page faults of this thread that waited for the disk, since it began. */
+  majorFaults(): number {
+    return this.#source?.majorFaults() ?? 0
+  }
+
+  /**
    * Makes all calls of `read` inside `run` share one snapshot, taken now. For batches of point reads. Not for
    * a search, whose view must be taken after the engine's snapshot.
    */

@@ -20,3 +20,11 @@ export interface EncodedInput {
   /** The surface accepts a body that its form has compressed. */
   readonly mayCompress: boolean
 }
+
+/** @param value as it came from another thread, so it may be anything */
+export function isEncodedInput(value: unknown): value is EncodedInput {
+  if (typeof value !== 'object' || value === null) return false
+  const { form, head, params, body, mayCompress } = value as Partial<Record<keyof EncodedInput, unknown>>
+  if (!FORMS.some((known) => known === form) || typeof head !== 'string' || typeof mayCompress !== 'boolean') return false
+  return Array.isArray(params) && params.every((param) => typeof param === 'string') && (body === null || body instanceof Uint8Array)
+}

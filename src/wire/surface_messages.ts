@@ -1,23 +1,25 @@
 /**
  * Messages between a surface in a thread of its own and the front end, on their port. The surface sends the
- * name of an operation and an input in MessagePack (msgpack_input.ts). Bodies are buffers of their own,
- * transferred.
+ * name of an operation and an input in one of the forms (form.ts). Bodies are buffers of their own; long ones
+ * are transferred.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
+import type { EncodedInput } from './form.js'
 
 export type SurfaceRequest =
   /**
    * `id`: assigned by the surface, unique among its current requests. `deadlineMs`: from now on; replaces a
-   * later deadline of the row. `address`: of the client, behind the proxies that the surface trusts.
+   * later deadline of the row. `address`: of the client, behind the proxies that the surface trusts; absent
+   * if it is not known or not needed.
    */
   | {
       readonly kind: 'ask'
       readonly id: number
       readonly operation: string
-      readonly input: Uint8Array
+      readonly input: EncodedInput
       readonly principal: Principal
       readonly deadlineMs?: number
       readonly address?: string
@@ -34,6 +36,8 @@ export type SurfaceRequest =
   | { readonly kind: 'refused'; readonly reason: string }
   /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
+  /** The answer to `serve` with this number. */
+  | { readonly kind: 'served'; readonly number: number }
 
 export type SurfaceReply =
   | {
@@ -44,12 +48,17 @@ export type SurfaceReply =
       /** Null: JSON. */
       readonly contentType: string | null
       readonly facts: Facts
+      readonly isCompressed: boolean
       readonly body: Uint8Array
+      /** The body stays the same until the server ends. */
+      readonly isPage: boolean
       /** More can be requested, or must be cancelled. */
       readonly hasMore: boolean
     }
   /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
+  /** For threads that read the store: read this generation from now on, or none, and answer `served`. */
+  | { readonly kind: 'serve'; readonly number: number; readonly generation: string | null }
 
 /** The `workerData` of a surface's thread. */
 export interface SurfaceStart {

@@ -20,6 +20,8 @@ function answer(id: number, hasMore: boolean): void {
     code: null,
     contentType: null,
     facts: [],
+    isCompressed: false,
+    isPage: false,
     body: new Uint8Array(),
     hasMore,
   } satisfies SurfaceReply)

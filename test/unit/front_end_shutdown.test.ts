@@ -1,7 +1,7 @@
 /** The HTTP surface at a shutdown: an endless answer must not prevent the server from ending. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { loadConfig } from '../../src/config/config.js'
+import { loadConfig, type ListenAddress } from '../../src/config/config.js'
 import { Admission } from '../../src/dispatch/admission.js'
 import { successOf } from '../../src/dispatch/answers.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
@@ -26,9 +26,9 @@ it('front end: once it stops listening, pushed answers end in order and the surf
     abandon: () => undefined,
   } as unknown as Dispatcher
   const config = loadConfig(['--http-addr', '127.0.0.1:0'], {})
-  const frontEnd = new FrontEnd({ config, dispatcher, telemetry, surface: SURFACE })
-  const address = await frontEnd.listen()
-  const socket = await RawSocket.open(Number(address.split(':').at(-1)))
+  const frontEnd = new FrontEnd({ config, core: dispatcher, telemetry, surface: SURFACE })
+  const address = await frontEnd.listen(config.httpAddr)
+  const socket = await RawSocket.open((address as ListenAddress & { kind: 'tcp' }).port)
   socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await producer.until('attach')
   frontEnd.stopListening()

@@ -29,6 +29,8 @@ export interface DocumentSource {
   read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
   /** @param lowered, spelled key and language separated by a zero character */
   find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  get(names: string, now: number, space: Uint8Array, asksResidency: boolean): number
+  majorFaults(): number
   close(): void
 }
 

@@ -1,23 +1,24 @@
 /**
  * The HTTP surface: sockets, routes, and the checks before an operation: framing, foreign web pages,
  * admission. It builds the input from URL, query string and body, submits it to the dispatcher, and writes
- * the answer. Front-end thread only.
+ * the answer. One object for each event loop that serves HTTP (http_loops.ts).
  */
 import * as uWS from 'uWebSockets.js'
-import type { ListenAddress } from '../../config/config.js'
-import { formatAddress } from '../../config/config.js'
+import type { Config, ListenAddress } from '../../config/config.js'
 import { ANONYMOUS } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
-import type { RunningSurface } from '../../dispatch/surface.js'
-import type { SurfaceHost } from '../host.js'
-import type { Ticket } from '../../dispatch/ticket.js'
+import type { Core } from '../../dispatch/core.js'
+import type { Surface } from '../../dispatch/surface.js'
+import type { BudgetKind } from '../../wire/loop_block.js'
+import type { Telemetry } from '../../telemetry/registry.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
+import { listenOn } from './listening.js'
 import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
@@ -31,13 +32,18 @@ import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
  */
 export const CONSTANT_PATH = '/loadtest/constant'
 
-// LIBUS_LISTEN_EXCLUSIVE_PORT. The package declares it as an enum but does not export the enum. The default
-// shares the port with any other process that asks for it, so a second server would receive half of the
-// requests of the first.
-const LISTEN_EXCLUSIVE = 1
+/** What a front end needs of its event loop. */
+export interface FrontEndParts<Handle extends object> {
+  readonly config: Config
+  readonly core: Core<Handle>
+  readonly telemetry: Telemetry
+  readonly surface: Surface
+  /** Of this loop; default: those of the only one. */
+  readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
+}
 
-export class FrontEnd implements RunningSurface {
-  readonly #parts: SurfaceHost
+export class FrontEnd<Handle extends object> {
+  readonly #parts: FrontEndParts<Handle>
   readonly #app = uWS.App()
   readonly #routes: RouteTable
   readonly #cors: CorsPolicy
@@ -54,7 +60,7 @@ export class FrontEnd implements RunningSurface {
   #open = 0
   #idleWaiters: (() => void)[] = []
 
-  constructor(parts: SurfaceHost) {
+  constructor(parts: FrontEndParts<Handle>) {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
@@ -63,8 +69,9 @@ export class FrontEnd implements RunningSurface {
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
     this.#proxies = parts.config.trustedProxies.length === 0 ? null : new TrustedProxies(parts.config.trustedProxies)
-    this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
-    this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
+    const { BODIES_IN_FLIGHT_BYTES_MAX, ANSWERS_UNSENT_BYTES_MAX } = parts.config.limits
+    this.#budget = parts.budgets?.bodies ?? new ByteBudget(BODIES_IN_FLIGHT_BYTES_MAX)
+    this.#unsent = parts.budgets?.unsent ?? new ByteBudget(ANSWERS_UNSENT_BYTES_MAX)
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
@@ -72,22 +79,14 @@ export class FrontEnd implements RunningSurface {
   }
 
   /**
-   * @returns the printed address with the real port
+   * @param isShared whether other event loops listen on the port, too
+   * @returns the address with the real port
    * @throws Error with a one-line message if the address is not available
    */
-  async listen(): Promise<string> {
-    const address: ListenAddress = this.#parts.config.httpAddr
-    const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => {
-      if (address.kind === 'unix') {
-        this.#app.listen_unix(resolve, address.path)
-        return
-      }
-      if (address.host === '') this.#app.listen(address.port, LISTEN_EXCLUSIVE, resolve)
-      else (this.#app as unknown as ListenWithHost).listen(address.host, address.port, LISTEN_EXCLUSIVE, resolve)
-    })
-    if (socket === false) throw new Error(`${formatAddress(address)} can't be listened on: in use, or not an address of this machine`)
+  async listen(address: ListenAddress, isShared = false): Promise<ListenAddress> {
+    const socket = await listenOn(this.#app, address, isShared)
     this.#listenSocket = socket
-    return formatAddress(address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) })
+    return address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) }
   }
 
   /**
@@ -112,7 +111,7 @@ export class FrontEnd implements RunningSurface {
 
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
     this.#open += 1
-    const call = new Call(
+    const call = new Call<Handle>(
       this.#parts,
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
@@ -159,7 +158,7 @@ export class FrontEnd implements RunningSurface {
     this.#newcomers.add(exchange)
   }
 
-  #route(exchange: Exchange, call: Call): void {
+  #route(exchange: Exchange, call: Call<Handle>): void {
     if (exchange.method === 'OPTIONS') {
       exchange.answer({ status: 204, contentType: null, headers: PREFLIGHT_HEADERS, gzip: false, body: '' })
       return
@@ -181,7 +180,7 @@ export class FrontEnd implements RunningSurface {
     } else {
       call.route = match.route
       call.params = match.params
-      const admitted = this.#parts.dispatcher.admission.admit(match.route.operation, this.#parts.surface)
+      const admitted = this.#parts.core.admission.admit(match.route.operation, this.#parts.surface)
       if (typeof admitted === 'string') {
         exchange.answer(httpRefusal(admitted))
         return
@@ -193,8 +192,6 @@ export class FrontEnd implements RunningSurface {
 
   #onDone(): void {
     this.#open -= 1
-    this.#parts.telemetry.set('bodies_in_flight_bytes', this.#budget.used)
-    this.#parts.telemetry.set('answers_unsent_bytes', this.#unsent.used)
     if (this.#open > 0) return
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
@@ -221,11 +218,6 @@ class Misframed {
   }
 }
 
-/** The overload of `listen` that is missing in the type declarations. */
-interface ListenWithHost {
-  listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
-}
-
 /** Redirects browsers that open the server's address. */
 const TO_DOCS: HttpAnswer = {
   status: 302,
@@ -241,17 +233,17 @@ const pages = new Pages()
 // Answers are JSON. A browser must not interpret a stored document as another type.
 const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
 
-/** One request on its way through the surface: its route and admission, then its ticket of the dispatcher. */
-class Call implements ExchangeListener {
+/** One request on its way through the surface: its route and admission, then its handle of the core. */
+class Call<Handle extends object> implements ExchangeListener {
   route: Route | null = null
   params: readonly string[] = []
   /** Set once the operation may run. */
   admitted: Admitted | null = null
   constant: HttpAnswer | null = null
-  #ticket: Ticket | null = null
+  #handle: Handle | null = null
 
   constructor(
-    readonly parts: SurfaceHost,
+    readonly parts: FrontEndParts<Handle>,
     readonly ended: () => void,
     /** Whether the exchange began in this turn of the event loop. */
     readonly isNew: (exchange: Exchange) => boolean,
@@ -265,7 +257,7 @@ class Call implements ExchangeListener {
 
   onAborted(exchange: Exchange): void {
     if (this.isNew(exchange)) log.debug(CLOSED_AT_ONCE, { method: exchange.method, path: exchange.path })
-    if (this.#ticket !== null) this.parts.dispatcher.abandon(this.#ticket)
+    if (this.#handle !== null) this.parts.core.abandon(this.#handle)
   }
 
   onDone(exchange: Exchange, status: number, bodyBytes: number): void {
@@ -292,7 +284,7 @@ class Call implements ExchangeListener {
   #run(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
     const { operation } = admitted
     const { query, acceptsGzip, acceptedAt } = exchange
-    this.#ticket = this.parts.dispatcher.submit({
+    this.#handle = this.parts.core.submit({
       admitted,
       input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
       principal: ANONYMOUS,

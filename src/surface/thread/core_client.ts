@@ -1,14 +1,13 @@
 /**
- * The core as seen by a surface in a thread of its own: operations by name, inputs as objects or as
- * MessagePack, answers whole or in parts. One client per thread. The front end's side is
- * src/dispatch/surface_port.ts.
+ * The core as seen by a surface in a thread of its own that awaits its answers: operations by name, inputs as
+ * objects or as MessagePack, answers whole or in parts. One client per thread.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../../access/principal.js'
-import { packAnswer } from '../../wire/msgpack_input.js'
-import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
+import { bytesInput, packAnswer } from '../../wire/msgpack_input.js'
+import { CorePort, type CoreAnswer } from './core_port.js'
 
-export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
+export type { CoreAnswer } from './core_port.js'
 
 export interface AskOptions {
   readonly principal: Principal
@@ -19,26 +18,17 @@ export interface AskOptions {
   readonly signal?: AbortSignal
 }
 
-interface Waiting {
-  resolve(answer: CoreAnswer): void
-  reject(reason: Error): void
-}
-
 export class CoreClient {
-  readonly #port: MessagePort
-  readonly #waiting = new Map<number, Waiting>()
-  #lastId = 0
+  readonly #port: CorePort
+  /** By id of the request: rejects its promise. */
+  readonly #rejections = new Map<number, (reason: Error) => void>()
 
   /**
    * @param onDrain called when the server shuts down: accept no new connections, and call `drained` when the
    * last request has ended
    */
   constructor(port: MessagePort, onDrain: () => void) {
-    this.#port = port
-    port.on('message', (reply: SurfaceReply) => {
-      if (reply.kind === 'drain') onDrain()
-      else this.#settle(reply)
-    })
+    this.#port = new CorePort(port, { onDrain })
   }
 
   /**
@@ -48,11 +38,10 @@ export class CoreClient {
    */
   async ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, address, signal }: AskOptions): Promise<CoreAnswer> {
     if (signal?.aborted === true) throw cancelled()
-    const id = ++this.#lastId
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)
     const optional = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(address === undefined ? {} : { address }) }
-    this.#send({ kind: 'ask', id, operation, input: bytes, principal, ...optional })
-    return await this.#wait(id, signal)
+    const request = { operation, input: bytesInput(bytes), principal, ...optional }
+    return await this.#wait(signal, (take) => this.#port.ask(request, take))
   }
 
   /**
@@ -66,46 +55,43 @@ export class CoreClient {
       this.cancel(id)
       throw cancelled()
     }
-    this.#send({ kind: 'more', id })
-    return await this.#wait(id, signal)
+    return await this.#wait(signal, (take) => {
+      this.#port.more(id, take)
+      return id
+    })
   }
 
   /** Whoever waits for the answer is rejected. @param id of the answer that is not wanted, or its rest */
   cancel(id: number): void {
-    this.#waiting.get(id)?.reject(cancelled())
-    this.#waiting.delete(id)
-    this.#send({ kind: 'cancel', id })
+    this.#rejections.get(id)?.(cancelled())
+    this.#rejections.delete(id)
+    this.#port.cancel(id)
   }
 
   listening(address: string): void {
-    this.#send({ kind: 'listening', address })
+    this.#port.listening(address)
   }
 
   refused(reason: string): void {
-    this.#send({ kind: 'refused', reason })
+    this.#port.refused(reason)
   }
 
   drained(): void {
-    this.#send({ kind: 'drained' })
+    this.#port.drained()
   }
 
-  #wait(id: number, signal: AbortSignal | undefined): Promise<CoreAnswer> {
+  /** @param send sends the request and returns its id */
+  #wait(signal: AbortSignal | undefined, send: (take: (answer: CoreAnswer) => void) => number): Promise<CoreAnswer> {
+    let id = 0
     const onAbort = (): void => this.cancel(id)
     signal?.addEventListener('abort', onAbort, { once: true })
-    return new Promise<CoreAnswer>((resolve, reject) => this.#waiting.set(id, { resolve, reject })).finally(() =>
-      signal?.removeEventListener('abort', onAbort),
-    )
-  }
-
-  #settle(answer: CoreAnswer): void {
-    const waiting = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if (waiting === undefined && answer.hasMore) this.cancel(answer.id)
-    waiting?.resolve(answer)
-  }
-
-  #send(message: SurfaceRequest): void {
-    this.#port.postMessage(message)
+    return new Promise<CoreAnswer>((resolve, reject) => {
+      id = send((answer) => {
+        this.#rejections.delete(id)
+        resolve(answer)
+      })
+      this.#rejections.set(id, reject)
+    }).finally(() => signal?.removeEventListener('abort', onAbort))
   }
 }
 

@@ -1,19 +1,33 @@
 /**
  * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it,
- * and starts it again if it ends by itself. The thread's side is core_client.ts. Front-end thread only.
+ * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
  */
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { MessageChannel, Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
+import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
 import type { SurfaceHost } from '../host.js'
 
-export class ThreadSurface implements RunningSurface {
+export interface ThreadParts {
+  /** Path of the thread's code. */
+  readonly program: string
+  /** For the thread, at each of its starts; must be structured-cloneable. */
+  options(): unknown
+  /** Default: those of the process. */
+  readonly resourceLimits?: ResourceLimits
+  /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
+  readonly asksAdmission?: boolean
+  /** Called when the thread has ended, for whatever reason. */
+  onEnd?(): void
+}
+
+export class ThreadSurface implements RunningSurface, StoreReader {
   readonly #host: SurfaceHost
-  readonly #program: string
-  readonly #options: unknown
+  readonly #parts: ThreadParts
   readonly #waiters: (() => void)[] = []
   #worker: Worker | undefined
   #port: MessagePort | undefined
@@ -21,23 +35,21 @@ export class ThreadSurface implements RunningSurface {
   #isDrained = false
   #isStopping = false
   #restart: NodeJS.Timeout | undefined
+  #lastServe = 0
+  readonly #served = new Map<number, () => void>()
 
-  /**
-   * @param program path of the thread's code
-   * @param options for the thread; must be structured-cloneable
-   */
-  constructor(host: SurfaceHost, program: string, options: unknown) {
+  constructor(host: SurfaceHost, parts: ThreadParts) {
     this.#host = host
-    this.#program = program
-    this.#options = options
+    this.#parts = parts
   }
 
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config } = this.#host
-    const start: SurfaceStart = { port: port2, options: this.#options }
-    const requests = new SurfacePort(port1, dispatcher, surface, config)
-    const worker = new Worker(this.#program, { workerData: start, transferList: [port2] })
+    const { program, resourceLimits, onEnd, asksAdmission } = this.#parts
+    const start: SurfaceStart = { port: port2, options: this.#parts.options() }
+    const requests = new SurfacePort(port1, dispatcher, surface, config, asksAdmission)
+    const worker = new Worker(program, { workerData: start, transferList: [port2], ...(resourceLimits === undefined ? {} : { resourceLimits }) })
     this.#worker = worker
     this.#port = port1
     this.#requests = requests
@@ -51,6 +63,7 @@ export class ThreadSurface implements RunningSurface {
           resolve(message.address)
         } else if (message.kind === 'refused') reject(new Error(message.reason))
         else if (message.kind === 'drained') this.#drained()
+        else if (message.kind === 'served') this.#settle(message.number)
       })
       worker.on('error', (error) => {
         log.error(`surface ${surface.name}`, { fault: error })
@@ -62,11 +75,35 @@ export class ThreadSurface implements RunningSurface {
         port1.close()
         requests.close()
         this.#drained()
+        this.#port = undefined
+        for (const number of [...this.#served.keys()]) this.#settle(number)
+        onEnd?.()
         const reason = `the thread of surface ${surface.name} has ended`
         if (isListening) this.#startAgain(reason)
         else reject(new Error(reason))
       })
     })
+  }
+
+  /**
+   * For a thread that reads the store: has it read this generation, or none. Resolves when nothing of another
+   * one is open there. A thread that does not answer in time is ended.
+   */
+  async serve(generation: string | null): Promise<void> {
+    const port = this.#port
+    if (port === undefined) return
+    const number = ++this.#lastServe
+    const late = setTimeout(() => void this.#worker?.terminate(), LOOP_STORE_MS_MAX)
+    await new Promise<void>((resolve) => {
+      this.#served.set(number, resolve)
+      port.postMessage({ kind: 'serve', number, generation } satisfies SurfaceReply)
+    })
+    clearTimeout(late)
+  }
+
+  #settle(number: number): void {
+    this.#served.get(number)?.()
+    this.#served.delete(number)
   }
 
   stopListening(): void {

@@ -1,22 +1,14 @@
 /**
- * Sets up sealing for a lane: its keyring, over the cipher of the engine. Gives the engine the keys of stored
- * segments and the collections that need them. Lane threads, at their start.
+ * Sets up sealing for a lane: gives the engine the keys of stored segments and the collections that need
+ * them. Lane threads, at their start.
  */
-import { resolve } from 'node:path'
-import type { Config } from '../../config/config.js'
 import type { SearchEngine } from '../../engine/types.js'
 import type { VectorEngine } from '../../engine/vector_types.js'
-import { readOrMakeKeyFile } from '../../store/sealing/key_file.js'
-import { Keyring } from '../../store/sealing/keyring.js'
+import type { Keyring } from '../../store/sealing/keyring.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import { log } from '../../telemetry/log.js'
 
 const INDEX_LABEL = 'mds/v1/index'
-
-export function keyringOf(config: Config, engine: SearchEngine): Keyring {
-  let keyFile: Uint8Array | undefined
-  return new Keyring(config.encryption, () => (keyFile ??= readOrMakeKeyFile(resolve(config.path))), engine.cipher)
-}
 
 interface SealedStores {
   readonly store: TruthStore

@@ -12,5 +12,9 @@ export const SOCKET_VARIABLE = 'MSGPACK_SURFACE_SOCKET'
 export const msgpackSurface: SurfaceDefinition = {
   name: 'msgpack',
   mode: ({ mode }) => mode,
-  open: (host) => new ThreadSurface(host, programPath('surface/msgpack_surface/thread'), { path: process.env[SOCKET_VARIABLE] ?? '' }),
+  open: (host) =>
+    new ThreadSurface(host, {
+      program: programPath('surface/msgpack_surface/thread'),
+      options: () => ({ path: process.env[SOCKET_VARIABLE] ?? '' }),
+    }),
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <node_api.h>
+
+namespace mds::binding {
+
+// The package uWebSockets.js closes no socket of a thread that ends by an error or is terminated: its
+// connections would stay open without anybody to answer, and Node.js ends the whole process because of the
+// open handles (CheckedUvLoopClose). closeSocketsAtExit() has the calling thread close all of them when it
+// ends, whatever the reason. Once a thread, after the package has been loaded.
+[[nodiscard]] bool add_loop_sockets(napi_env env, napi_value exports) noexcept;
+
+}  // namespace mds::binding

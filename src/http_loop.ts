@@ -1,0 +1,48 @@
+/**
+ * The program of a further event loop that serves HTTP, in a thread of its own: a front end whose core is
+ * behind the port, and the reads that it answers itself.
+ */
+import { workerData } from 'node:worker_threads'
+import { formatAddress } from './config/config.js'
+import { closeSocketsAtExit } from './engine/loop_sockets.js'
+import { laneOperations } from './operations/index.js'
+import { ResidentReads } from './resident/resident_reads.js'
+import { FrontEnd } from './surface/http/front_end.js'
+import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
+import { CorePort } from './surface/thread/core_port.js'
+import { RemoteCore } from './surface/thread/remote_core.js'
+import { joinLog } from './telemetry/log.js'
+import { installTelemetry, Telemetry } from './telemetry/registry.js'
+import { ControlBlock } from './wire/control_block.js'
+import { LoopBlock } from './wire/loop_block.js'
+import type { SurfaceStart } from './wire/surface_messages.js'
+
+const { port: messages, options } = workerData as SurfaceStart
+const { config, surface, loop, generation, ...shared } = options as HttpLoopStart
+
+joinLog(shared.log, `http loop ${loop}`)
+closeSocketsAtExit()
+const control = new ControlBlock(shared.control)
+const telemetry = new Telemetry(
+  shared.telemetry,
+  laneOperations.map((operation) => operation.name),
+)
+const loops = new LoopBlock(shared.loops)
+loops.noteRow(loop, telemetry.claimRow())
+installTelemetry(telemetry)
+
+const reads = new ResidentReads(config, control, telemetry)
+await reads.serve(generation)
+const port = new CorePort(messages, {
+  onDrain: () => {
+    frontEnd.stopListening()
+    void frontEnd.idle().then(() => port.drained())
+  },
+  onServe: (named) => reads.serve(named),
+})
+const core = new RemoteCore(port, control, reads)
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry) })
+frontEnd.listen(config.httpAddr, true).then(
+  (address) => port.listening(formatAddress(address)),
+  (error: unknown) => port.refused((error as Error).message),
+)

@@ -1,0 +1,139 @@
+/**
+ * The gets that an event loop answers itself, by one native call, while the store is in memory. Everything
+ * else is left to the lanes: documents that are missing, expired, sealed, long or not in memory, inputs with
+ * anything but three plain names, and whatever a lane would answer with an error. One object a loop; every
+ * call is synchronous, and no snapshot outlives it. docs/decisions/0203.
+ */
+import { authorize } from '../access/authorize.js'
+import type { Config } from '../config/config.js'
+import type { LoopReads } from '../dispatch/loop_reads.js'
+import type { DispatchRequest } from '../dispatch/ticket.js'
+import { openDocuments } from '../engine/document_reader.js'
+import { openEngine } from '../engine/native_engine.js'
+import { ServiceError } from '../errors.js'
+import { GZIP_BYTES_MIN } from '../limits/answers.js'
+import { RESIDENCY_DOUBTED_MS, RESIDENT_ANSWER_BYTES_MAX, RESIDENT_INPUT_BYTES_MAX } from '../limits/loops.js'
+import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits/store.js'
+import { get } from '../operations/documents.js'
+import { generationPath } from '../store/layout.js'
+import { keyringOf } from '../store/sealing/server_keyring.js'
+import { TruthStore } from '../store/truth_store.js'
+import { log } from '../telemetry/log.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import type { Facts, OutgoingAnswer } from '../wire/answer.js'
+import type { ControlBlock } from '../wire/control_block.js'
+
+const NO_FACTS: Facts = []
+
+export class ResidentReads implements LoopReads {
+  readonly #config: Config
+  readonly #control: ControlBlock
+  readonly #telemetry: Telemetry
+  readonly #space = Buffer.allocUnsafeSlow(RESIDENT_ANSWER_BYTES_MAX)
+  /** For clients that accept compression: a lane compresses longer answers. */
+  readonly #plainSpace = this.#space.subarray(0, GZIP_BYTES_MIN - 1)
+  #store: TruthStore | undefined
+  /** The reads of this turn of the event loop are checked for page faults at its end. */
+  #isTurnOpen = false
+  #faults = 0
+  /** Until then (`performance.now()`), pages are not touched before they are known to be in memory. */
+  #doubtedUntil = 0
+
+  constructor(config: Config, control: ControlBlock, telemetry: Telemetry) {
+    this.#config = config
+    this.#control = control
+    this.#telemetry = telemetry
+  }
+
+  /**
+   * Reads the named generation from now on, or none. Lanes must have it open. Afterwards nothing of a
+   * generation that was read before is open in this thread.
+   */
+  async serve(generation: string | null): Promise<void> {
+    const before = this.#store
+    this.#store = undefined
+    await before?.close()
+    // Reads of tracked documents are counted by the lanes.
+    if (generation === null || this.#config.temporal) return
+    try {
+      this.#store = this.#open(generation)
+      this.#faults = this.#store.majorFaults()
+    } catch (error) {
+      log.warn('gets are answered by the lanes only, more slowly', { reason: error })
+    }
+  }
+
+  /** @returns the answer, valid until the next call; null: the request is for a lane */
+  answer({ admitted, input, principal }: DispatchRequest): OutgoingAnswer | null {
+    const store = this.#store
+    if (store === undefined || admitted.operation !== get || input.form !== 'json') return null
+    const { body, head, params } = input
+    if (body === null || body.length > RESIDENT_INPUT_BYTES_MAX || head !== '' || params.length > 0) return null
+    const named = namesOf(body)
+    if (named === null || !isAllowed(principal, named.collection)) return null
+    const space = input.mayCompress ? this.#plainSpace : this.#space
+    const length = store.readNamed(`${named.collection}\0${named.key}\0${named.lang}`, space, this.#isDoubted())
+    this.#closeTurn(store)
+    if (length <= 0) return null
+    this.#telemetry.add('documents_answered_on_loop', 1)
+    return { code: null, contentType: null, facts: NO_FACTS, isCompressed: false, body: space.subarray(0, length) }
+  }
+
+  #open(generation: string): TruthStore {
+    const onRead = (): void => this.#telemetry.add('documents_read_natively', 1)
+    const shape = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
+    const keyring = keyringOf(this.#config, openEngine())
+    const path = generationPath(this.#config.path, generation)
+    const isReadOnly = this.#control.role === 'read_only'
+    return new TruthStore(path, 0, keyring, undefined, isReadOnly, (file) => openDocuments(file, shape, onRead))
+  }
+
+  #isDoubted(): boolean {
+    if (this.#doubtedUntil === 0) return false
+    if (performance.now() < this.#doubtedUntil) return true
+    this.#doubtedUntil = 0
+    return false
+  }
+
+  /** At the end of the turn: whether one of its reads has waited for the disk. */
+  #closeTurn(store: TruthStore): void {
+    if (this.#isTurnOpen) return
+    this.#isTurnOpen = true
+    setImmediate(() => {
+      this.#isTurnOpen = false
+      if (store !== this.#store) return
+      const faults = store.majorFaults()
+      if (faults === this.#faults) return
+      this.#telemetry.add('loop_page_faults', faults - this.#faults)
+      this.#faults = faults
+      this.#doubtedUntil = performance.now() + RESIDENCY_DOUBTED_MS
+    })
+  }
+}
+
+/** The three names of a document, if the body has nothing else. Names that are not plain text are left in. */
+function namesOf(body: Uint8Array): { readonly collection: string; readonly key: string; readonly lang: string } | null {
+  let input: unknown
+  try {
+    // A byte above 127 becomes a character that no name read here may have.
+    input = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'))
+  } catch {
+    return null
+  }
+  if (typeof input !== 'object' || input === null) return null
+  for (const name in input) if (name !== 'collection' && name !== 'key' && name !== 'lang') return null
+  const { collection, key, lang } = input as Readonly<Record<string, unknown>>
+  if (typeof collection !== 'string' || typeof key !== 'string' || typeof lang !== 'string') return null
+  return { collection, key, lang }
+}
+
+/** The lane that gets the request refuses it. */
+function isAllowed(principal: DispatchRequest['principal'], collection: string): boolean {
+  try {
+    authorize(get, principal, [collection], 'loop')
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}

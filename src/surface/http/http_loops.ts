@@ -1,0 +1,85 @@
+/**
+ * The event loops that serve HTTP on one port: one on the thread of the dispatcher, the others in threads of
+ * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
+ * between them. Decision: docs/decisions/0203. Front-end thread only.
+ */
+import { formatAddress, type ListenAddress } from '../../config/config.js'
+import type { RunningSurface } from '../../dispatch/surface.js'
+import { programPath } from '../../installation.js'
+import { LANE_YOUNG_HEAP_MB } from '../../limits/lanes.js'
+import { logMemory } from '../../telemetry/log.js'
+import { LoopBlock } from '../../wire/loop_block.js'
+import type { SurfaceHost } from '../host.js'
+import { ThreadSurface } from '../thread/thread_surface.js'
+import { FrontEnd } from './front_end.js'
+import { claim } from './listening.js'
+import { budgetsOf, type HttpLoopStart } from './loop_start.js'
+
+const PROGRAM = programPath('http_loop')
+
+export class HttpLoops implements RunningSurface {
+  readonly #host: SurfaceHost
+  readonly #first: FrontEnd<object>
+  readonly #others: readonly ThreadSurface[]
+  readonly #loops: LoopBlock
+  #address: ListenAddress
+
+  constructor(host: SurfaceHost) {
+    const { config, dispatcher, telemetry, surface } = host
+    this.#host = host
+    this.#address = config.httpAddr
+    this.#loops = LoopBlock.create(config.httpLoops)
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets: budgetsOf(config, this.#loops, 0, telemetry) })
+    this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
+    for (const thread of this.#others) dispatcher.served.add(thread)
+  }
+
+  async listen(): Promise<string> {
+    const { httpAddr } = this.#host.config
+    const isShared = this.#others.length > 0
+    const claimed = isShared ? await claim(httpAddr) : httpAddr
+    this.#address = await this.#first.listen(claimed, isShared)
+    await Promise.all(this.#others.map((thread) => thread.listen()))
+    return formatAddress(this.#address)
+  }
+
+  stopListening(): void {
+    this.#first.stopListening()
+    for (const thread of this.#others) thread.stopListening()
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.#first.idle(), ...this.#others.map((thread) => thread.idle())])
+  }
+
+  close(): void {
+    this.#first.close()
+    for (const thread of this.#others) thread.close()
+  }
+
+  #threadOf(loop: number): ThreadSurface {
+    const { config, dispatcher, telemetry, surface } = this.#host
+    return new ThreadSurface(this.#host, {
+      program: PROGRAM,
+      options: (): HttpLoopStart => ({
+        config: { ...config, httpAddr: this.#address },
+        surface,
+        loop,
+        control: dispatcher.control.buffer,
+        telemetry: telemetry.buffer,
+        log: logMemory(),
+        loops: this.#loops.buffer,
+        generation: dispatcher.served.generation,
+      }),
+      resourceLimits: { maxOldGenerationSizeMb: config.limits.LOOP_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
+      asksAdmission: true,
+      onEnd: () => this.#onEnd(loop),
+    })
+  }
+
+  #onEnd(loop: number): void {
+    const row = this.#loops.clear(loop)
+    if (row >= 0) this.#host.telemetry.releaseRow(row)
+    if (this.#host.dispatcher.control.phase !== 'draining') this.#host.telemetry.add('http_loop_deaths', 1)
+  }
+}

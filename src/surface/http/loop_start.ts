@@ -1,0 +1,39 @@
+/** What the thread of an event loop that serves HTTP is started with: plain values and shared memory. */
+import type { Config } from '../../config/config.js'
+import type { Surface } from '../../dispatch/surface.js'
+import type { GaugeName, Telemetry } from '../../telemetry/registry.js'
+import type { BudgetKind, LoopBlock } from '../../wire/loop_block.js'
+import { ByteBudget } from './byte_budget.js'
+
+export interface HttpLoopStart {
+  /** Its address has the real port. */
+  readonly config: Config
+  readonly surface: Surface
+  /** Its number; 0 is the loop of the dispatcher. */
+  readonly loop: number
+  /** Shared by all threads: src/wire/control_block.ts, telemetry/registry.ts, telemetry/log.ts. */
+  readonly control: SharedArrayBuffer
+  readonly telemetry: SharedArrayBuffer
+  readonly log: SharedArrayBuffer
+  /** Shared by the loops: src/wire/loop_block.ts. */
+  readonly loops: SharedArrayBuffer
+  /** The generation of the store to read; null: none yet. */
+  readonly generation: string | null
+}
+
+/** The budgets of one of the loops, which share their bounds. */
+export function budgetsOf(
+  { limits }: Config,
+  loops: LoopBlock,
+  loop: number,
+  telemetry: Telemetry,
+): Readonly<Record<BudgetKind, ByteBudget>> {
+  const gauge =
+    (name: GaugeName) =>
+    (used: number): void =>
+      telemetry.set(name, used)
+  return {
+    bodies: new ByteBudget(limits.BODIES_IN_FLIGHT_BYTES_MAX, loops.bytes('bodies'), loop, gauge('bodies_in_flight_bytes')),
+    unsent: new ByteBudget(limits.ANSWERS_UNSENT_BYTES_MAX, loops.bytes('unsent'), loop, gauge('answers_unsent_bytes')),
+  }
+}

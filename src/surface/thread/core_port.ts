@@ -1,0 +1,83 @@
+/**
+ * The port of a surface in a thread of its own to the core: numbers its requests and finds who waits for an
+ * answer. The front end's side is src/dispatch/surface_port.ts. One object a thread.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
+import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
+
+export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
+type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
+type TakeAnswer = (answer: CoreAnswer) => void
+
+export interface CoreEvents {
+  /**
+   * The server shuts down: accept no new connections, and call `drained` when the last request has ended.
+   */
+  onDrain(): void
+  /** Read this generation of the store from now on, or none. Default: the thread reads no store. */
+  onServe?(generation: string | null): Promise<void>
+}
+
+export class CorePort {
+  readonly #port: MessagePort
+  readonly #waiting = new Map<number, TakeAnswer>()
+  #lastId = 0
+
+  constructor(port: MessagePort, { onDrain, onServe }: CoreEvents) {
+    this.#port = port
+    port.on('message', (reply: SurfaceReply) => {
+      if (reply.kind === 'answer') this.#settle(reply)
+      else if (reply.kind === 'drain') onDrain()
+      else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
+    })
+  }
+
+  /**
+   * @param take receives the answer or a refusal; if it has more parts, `more` or `cancel` must follow
+   * @returns the id of the request and its answer
+   */
+  ask(request: Omit<Ask, 'kind' | 'id'>, take: TakeAnswer): number {
+    const id = ++this.#lastId
+    this.#waiting.set(id, take)
+    const { body } = request.input
+    const isLong = body !== null && body.length >= PORT_TRANSFER_BYTES_MIN
+    this.#send({ kind: 'ask', id, ...request }, isLong && body.buffer instanceof ArrayBuffer ? [body.buffer] : [])
+    return id
+  }
+
+  /** Requests the next part of an answer that has more. */
+  more(id: number, take: TakeAnswer): void {
+    this.#waiting.set(id, take)
+    this.#send({ kind: 'more', id })
+  }
+
+  /** Nobody waits for the answer, or for its rest, any more. */
+  cancel(id: number): void {
+    this.#waiting.delete(id)
+    this.#send({ kind: 'cancel', id })
+  }
+
+  listening(address: string): void {
+    this.#send({ kind: 'listening', address })
+  }
+
+  refused(reason: string): void {
+    this.#send({ kind: 'refused', reason })
+  }
+
+  drained(): void {
+    this.#send({ kind: 'drained' })
+  }
+
+  #settle(answer: CoreAnswer): void {
+    const take = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if (take === undefined && answer.hasMore) this.cancel(answer.id)
+    take?.(answer)
+  }
+
+  #send(message: SurfaceRequest, transferred: readonly ArrayBuffer[] = []): void {
+    this.#port.postMessage(message, transferred)
+  }
+}
