@@ -12,14 +12,17 @@
 #include "base/limits.h"
 #include "binding/call.h"
 #include "binding/function.h"
+#include "truth/document_names.h"
 #include "truth/document_reader.h"
+#include "truth/residency.h"
 #include "truth/shared_truth_env.h"
 
 namespace mds::binding {
 
 namespace {
 
-static_assert(sizeof(DocumentFacts) == 40 && offsetof(DocumentFacts, metaBegin) == 12 && offsetof(DocumentFacts, lsn) == 16 && offsetof(DocumentFacts, expiresAt) == 32,
+static_assert(sizeof(DocumentFacts) == 48 && offsetof(DocumentFacts, docid) == 4 && offsetof(DocumentFacts, metaBegin) == 16 && offsetof(DocumentFacts, lsn) == 24 &&
+                  offsetof(DocumentFacts, expiresAt) == 40,
               "src/engine/document_reader.ts reads the structure as bytes");
 
 // A reader of one thread. It is closed by closeDocuments, or by the hook when the thread ends. Hooks run in
@@ -96,7 +99,7 @@ napi_value read_document(const Call& call) {
   const auto target = call.space(4);
   DocumentFacts facts;
   if (reader == nullptr || !collection || !docid || !space || !target || target->size() < sizeof facts)
-    return call.raise_type("readDocument: expected an open reader, two numbers, space and 40 bytes");
+    return call.raise_type("readDocument: expected an open reader, two numbers, space and 48 bytes");
   return length_of(call, reader->read(*collection, *docid, call.lsn(5), *space, facts), facts, *target);
 }
 
@@ -112,16 +115,35 @@ napi_value find_document(const Call& call) {
   const auto target = call.space(5);
   DocumentFacts facts;
   if (reader == nullptr || !collection || !space || !target || target->size() < sizeof facts)
-    return call.raise_type("findDocument: expected an open reader, a number, two texts, space and 40 bytes");
+    return call.raise_type("findDocument: expected an open reader, a number, two texts, space and 48 bytes");
   const DocumentRead read = lowered && spelled ? reader->find(*collection, *lowered, *spelled, *space, facts) : DocumentRead{};
   return length_of(call, read, facts, *target);
+}
+
+napi_value get_document(const Call& call) {
+  std::array<char, kDocumentNamesBytesMax + 8> namesSpace;
+  DocumentReader* reader = reader_of(call);
+  const std::optional<std::string_view> names = call.short_text(1, namesSpace);
+  const std::optional<double> now = call.real(2);
+  const auto space = call.space(3);
+  const auto target = call.space(4);
+  DocumentFacts facts;
+  if (reader == nullptr || !now || !space || !target || target->size() < sizeof facts)
+    return call.raise_type("getDocument: expected an open reader, a text, a time, space and 48 bytes");
+  return length_of(call, names ? reader->get(*names, *now, *space, facts) : DocumentRead{}, facts, *target);
+}
+
+napi_value count_major_faults(const Call& call) {
+  napi_value value = nullptr;
+  return napi_create_double(call.env(), static_cast<double>(major_faults()), &value) == napi_ok ? value : nullptr;
 }
 
 }  // namespace
 
 bool add_document_calls(napi_env env, napi_value exports) noexcept {
   return add_function<open_documents>(env, exports, "openDocuments") && add_function<close_documents>(env, exports, "closeDocuments") &&
-         add_function<read_document>(env, exports, "readDocument") && add_function<find_document>(env, exports, "findDocument");
+         add_function<read_document>(env, exports, "readDocument") && add_function<find_document>(env, exports, "findDocument") &&
+         add_function<get_document>(env, exports, "getDocument") && add_function<count_major_faults>(env, exports, "majorFaults");
 }
 
 }  // namespace mds::binding

@@ -6,6 +6,7 @@ import { loadAddon } from './addon.js'
 
 /** What an answer needs to know of the document that was read last. */
 export interface DocumentFacts {
+  readonly collection: number
   readonly docid: number
   /** Bytes of the JSON text before the value of "meta". */
   readonly metaBegin: number
@@ -16,9 +17,9 @@ export interface DocumentFacts {
 }
 
 /**
- * Both reads take their own snapshot, the newest, and return the number of bytes that they have written to
+ * Each read takes its own snapshot, the newest, and returns the number of bytes that it has written to
  * `space`. 0: the document is not there or not plain. Negative: `space` is too short by itself, and this many
- * bytes are needed.
+ * bytes are needed; the body has not been read.
  */
 export interface NativeDocuments {
   /** Of the last read that returned a positive number. Overwritten by the next one. */
@@ -30,7 +31,14 @@ export interface NativeDocuments {
    * @param spelled the same as requested: only a document that was last written so is found
    */
   find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  /**
+   * @param names collection, key and language as requested, separated by zero characters. Only printable
+   * ASCII without `"` and `\` is plain, and only a document that was last written with this key and language
+   * @param now unix seconds: a document that has expired is not plain
+   * @param asksResidency no page is read that is not in memory. The result is -(2 ** 31) where one is not
+   */
   get(names: string, now: number, space: Uint8Array, asksResidency: boolean): number
+  /** Page faults of this thread that waited for a disk, since it began, by whichever code. */
   majorFaults(): number
   close(): void
 }
@@ -42,11 +50,13 @@ interface Addon {
   closeDocuments(reader: Handle): void
   readDocument(reader: Handle, collection: number, docid: number, space: Uint8Array, facts: Uint8Array, lsn?: bigint): number
   findDocument(reader: Handle, collection: number, lowered: string, spelled: string, space: Uint8Array, facts: Uint8Array): number
+  getDocument(reader: Handle, names: string, now: number, space: Uint8Array, facts: Uint8Array, asksResidency: boolean): number
+  majorFaults(): number
 }
 
-const FUNCTIONS = ['openDocuments', 'closeDocuments', 'readDocument', 'findDocument'] as const
+const FUNCTIONS = ['openDocuments', 'closeDocuments', 'readDocument', 'findDocument', 'getDocument', 'majorFaults'] as const
 /** Bytes of the native structure DocumentFacts. */
-const FACTS_BYTES = 40
+const FACTS_BYTES = 48
 
 /** Views of the bytes that the addon writes: no object is made for a read. */
 class Facts implements DocumentFacts {
@@ -55,24 +65,28 @@ class Facts implements DocumentFacts {
   readonly #longs = new BigUint64Array(this.bytes.buffer)
   readonly #numbers = new Float64Array(this.bytes.buffer)
 
-  get docid(): number {
+  get collection(): number {
     return this.#words[0] as number
   }
 
+  get docid(): number {
+    return this.#words[1] as number
+  }
+
   get metaBegin(): number {
-    return this.#words[3] as number
+    return this.#words[4] as number
   }
 
   get lsn(): bigint {
-    return this.#longs[2] as bigint
-  }
-
-  get indexedLsn(): bigint {
     return this.#longs[3] as bigint
   }
 
+  get indexedLsn(): bigint {
+    return this.#longs[4] as bigint
+  }
+
   get expiresAt(): number {
-    return this.#numbers[4] as number
+    return this.#numbers[5] as number
   }
 }
 
@@ -107,8 +121,8 @@ export function openDocuments(
     facts,
     read: (collection, docid, space, lsn) => counted(addon.readDocument(reader, collection, docid, space, bytes, lsn)),
     find: (collection, lowered, spelled, space) => counted(addon.findDocument(reader, collection, lowered, spelled, space, bytes)),
-    get: () => 0,
-    majorFaults: () => 0,
+    get: (names, now, space, asksResidency) => counted(addon.getDocument(reader, names, now, space, bytes, asksResidency)),
+    majorFaults: () => addon.majorFaults(),
     close,
   }
 }

@@ -351,7 +351,7 @@ class Run {
   /** The native reader has the document, as its rows have it, unless it is sealed or its body is a delta. */
   compareRead(view: View, head: Head): void {
     const rows = Buffer.concat([head.json, Buffer.from(',"contentMd":"'), view.escapedContent(head), Buffer.from('"}')])
-    const { key, lang } = textOfHead(head)
+    const { id, key, lang } = textOfHead(head)
     const isSealed = head.record[SEALING_KEY_AT] !== 0
     const [read, spelled] = [new ByteWriter(), new ByteWriter()]
     const facts = this.source && appendDocument(this.source, head.collection, head.docid, read)
@@ -362,7 +362,16 @@ class Run {
     assert.ok(view.appendSpelled(head.collection, key, lang, spelled))
     assert.deepEqual(Buffer.from(spelled.view()), rows)
     assert.equal(view.appendSpelled(head.collection, `${key}x`, lang, spelled), undefined)
+    this.compareGet(`${id.slice(0, id.indexOf('|'))}\0${key}\0${lang}`, rows)
     this.readNatively++
+  }
+
+  /** Expiry is left aside: before 1970, no document has expired. */
+  compareGet(names: string, rows: Buffer): void {
+    const space = Buffer.alloc(rows.length)
+    const bytes = this.source?.get(names, 0, space, false)
+    assert.equal(bytes, /^[\0-~]*$/.test(names) ? rows.length : 0)
+    if (bytes !== 0) assert.deepEqual(space, rows)
   }
 
   compareDocument(view: View, collectionId: number, lower: string, document: ModelDocument): void {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/limits.h"
+#include "truth/document_names.h"
 #include "truth/snappy.h"
 
 namespace mds {
@@ -66,8 +67,8 @@ Result<std::unique_ptr<DocumentReader>> DocumentReader::open(MDB_env* env) {
     return Status::io(std::string("no read transaction: ") + mdb_strerror(code));
   }
   // The package has opened every table before, so this finds their handles and opens none.
-  const bool isComplete = reader->open_table("identities", false, reader->identities_) && reader->open_table("heads", true, reader->heads_) &&
-                          reader->open_table("bodies", true, reader->bodies_);
+  const bool isComplete = reader->open_table("collections", false, reader->collections_) && reader->open_table("identities", false, reader->identities_) &&
+                          reader->open_table("heads", true, reader->heads_) && reader->open_table("bodies", true, reader->bodies_);
   mdb_txn_reset(reader->transaction_);
   if (!isComplete) return Status::corrupt("a table of documents is missing");
   return reader;
@@ -87,27 +88,55 @@ DocumentRead DocumentReader::read(uint32_t collection, uint32_t docid, std::opti
 }
 
 DocumentRead DocumentReader::find(uint32_t collection, std::string_view lowered, std::string_view spelled, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
-  std::array<uint8_t, kTruthKeyBytesMax> key{};
-  if (lowered.size() > key.size() - kRowNumberBytes) return {};
-  store_big_endian(key.data(), collection, kRowNumberBytes);
-  std::memcpy(key.data() + kRowNumberBytes, lowered.data(), lowered.size());
   const Snapshot snapshot(transaction_);
   if (!snapshot.isOpen()) return {};
+  const std::optional<StoredHead> found = spelled_head(collection, lowered, spelled);
+  return found ? write(collection, *found, space, facts) : DocumentRead{};
+}
+
+DocumentRead DocumentReader::get(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+  DocumentNamesSpace loweredSpace;
+  const std::optional<DocumentNames> wanted = read_names(names, loweredSpace);
+  if (!wanted) return {};
+  const Snapshot snapshot(transaction_);
+  if (!snapshot.isOpen()) return {};
+  const std::optional<uint32_t> number = collection(wanted->collection);
+  const std::optional<StoredHead> found = number ? spelled_head(*number, wanted->identity, wanted->spelled) : std::nullopt;
+  if (!found || !is_of_collection(*found, wanted->collection) || (found->expiresAt > 0 && found->expiresAt <= now)) return {};
+  return write(*number, *found, space, facts);
+}
+
+std::optional<uint32_t> DocumentReader::collection(std::string_view lowered) const noexcept {
+  const std::optional<Bytes> row = value(collections_, Bytes(reinterpret_cast<const uint8_t*>(lowered.data()), lowered.size()));
+  const std::optional<StoredCollection> found = row ? read_collection(*row) : std::nullopt;
+  return found && is_spelling_of(found->name, lowered) ? std::optional(found->id) : std::nullopt;
+}
+
+std::optional<StoredHead> DocumentReader::spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) const noexcept {
+  std::array<uint8_t, kTruthKeyBytesMax> key;
+  if (lowered.size() > key.size() - kRowNumberBytes) return std::nullopt;
+  store_big_endian(key.data(), collection, kRowNumberBytes);
+  std::memcpy(key.data() + kRowNumberBytes, lowered.data(), lowered.size());
   const std::optional<Bytes> row = value(identities_, Bytes(key.data(), kRowNumberBytes + lowered.size()));
   const std::optional<StoredIdentity> identity = row ? read_identity(*row) : std::nullopt;
-  if (!identity || identity->spelling != spelled) return {};
+  if (!identity || identity->spelling != spelled) return std::nullopt;
   const size_t split = spelled.find('\0');
   const std::optional<StoredHead> found = split == std::string_view::npos ? std::nullopt : head(collection, identity->docid);
-  if (!found || !is_spelled(*found, spelled.substr(0, split), spelled.substr(split + 1))) return {};
-  return write(collection, *found, space, facts);
+  return found && is_spelled(*found, spelled.substr(0, split), spelled.substr(split + 1)) ? found : std::nullopt;
+}
+
+// The row as it is stored, of which nothing has been checked.
+std::optional<Bytes> DocumentReader::stored(const Table& table, Bytes key) const noexcept {
+  // LMDB does not write to the key.
+  MDB_val wanted{key.size(), const_cast<uint8_t*>(key.data())};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  MDB_val found{};
+  if (mdb_get(transaction_, table.dbi, &wanted, &found) != MDB_SUCCESS) return std::nullopt;
+  return Bytes(static_cast<const uint8_t*>(found.mv_data), found.mv_size);
 }
 
 std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) const noexcept {
-  // LMDB does not write to the key.
-  MDB_val wanted{key.size(), const_cast<uint8_t*>(key.data())};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  MDB_val stored{};
-  if (mdb_get(transaction_, table.dbi, &wanted, &stored) != MDB_SUCCESS) return std::nullopt;
-  return row_value(table.seed, table.isRecord, key, Bytes(static_cast<const uint8_t*>(stored.mv_data), stored.mv_size));
+  const std::optional<Bytes> row = stored(table, key);
+  return row ? row_value(table.seed, table.isRecord, key, *row) : std::nullopt;
 }
 
 std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t docid) const noexcept {
@@ -125,18 +154,29 @@ DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, 
   store_big_endian(key.data(), collection, kRowNumberBytes);
   store_big_endian(key.data() + kRowNumberBytes, head.docid, kRowNumberBytes);
   store_big_endian(key.data() + kHeadRowKeyBytes, head.bodyLsn, sizeof head.bodyLsn);
-  const std::optional<Bytes> record = value(bodies_, key);
-  const std::optional<StoredBody> body = record ? read_body(*record) : std::nullopt;
-  if (!body) return {};
-  const size_t bytes = head.json.size() + kContentBegin.size() + body->rawBytes + kContentEnd.size();
+  const std::optional<Bytes> row = stored(bodies_, key);
+  const std::optional<uint32_t> rawBytes = row ? raw_bytes_of(*row) : std::nullopt;
+  if (!rawBytes) return {};
+  const size_t bytes = head.json.size() + kContentBegin.size() + *rawBytes + kContentEnd.size();
+  // A caller with little space wants no large body, so none is read for it.
   if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
+  const std::optional<Bytes> record = row_value(bodies_.seed, bodies_.isRecord, key, *row);
+  const std::optional<StoredBody> body = record ? read_body(*record) : std::nullopt;
+  if (!body || body->rawBytes != *rawBytes) return {};
   uint8_t* at = space.data();
   append_text(at, head.json);
   append_text(at, kContentBegin);
   if (!unpack(*body, std::span(at, body->rawBytes))) return {};
   at += body->rawBytes;
   append_text(at, kContentEnd);
-  facts = {head.docid, head.revision, head.flags, static_cast<uint32_t>(head.beforeMeta.size()), head.lsn, head.indexedLsn, head.expiresAt};
+  facts = {.collection = collection,
+           .docid = head.docid,
+           .revision = head.revision,
+           .flags = head.flags,
+           .metaBegin = static_cast<uint32_t>(head.beforeMeta.size()),
+           .lsn = head.lsn,
+           .indexedLsn = head.indexedLsn,
+           .expiresAt = head.expiresAt};
   return {DocumentRead::Kind::kWritten, bytes};
 }
 

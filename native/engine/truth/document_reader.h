@@ -26,11 +26,13 @@ namespace mds {
 
 // What a caller needs to know of a document beside its text.
 struct DocumentFacts {
+  uint32_t collection = 0;
   uint32_t docid = 0;
   uint32_t revision = 0;
   uint32_t flags = 0;
   // Bytes of the JSON text before the value of "meta".
   uint32_t metaBegin = 0;
+  uint32_t unused = 0;
   uint64_t lsn = 0;
   uint64_t indexedLsn = 0;
   // Unix seconds; 0: the document does not expire. The caller compares it with the present time.
@@ -40,7 +42,8 @@ struct DocumentFacts {
 struct DocumentRead {
   enum class Kind : uint8_t { kWritten, kNotPlain, kSpaceShort };
   Kind kind = Kind::kNotPlain;
-  // Bytes written, or needed if the space is short.
+  // Bytes written, or needed if the space is short. The latter is what the first bytes of the body's row say;
+  // nothing behind them has been read.
   size_t bytes = 0;
 };
 
@@ -53,6 +56,11 @@ class DocumentReader {
 
   // lsn: of the only state that is wanted; none: the present one
   [[nodiscard]] DocumentRead read(uint32_t collection, uint32_t docid, std::optional<uint64_t> lsn, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+
+  // The document of these names (document_names.h), if its last write had exactly this spelling of key and
+  // language. One that has expired is not plain.
+  // now: unix seconds
+  [[nodiscard]] DocumentRead get(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
 
   // The document whose last write had exactly this spelling.
   // lowered, spelled: key and language separated by a zero byte, lower-cased and as requested
@@ -69,7 +77,10 @@ class DocumentReader {
   DocumentReader() noexcept;
 
   [[nodiscard]] bool open_table(const char* name, bool isRecord, Table& table) noexcept;
+  [[nodiscard]] std::optional<Bytes> stored(const Table& table, Bytes key) const noexcept;
   [[nodiscard]] std::optional<Bytes> value(const Table& table, Bytes key) const noexcept;
+  [[nodiscard]] std::optional<uint32_t> collection(std::string_view lowered) const noexcept;
+  [[nodiscard]] std::optional<StoredHead> spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) const noexcept;
   [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) const noexcept;
   [[nodiscard]] DocumentRead write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   [[nodiscard]] bool unpack(const StoredBody& body, std::span<uint8_t> out) noexcept;
@@ -79,6 +90,7 @@ class DocumentReader {
   };
 
   MDB_txn* transaction_ = nullptr;
+  Table collections_;
   Table identities_;
   Table heads_;
   Table bodies_;

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "storage/crc32c.h"
+#include "truth/document_names.h"
 
 namespace mds {
 namespace {
@@ -20,13 +21,19 @@ constexpr size_t kRecordBackendAt = 7;
 constexpr size_t kHeadPrefixBytes = 88;
 constexpr size_t kBodyPrefixBytes = 12;
 constexpr size_t kIdentityDocidBytes = 4;
+constexpr size_t kCollectionIdBytes = 4;
+constexpr std::string_view kIdBegin = R"({"id":")";
 
 Bytes text_bytes(std::string_view text) noexcept { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
-// A whole record, in plaintext and of the known version.
+// The beginning of a record in plaintext and of the known version.
+bool is_plain_prefix(Bytes record, size_t bytesMin) noexcept {
+  return record.size() >= bytesMin && record[kRecordVersionAt] == kTruthRecordVersion && record[kRecordKeyIdAt] == 0 && record[kRecordBackendAt] == 0;
+}
+
+// A whole record.
 bool is_plain_record(Bytes record, size_t bytesMin) noexcept {
-  return record.size() >= bytesMin && load_u32(record.data()) == crc32c(record.subspan(kRowChecksumBytes)) && record[kRecordVersionAt] == kTruthRecordVersion &&
-         record[kRecordKeyIdAt] == 0 && record[kRecordBackendAt] == 0;
+  return is_plain_prefix(record, bytesMin) && load_u32(record.data()) == crc32c(record.subspan(kRowChecksumBytes));
 }
 
 // Whether JSON has the text as it is.
@@ -58,6 +65,11 @@ std::optional<StoredIdentity> read_identity(Bytes value) noexcept {
   return StoredIdentity{load_u32(value.data()), as_text(value.subspan(kIdentityDocidBytes))};
 }
 
+std::optional<StoredCollection> read_collection(Bytes value) noexcept {
+  if (value.size() <= kCollectionIdBytes) return std::nullopt;
+  return StoredCollection{load_u32(value.data()), as_text(value.subspan(kCollectionIdBytes))};
+}
+
 std::optional<StoredHead> read_head(Bytes record) noexcept {
   if (!is_plain_record(record, kHeadPrefixBytes)) return std::nullopt;
   const uint8_t* at = record.data();
@@ -81,11 +93,22 @@ bool is_spelled(const StoredHead& head, std::string_view key, std::string_view l
          drop_suffix(text, key) && text.ends_with(R"(,"key":")");
 }
 
+bool is_of_collection(const StoredHead& head, std::string_view lowered) noexcept {
+  const std::string_view text = head.beforeMeta;
+  const size_t end = kIdBegin.size() + lowered.size();
+  return text.size() > end && text.starts_with(kIdBegin) && text[end] == '|' && is_spelling_of(text.substr(kIdBegin.size(), lowered.size()), lowered);
+}
+
+std::optional<uint32_t> raw_bytes_of(Bytes stored) noexcept {
+  if (!is_plain_prefix(stored, kBodyPrefixBytes) || stored[5] > static_cast<uint8_t>(BodyCodec::kZstd)) return std::nullopt;
+  const uint32_t rawBytes = load_u32(stored.data() + 8);
+  return rawBytes > kTruthBodyBytesMax ? std::nullopt : std::optional(rawBytes);
+}
+
 std::optional<StoredBody> read_body(Bytes record) noexcept {
-  if (!is_plain_record(record, kBodyPrefixBytes) || record[5] > static_cast<uint8_t>(BodyCodec::kZstd)) return std::nullopt;
-  const uint32_t rawBytes = load_u32(record.data() + 8);
-  if (rawBytes > kTruthBodyBytesMax) return std::nullopt;
-  return StoredBody{static_cast<BodyCodec>(record[5]), rawBytes, record.subspan(kBodyPrefixBytes)};
+  const std::optional<uint32_t> rawBytes = raw_bytes_of(record);
+  if (!rawBytes || !is_plain_record(record, kBodyPrefixBytes)) return std::nullopt;
+  return StoredBody{static_cast<BodyCodec>(record[5]), *rawBytes, record.subspan(kBodyPrefixBytes)};
 }
 
 }  // namespace mds

@@ -27,6 +27,14 @@ struct StoredIdentity {
 
 [[nodiscard]] std::optional<StoredIdentity> read_identity(Bytes value) noexcept;
 
+struct StoredCollection {
+  uint32_t id;
+  // As first written.
+  std::string_view name;
+};
+
+[[nodiscard]] std::optional<StoredCollection> read_collection(Bytes value) noexcept;
+
 struct StoredHead {
   uint32_t docid;
   uint32_t revision;
@@ -46,6 +54,10 @@ struct StoredHead {
 // Whether the head was written under exactly this spelling. False also for texts that JSON escapes.
 [[nodiscard]] bool is_spelled(const StoredHead& head, std::string_view key, std::string_view lang) noexcept;
 
+// Whether the document belongs to the collection of this name, which is in lower case and plain ASCII. A
+// damaged row may lead to the document of another one.
+[[nodiscard]] bool is_of_collection(const StoredHead& head, std::string_view lowered) noexcept;
+
 enum class BodyCodec : uint8_t { kNone = 0, kSnappy = 1, kZstd = 2 };
 
 struct StoredBody {
@@ -53,6 +65,10 @@ struct StoredBody {
   uint32_t rawBytes;
   Bytes packed;
 };
+
+// Bytes of the content as the first bytes of a body's row say, of which nothing has been checked and nothing
+// behind is read. Empty where read_body would refuse them.
+[[nodiscard]] std::optional<uint32_t> raw_bytes_of(Bytes stored) noexcept;
 
 // Empty also for bodies above kTruthBodyBytesMax.
 [[nodiscard]] std::optional<StoredBody> read_body(Bytes record) noexcept;

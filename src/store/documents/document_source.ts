@@ -10,6 +10,7 @@ import { lowerCaseForms } from '../keys.js'
 
 /** Of the document that was read last; overwritten by the next read. */
 export interface DocumentFacts {
+  readonly collection: number
   readonly docid: number
   /** Bytes of the JSON text before the value of "meta". */
   readonly metaBegin: number
@@ -19,9 +20,12 @@ export interface DocumentFacts {
   readonly expiresAt: number
 }
 
+/** Result of a get that would have had to wait for the disk. No document needs as many bytes. */
+export const NOT_RESIDENT = -(2 ** 31)
+
 /**
  * Each read returns the number of bytes written, 0 for a document that it does not have, or the negated
- * number of bytes needed.
+ * number of bytes needed, in which case the body has not been read. A source belongs to one thread.
  */
 export interface DocumentSource {
   readonly facts: DocumentFacts
@@ -29,7 +33,20 @@ export interface DocumentSource {
   read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
   /** @param lowered, spelled key and language separated by a zero character */
   find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  /**
+   * A whole get by one call and in one snapshot, for a thread without a view: the collection's row, identity,
+   * head and body. 0 also for names that are not plain (printable ASCII without `"` and `\`, three parts,
+   * none empty or overlong), for a document that has expired and for one of another collection.
+   * @param names collection, key and language as requested, separated by zero characters
+   * @param now unix seconds
+   * @param asksResidency no page of the env is read that the system does not have in memory. The result is
+   * NOT_RESIDENT where it would have to be. Costs some microseconds
+   */
   get(names: string, now: number, space: Uint8Array, asksResidency: boolean): number
+  /**
+   * Page faults of this thread that waited for a disk, since it began, by whichever code. A difference around
+   * reads says that they may have waited. Costs less than a microsecond.
+   */
   majorFaults(): number
   close(): void
 }
