@@ -21,9 +21,16 @@ const RESERVE_FILE = 'RESERVE'
 /** Linux error numbers: no space on the device, quota exceeded. LMDB passes them on unchanged. */
 const NO_SPACE: readonly unknown[] = [28, 122, 'ENOSPC', 'EDQUOT']
 
+/** An I/O error. LMDB reports a write that was cut short so, and without an error number of the system. */
+const IO_ERROR: readonly unknown[] = [5, 'EIO']
+
 /** Whether a call failed for lack of disk space. */
 export function isNoSpace(cause: unknown): boolean {
-  return cause instanceof Error && NO_SPACE.includes((cause as { readonly code?: unknown }).code)
+  return NO_SPACE.includes(codeOf(cause))
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error ? (cause as { readonly code?: unknown }).code : undefined
 }
 
 export class DiskSpace {
@@ -51,6 +58,15 @@ export class DiskSpace {
     } catch {
       return Infinity
     }
+  }
+
+  /**
+   * Whether LMDB refused a commit for lack of space. An I/O error counts as such while less than the floor is
+   * free: a disk that fills up during a write cuts it short. To be called before anything of the commit is
+   * removed.
+   */
+  isCauseOf(refusal: unknown): boolean {
+    return isNoSpace(refusal) || (IO_ERROR.includes(codeOf(refusal)) && this.freeBytes() < this.floorBytes)
   }
 
   /** Bytes that the file lacks. */

@@ -8,14 +8,14 @@
  * notifies the front end when a commit begins and ends, so that it detects a commit that neither returns nor
  * throws.
  *
- * The only exception is a full disk. If LMDB refuses a commit for lack of space, and a fresh read shows that
- * nothing of it was stored, the error is `NoSpace` and the next group may be written
- * (docs/decisions/0150-a-full-disk-refuses-writes.md).
+ * The only exception is a full disk. If LMDB refuses a commit for lack of space (it reports a write that was
+ * cut short as an I/O error), and a fresh read shows that nothing of it was stored, the error is `NoSpace`
+ * and the next group may be written (docs/decisions/0150-a-full-disk-refuses-writes.md).
  */
 import { writeSync } from 'node:fs'
 import { WriteTransaction } from './apply.js'
 import { readStoreCounters } from './counters.js'
-import { isNoSpace } from './disk_space.js'
+import { isNoSpace, type DiskSpace } from './disk_space.js'
 import { cutTail, type Environment } from './environment.js'
 
 export class StorageFailure extends Error {
@@ -39,6 +39,8 @@ export interface WriterOptions {
   readonly durability: 'sync' | 'async'
   /** Whether writes are recorded in the histories of their documents. Default: false. */
   readonly tracksHistory?: boolean
+  /** Tells refusals for lack of space from others. Default: by the error alone. */
+  readonly space?: Pick<DiskSpace, 'isCauseOf'>
   readonly onCommit: (isRunning: boolean) => void
   readonly onFailure: (failure: StorageFailure) => void
 }
@@ -74,7 +76,7 @@ export class Writer {
     } catch (cause) {
       // The undone group has already corrected the tally.
       this.#environment.tallies.running = undefined
-      if (isNoSpace(cause) && this.#isUndone()) {
+      if (this.#isNoSpace(cause) && this.#isUndone()) {
         cutTail(this.#environment)
         throw new NoSpace('no space for a commit', { cause })
       }
@@ -114,6 +116,11 @@ export class Writer {
     } finally {
       root.resetReadTxn()
     }
+  }
+
+  #isNoSpace(refusal: unknown): boolean {
+    const { space } = this.#options
+    return space === undefined ? isNoSpace(refusal) : space.isCauseOf(refusal)
   }
 
   #apply<T>(now: () => number, change: (transaction: WriteTransaction) => T): T {

@@ -1,80 +1,27 @@
 /**
  * A full disk: writes are refused before they are tried, reads continue in the same process, operations that
  * free space work, and writes resume automatically. Another process fills a separate file system to the last
- * byte. A preloaded shim makes the disk refuse a commit that seemed to fit.
+ * byte.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startServer, type Server, type TestResponse } from '../harness/server.js'
-import { FaultControl } from './fault_control.js'
 import { Random } from '../harness/random.js'
-import { refuseMetaPage } from './refused_meta_page.js'
+import { startServer, type Server } from '../harness/server.js'
 import { SmallDisk } from '../harness/small_disk.js'
 import { UNTIL_MS_MAX, untilAsked } from '../harness/until.js'
+import { document, isStatus, NOT_MOUNTED, REFUSED, startOnDisk, until, untilReserved, wordsOf } from './full_disk.js'
 
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
-const REFUSED = '{"error":"disk full, writes are refused until there is space"}'
 /**
  * From the deletion to the first write: the lane checks twice per second, removes the rows in small groups,
  * and the machine may be busy.
  */
 const RESUMED_MS_MAX = 20_000
-const document = (key: string, collection = 'full'): Record<string, string> => ({
-  collection,
-  key,
-  lang: 'en',
-  contentMd: `text of ${key} `.repeat(200),
-})
-
-/** Returns about the given number of bytes of incompressible words. */
-function wordsOf(random: Random, bytes: number): string {
-  return Array.from({ length: bytes / 12 }, () => random.next().toString(36).slice(2)).join(' ')
-}
-
-/** Repeats the request until the answer is as wanted. */
-function until(ask: () => Promise<TestResponse>, isWanted: (answer: TestResponse) => boolean): Promise<TestResponse> {
-  const asked = (): Promise<TestResponse | undefined> => ask().catch(() => undefined)
-  return untilAsked(asked, (answer) => answer !== undefined && isWanted(answer)) as Promise<TestResponse>
-}
-
-const isStatus =
-  (status: number) =>
-  (answer: TestResponse): boolean =>
-    answer.status === status
-
-const NOT_MOUNTED = 'NOT TESTED: a file system of its own takes the right to mount'
-
-/**
- * A server on a separate small file system; both are removed after the test. Undefined without the privilege
- * to mount; the test is then skipped.
- */
-async function startOnDisk(
-  test: TestContext,
-  megabytes: number,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly disk: SmallDisk; readonly server: Server } | undefined> {
-  const disk = SmallDisk.mount(megabytes)
-  if (disk === undefined) {
-    test.skip(NOT_MOUNTED)
-    return undefined
-  }
-  try {
-    const server = await startServer({ directory: join(disk.path, 'db'), env })
-    test.after(async () => {
-      await server.kill()
-      disk.unmount()
-    })
-    return { disk, server }
-  } catch (error) {
-    disk.unmount()
-    throw error
-  }
-}
 
 describe('a full disk', () => {
   let disk: SmallDisk | undefined
@@ -89,6 +36,7 @@ describe('a full disk', () => {
     }
     assert.equal((await server.post('/v1/add', { ...document('k0'), contentMd: 'a second version' })).status, 200)
     assert.equal((await server.get('/v1/backup?to=early.db')).status, 200)
+    await untilReserved(disk, 4 << 20)
   })
   after(async () => {
     if (disk === undefined) return
@@ -198,7 +146,7 @@ describe('a full disk', () => {
 
 describe('a disk on which nothing is free, and the reserve is taken, too', () => {
   it('disk full: the space of a deleted collection takes writes again, by itself', async (test) => {
-    const mounted = await startOnDisk(test, 96, { SVC_DISK_RESERVE: String(2 << 20) })
+    const mounted = await startOnDisk(test, 96, { env: { SVC_DISK_RESERVE: String(2 << 20) } })
     if (mounted === undefined) return
     const { disk, server } = mounted
     const random = new Random(42)
@@ -227,7 +175,7 @@ describe('a disk on which nothing is free, and the reserve is taken, too', () =>
 
 describe('a disk that has space for small requests only', () => {
   it('disk full: health stays healthy and warns of disk_low with freeBytes where the largest request would be refused, and only there', async (test) => {
-    const mounted = await startOnDisk(test, 32, { SVC_DISK_RESERVE: String(2 << 20), SVC_MAX_BODY_BYTES: String(8 << 20) })
+    const mounted = await startOnDisk(test, 32, { env: { SVC_DISK_RESERVE: String(2 << 20), SVC_MAX_BODY_BYTES: String(8 << 20) } })
     if (mounted === undefined) return
     const { disk, server } = mounted
     const asked = async (): Promise<{ codes: readonly string[]; low: string | undefined; freeBytes: number; status: string }> => {
@@ -238,11 +186,7 @@ describe('a disk that has space for small requests only', () => {
       const low = persistence.warnings.find(({ code }) => code === 'disk_low')?.detail
       return { codes: persistence.warnings.map(({ code }) => code), low, freeBytes: persistence.freeBytes, status }
     }
-    // After the start a quarter of the reserve is written to RESERVE.
-    await untilAsked(
-      () => stat(join(disk.path, 'db', 'RESERVE')).catch(() => undefined),
-      (reserve) => reserve?.size === 512 << 10,
-    )
+    await untilReserved(disk, 2 << 20)
     assert.equal((await asked()).low, undefined)
     const bounds = { above: (10 << 20) + 8192, under: (10 << 20) - 8192 }
     disk.fill(bounds.above)
@@ -285,79 +229,5 @@ describe('a reserve that is larger than the disk', () => {
     assert.match(line, /waiting: the server answers 503: disk full, writes are refused until there is space/)
     assert.equal(await server.stop(), 0, server.output())
     await rm(scratch, { recursive: true, force: true })
-  })
-})
-
-describe('a commit that the disk refuses', () => {
-  const setUp = async (): Promise<{ readonly directory: string; readonly control: FaultControl; readonly remove: () => Promise<void> }> => {
-    const scratch = await mkdtemp(join(tmpdir(), 'mds-no-space-'))
-    const control = new FaultControl(join(scratch, 'control'))
-    // The shim watches this directory from its start, so it must exist.
-    await mkdir(join(scratch, 'db'))
-    return { directory: join(scratch, 'db'), control, remove: () => rm(scratch, { recursive: true, force: true }) }
-  }
-
-  it('disk full: a commit refused with ENOSPC is undone, the process goes on refusing writes, and then takes them', async () => {
-    const { directory, control, remove } = await setUp()
-    const server = await startServer({ directory, env: control.environment(directory) })
-    assert.equal((await server.post('/v1/add', document('first'))).status, 200)
-    for (const kind of ['write', 'flush'] as const) {
-      control.arm({ kind, at: 1, error: 'ENOSPC', manner: 'clean', lasts: true, only: 'truth.mdb' })
-      const refused = await server.post('/v1/add', document(kind))
-      assert.deepEqual([refused.status, refused.text.slice(0, 100)], [503, REFUSED], kind)
-      assert.ok(control.state().hits > 0)
-      assert.equal((await server.post('/v1/get', document('first'))).status, 200)
-      assert.equal((await server.post('/v1/get', document(kind))).status, 404, 'nothing of a refused write is there')
-      control.disarm()
-      await until(() => server.post('/v1/add', document(kind)), isStatus(200))
-      assert.equal((await server.post('/v1/get', document(kind))).status, 200)
-    }
-    assert.equal((await server.post('/v1/fts', { collection: 'full', query: 'text' })).json<{ total: number }>().total, 3)
-    assert.equal(await server.stop(), 0, server.output())
-    await remove()
-  })
-
-  it('disk full: pages that a refused commit has written behind the last page are cut off', async () => {
-    const { directory, control, remove } = await setUp()
-    const server = await startServer({ directory, env: control.environment(directory) })
-    assert.equal((await server.post('/v1/add', document('first'))).status, 200)
-    const truth = join(directory, 'gen-000001', 'truth.mdb')
-    const large = { ...document('large'), contentMd: wordsOf(new Random(7), 4 << 20) }
-    const before = (await stat(truth)).size
-    // The last write before the meta page, which contains the large body.
-    control.arm({ kind: 'write', at: 3, error: 'ENOSPC', manner: 'torn', lasts: true, only: 'truth.mdb' })
-    assert.equal((await server.post('/v1/add', large)).text, REFUSED)
-    assert.match(control.state().hit, /writev/)
-    assert.equal((await stat(truth)).size, before)
-    control.disarm()
-    await until(() => server.post('/v1/add', document('first')), isStatus(200))
-    assert.equal((await server.post('/v1/add', large)).status, 200)
-    assert.equal((await server.post('/v1/get', document('large'))).json().contentMd, large.contentMd)
-    assert.equal(await server.stop(), 0, server.output())
-    await remove()
-  })
-
-  it('disk full: a commit that can not be undone replaces the child at once, which serves reads, refuses writes and is counted', async (t) => {
-    const { directory, control, remove } = await setUp()
-    const probe = await startServer({ directory })
-    assert.equal((await probe.post('/v1/add', document('first'))).status, 200)
-    await probe.stop()
-    const env = control.environment(directory)
-    const server = await startServer({ directory, env, supervisor: true, address: probe.address })
-    t.after(() => server.kill())
-    const add = (): Promise<TestResponse> => server.post('/v1/add', document('meta'))
-    await refuseMetaPage(
-      control,
-      () => add().catch(() => undefined),
-      () => until(add, isStatus(200)),
-    )
-    await until(() => server.post('/v1/get', document('first')), isStatus(200))
-    assert.match(server.output(), /supervisor: the server ended \(SIGKILL\); starting it again at once/)
-    control.disarm()
-    await until(() => server.post('/v1/add', document('again')), isStatus(200))
-    const child = Number((await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')).trim().split(' ')[0])
-    assert.match(await readFile(`/proc/${child}/environ`, 'utf8'), /MDS_RESTARTS=1\0/)
-    assert.equal(await server.stop(), 0, server.output())
-    await remove()
   })
 })

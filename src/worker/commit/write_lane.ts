@@ -18,8 +18,10 @@ import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS } from '../../limits/
 import { mayWriteUnasked, type RoleSource } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
+import { isNoSpace } from '../../store/disk_space.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
+import { log } from '../../telemetry/log.js'
 import { logCommand } from './command_log.js'
 import { workOf } from './command_work.js'
 import { refused } from './commit_work.js'
@@ -230,6 +232,8 @@ class CommitQueue implements WriteLane, SpaceListener {
       this.#settle(result)
     } catch (error) {
       if (!(error instanceof NoSpace)) throw error
+      // If it repeats, the disk may be damaged rather than full.
+      if (!isNoSpace(error.cause)) log.warn('a commit was refused with an I/O error while little is free: treated as a full disk')
       this.#undo()
     }
   }

@@ -29,7 +29,7 @@ import { INDEX_NOT_STORED_BYTES_MAX } from '../../limits/disk.js'
 import { TERM_VECTORS_BYTES_MAX } from '../../limits/fulltext.js'
 import { DOCUMENT_CACHE_BYTES_MAX, TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../limits/store.js'
 import { ByteWriter } from '../../store/byte_writer.js'
-import { DiskSpace, isNoSpace } from '../../store/disk_space.js'
+import { DiskSpace } from '../../store/disk_space.js'
 import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
 import { instanceOf } from '../../store/objects.js'
 import type { DocumentSource } from '../../store/documents/document_source.js'
@@ -274,17 +274,19 @@ export async function adoptNextGeneration(
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {
   if (context.isReadOnly) return readOnlyLane()
   const { durability, temporal } = context.config
+  const disk = diskOf(context)
   const writer = context.store.openWriter({
     durability,
     tracksHistory: temporal,
+    space: disk,
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => {
-      if (isNoSpace(failure.cause)) control.diskFull = true
+      if (disk.isCauseOf(failure.cause)) control.diskFull = true
       onFatal(describe(failure))
     },
   })
   const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
-  const space = guardSpace(context, control, tools, () => lane)
+  const space = guardSpace(context, disk, control, tools, () => lane)
   let consumers: BinlogConsumers | undefined
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     role: control,
@@ -314,13 +316,17 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   return lane
 }
 
+function diskOf({ config }: LaneContext): DiskSpace {
+  return new DiskSpace(config.path, config.diskReserveBytes)
+}
+
 function guardSpace(
-  { config, store, engine }: LaneContext,
+  { store, engine }: LaneContext,
+  space: DiskSpace,
   control: ControlBlock,
   tools: ChoreTools,
   lane: () => SpaceListener,
 ): SpaceGuard {
-  const space = new DiskSpace(config.path, config.diskReserveBytes)
   const isDoubted = process.env[DISK_FULL_VARIABLE] !== undefined
   // The variable describes this start of the process, not a generation that is adopted later.
   delete process.env[DISK_FULL_VARIABLE]
@@ -348,7 +354,8 @@ function guardSpace(
 }
 
 /** Order: first the index on disk is complete, then the store records the clean shutdown. */
-async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeLane: WriteLane): Promise<void> {
+async function closeWriteLane(context: LaneContext, writeLane: WriteLane): Promise<void> {
+  const { store, engine, isReadOnly } = context
   await writeLane.close()
   if (isReadOnly) return
   try {
@@ -359,7 +366,7 @@ async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeL
   try {
     store.endEpoch()
   } catch (error) {
-    if (!isNoSpace(error)) throw error
+    if (!diskOf(context).isCauseOf(error)) throw error
     log.error('disk full: the clean shutdown could not be recorded; the next start treats it as unclean', { reason: error })
   }
 }
