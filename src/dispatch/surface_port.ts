@@ -153,7 +153,17 @@ export class SurfacePort {
     // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
     const isPage = page !== undefined
-    const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, isCompressed, body: copy, isPage, hasMore: rest !== undefined }
+    const reply: SurfaceReply = {
+      kind: 'answer',
+      id,
+      code,
+      contentType,
+      facts,
+      isCompressed,
+      body: copy,
+      isPage,
+      hasMore: rest !== undefined,
+    }
     this.port.postMessage(reply, [copy.buffer])
   }
 

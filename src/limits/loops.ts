@@ -20,10 +20,5 @@ export const RESIDENT_ANSWER_BYTES_MAX = 64 * KIB
  * touches them: 1 to 5 us for each read instead of the wait for every connection.
  */
 export const RESIDENCY_DOUBTED_MS = 10_000
-/**
- * V8 heap of a loop in a thread of its own, old space, in MB. Bodies and answers are outside of it, with
- * bounds of their own. Above the bound only the loop dies.
- */
-export const LOOP_HEAP_MB_MAX = 256
 /** A loop that does not close its reader of a replaced store in this time is ended, and started again. */
 export const LOOP_STORE_MS_MAX = 5_000

@@ -68,8 +68,12 @@ describe('several event loops', () => {
       ['POST', '/v1/add', Buffer.alloc(BODIES_MAX, 0x20)],
       ['POST', '/v1/search', { collection: 'c', limit: -1 }],
     ]
-    const shown = ({ status, headers, text }: LoopAnswer): string =>
-      [status, JSON.stringify({ ...headers, date: '' }), text.length, createHash('sha256').update(text).digest('hex')].join('\n')
+    const shown = ({ status, headers, text }: LoopAnswer): string => {
+      // Only the times that a search took differ.
+      const body = text.replace(/"(took|durationMs)":[\d.]+/g, '')
+      const about = JSON.stringify({ ...headers, date: '', 'content-length': '' })
+      return [status, about, body.length, createHash('sha256').update(body).digest('hex')].join('\n')
+    }
     for (const question of questions) {
       const [first, ...others] = await Promise.all(clients.map((client) => client.ask(...question)))
       for (const other of others) assert.equal(shown(other), shown(first!), question.slice(0, 2).join(' '))
@@ -117,7 +121,7 @@ describe('several event loops', () => {
     const holder = await RawSocket.open(server.port)
     const half = { ...document('half'), contentMd: 'x'.repeat(3 << 20) }
     holder.write(rawPost('/v1/add', JSON.stringify(half)).slice(0, -1_000))
-    await untilAsked(metrics, (text) => ofMetric(text, 'mddb_bodies_in_flight_bytes') > 3 << 20)
+    await untilAsked(metrics, (text) => ofMetric(text, 'mddb_bodies_in_flight_bytes') > 2 << 20)
     for (const client of clients) {
       const refused = await client.ask('POST', '/v1/add', { ...document('other'), contentMd: 'x'.repeat(2 << 20) })
       assert.equal(refused.status, 503, client.thread)
@@ -167,35 +171,30 @@ describe('several event loops', () => {
 
 describe('the end of an event loop', () => {
   it('http loops: a loop that dies costs its own connections, and is started again', async () => {
-    // Its heap is small, and requests whose bodies are still to come fill it.
-    const server = await startLoops({ SVC_LIMIT_LOOP_HEAP_MB_MAX: '16' }, 2)
+    // The first answer that comes to a loop over its port ends it. Plain gets do not come so.
+    const server = await startLoops({ MDS_FAIL_POINT: 'loop.answer:error' }, 2)
     const clients = await clientsOfLoops(server, 2)
     const [other, main] = clients as readonly [LoopClient, LoopClient]
     assert.deepEqual([other.thread, main.thread], ['http loop 1', 'main'])
-    assert.equal((await other.ask('POST', '/v1/add', document('kept'))).status, 200)
-    const head = `POST /v1/get?${'q'.repeat(7_000)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n`
-    const sockets: RawSocket[] = []
-    const isDead = (): boolean => /surface http is started again/.test(server.output())
-    for (let at = 0; at < 20_000 && !isDead(); at++) {
-      const socket = await RawSocket.open(server.port)
-      socket.write(head)
-      sockets.push(socket)
-    }
-    assert.ok(isDead(), 'the loop has died')
-    assert.equal((await main.ask('POST', '/v1/get', named('kept'))).status, 200)
-    assert.ok(
-      sockets.some((socket) => !socket.isClosed),
-      'connections of the other loop stay',
-    )
-    assert.equal(await other.isConnected(), false, 'its connections are closed')
-    for (const socket of sockets) socket.destroy()
+    assert.equal((await main.ask('POST', '/v1/add', document('kept'))).status, 200)
+    const request = rawPost('/v1/get', JSON.stringify(named('kept')))
+    const sockets = await Promise.all(Array.from({ length: 40 }, () => RawSocket.open(server.port)))
+    for (const socket of sockets) socket.write(request.slice(0, -10))
+
+    await assert.rejects(other.ask('POST', '/v1/search', { collection: 'c' }))
     await untilAsked(
       () => Promise.resolve(server.output()),
-      (output) => /surface http listens again/.test(output),
+      (output) => output.includes('surface http listens again'),
     )
+    assert.equal(await main.isConnected(), true)
+    assert.equal((await main.ask('POST', '/v1/get', named('kept'))).status, 200)
+    const left = sockets.filter((socket) => !socket.isClosed)
+    assert.ok(left.length > 0 && left.length < sockets.length, `${left.length} of ${sockets.length} connections are left`)
+    for (const socket of left) socket.write(request.slice(-10))
+    for (const socket of left) assert.match(await socket.until((text) => text.includes('text of kept')), /^HTTP\/1\.1 200 /)
     assert.match((await main.ask('GET', '/metrics')).text, /^mddb_http_loop_deaths_total 1$/m)
     for (const client of await clientsOfLoops(server, 2)) {
-      assert.equal((await client.ask('POST', '/v1/get', named('kept'))).status, 200)
+      assert.equal((await client.ask('POST', '/v1/get', named('kept'))).status, 200, client.thread)
       client.close()
     }
     for (const client of clients) client.close()

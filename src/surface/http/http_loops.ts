@@ -6,7 +6,6 @@
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
-import { LANE_YOUNG_HEAP_MB } from '../../limits/lanes.js'
 import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
 import type { SurfaceHost } from '../host.js'
@@ -71,7 +70,6 @@ export class HttpLoops implements RunningSurface {
         loops: this.#loops.buffer,
         generation: dispatcher.served.generation,
       }),
-      resourceLimits: { maxOldGenerationSizeMb: config.limits.LOOP_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
       asksAdmission: true,
       onEnd: () => this.#onEnd(loop),
     })

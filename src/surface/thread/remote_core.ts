@@ -7,6 +7,7 @@ import { Admission } from '../../dispatch/admission.js'
 import type { Core } from '../../dispatch/core.js'
 import type { LoopReads } from '../../dispatch/loop_reads.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
+import { failPoint } from '../../fail_point.js'
 import { isInternal, type AnyOperation } from '../../operations/operation.js'
 import type { Answer, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { ControlBlock } from '../../wire/control_block.js'
@@ -50,6 +51,7 @@ export class RemoteCore implements Core<Asked> {
   }
 
   #give(operation: AnyOperation, answer: CoreAnswer, sink: AnswerSink): void {
+    failPoint('loop.answer')
     sink.answer(this.#outgoing(operation, answer))
   }
 

@@ -2,7 +2,7 @@
  * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it,
  * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
  */
-import { MessageChannel, Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
@@ -17,8 +17,6 @@ export interface ThreadParts {
   readonly program: string
   /** For the thread, at each of its starts; must be structured-cloneable. */
   options(): unknown
-  /** Default: those of the process. */
-  readonly resourceLimits?: ResourceLimits
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
   readonly asksAdmission?: boolean
   /** Called when the thread has ended, for whatever reason. */
@@ -46,10 +44,10 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config } = this.#host
-    const { program, resourceLimits, onEnd, asksAdmission } = this.#parts
+    const { program, onEnd, asksAdmission } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
     const requests = new SurfacePort(port1, dispatcher, surface, config, asksAdmission)
-    const worker = new Worker(program, { workerData: start, transferList: [port2], ...(resourceLimits === undefined ? {} : { resourceLimits }) })
+    const worker = new Worker(program, { workerData: start, transferList: [port2] })
     this.#worker = worker
     this.#port = port1
     this.#requests = requests
