@@ -204,11 +204,24 @@ describe('connections', () => {
 
   it('a second request before the answer to the first (pipelining) ends that connection, never mixes answers up', async () => {
     const socket = await RawSocket.open(server.port)
-    socket.write(['p0', 'p1', 'p2'].map((key) => rawPost('/v1/get', JSON.stringify({ collection: 'front', key, lang: 'en' }))).join(''))
+    const search = (key: string): string => rawPost('/v1/fts', JSON.stringify({ collection: 'front', query: key }))
+    socket.write(['p0', 'p1', 'p2'].map(search).join(''))
     const text = await socket.until(() => false)
     assert.ok(socket.isClosed)
     assert.doesNotMatch(text, /content of p[12]/)
     assert.equal((await server.get('/v1/health')).json().status, 'healthy')
+  })
+
+  it('gets that a loop answers itself may be pipelined, and are answered in order', async () => {
+    const socket = await RawSocket.open(server.port)
+    const keys = ['p2', 'p0', 'p1', 'p2']
+    socket.write(keys.map((key) => rawPost('/v1/get', JSON.stringify({ collection: 'front', key, lang: 'en' }))).join(''))
+    const text = await socket.until((received) => (received.match(/content of p/g) ?? []).length === keys.length)
+    assert.deepEqual(
+      [...text.matchAll(/content of (p\d)/g)].map(([, key]) => key),
+      keys,
+    )
+    socket.destroy()
   })
 
   it('clients that reset in the middle of a request do not affect other clients', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { ConfigError, helpText, loadConfig } from '../../src/config/config.js'
 import { OPTIONS } from '../../src/config/options.js'
+import { HTTP_LOOPS_MAX } from '../../src/limits/loops.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-config-'))
 after(() => rmSync(directory, { recursive: true }))
@@ -79,7 +80,7 @@ describe('where a configuration value comes from', () => {
     const samples: Readonly<Record<string, string>> = {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', allowedHosts: 'a.example', trustedProxies: '10.0.0.1', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
-      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
+      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
@@ -97,6 +98,16 @@ describe('where a configuration value comes from', () => {
       }
       assert.deepEqual(loadConfig([`--${option.flag}=${sample}`], {})[field], expected, option.flag)
     }
+  })
+
+  it('configuration: the number of HTTP loops is that of the option, or half of the cores; a unix socket has one', () => {
+    const byCores = Math.max(1, Math.min(HTTP_LOOPS_MAX, Math.floor(availableParallelism() / 2)))
+    assert.equal(loadConfig([], {}).httpLoops, byCores)
+    assert.equal(loadConfig(['--http-loops', '0'], {}).httpLoops, byCores)
+    assert.equal(loadConfig(['--http-loops', '3'], {}).httpLoops, 3)
+    assert.equal(loadConfig(['--http-addr', 'unix:/tmp/a-socket', '--http-loops', '3'], {}).httpLoops, 1)
+    for (const value of ['17', '-1', 'two', '1.5'])
+      assert.throws(() => loadConfig([], { SVC_HTTP_LOOPS: value }), new RegExp(`SVC_HTTP_LOOPS.*${value}|${value}.*SVC_HTTP_LOOPS`), value)
   })
 
   it('configuration: an empty variable counts as unset', () => {

@@ -58,7 +58,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['system'],
   ['background'],
   ['dispatch'],
-  ['worker'],
+  ['worker', 'resident'],
   ['consumers', 'replication'],
   ['domain'],
   ['store', 'engine'],

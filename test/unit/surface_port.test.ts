@@ -25,7 +25,7 @@ import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
 import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
 import type { DetachReason } from '../../src/wire/body_streams.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
-import { packAnswer } from '../../src/wire/msgpack_input.js'
+import { bytesInput, packAnswer } from '../../src/wire/msgpack_input.js'
 import type { SurfaceReply, SurfaceRequest } from '../../src/wire/surface_messages.js'
 import { dispatcherOf, lanesOf, ownTelemetry, requestOf, statusOf } from '../harness/dispatching.js'
 
@@ -65,7 +65,7 @@ class Thread {
 
   ask(operation: string, input: object, change: object = {}): Promise<Reply> {
     const id = ++this.#lastId
-    return this.say({ kind: 'ask', id, operation, input: packAnswer(input), principal: ANONYMOUS, ...change })
+    return this.say({ kind: 'ask', id, operation, input: bytesInput(packAnswer(input)), principal: ANONYMOUS, ...change })
   }
 
   close(): void {

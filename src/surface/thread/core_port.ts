@@ -14,9 +14,9 @@ export interface CoreEvents {
   /**
    * The server shuts down: accept no new connections, and call `drained` when the last request has ended.
    */
-  onDrain(): void
+  readonly onDrain: () => void
   /** Read this generation of the store from now on, or none. Default: the thread reads no store. */
-  onServe?(generation: string | null): Promise<void>
+  readonly onServe?: (generation: string | null) => Promise<void>
 }
 
 export class CorePort {
@@ -40,9 +40,7 @@ export class CorePort {
   ask(request: Omit<Ask, 'kind' | 'id'>, take: TakeAnswer): number {
     const id = ++this.#lastId
     this.#waiting.set(id, take)
-    const { body } = request.input
-    const isLong = body !== null && body.length >= PORT_TRANSFER_BYTES_MIN
-    this.#send({ kind: 'ask', id, ...request }, isLong && body.buffer instanceof ArrayBuffer ? [body.buffer] : [])
+    this.#send({ kind: 'ask', id, ...request }, transferredOf(request.input.body))
     return id
   }
 
@@ -80,4 +78,10 @@ export class CorePort {
   #send(message: SurfaceRequest, transferred: readonly ArrayBuffer[] = []): void {
     this.#port.postMessage(message, transferred)
   }
+}
+
+/** The memory of a long body that has its buffer for itself. Other bodies are copied. */
+function transferredOf(body: Uint8Array | null): readonly ArrayBuffer[] {
+  if (body === null || body.length < PORT_TRANSFER_BYTES_MIN || !(body.buffer instanceof ArrayBuffer)) return []
+  return body.length === body.buffer.byteLength ? [body.buffer] : []
 }

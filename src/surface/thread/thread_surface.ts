@@ -16,11 +16,11 @@ export interface ThreadParts {
   /** Path of the thread's code. */
   readonly program: string
   /** For the thread, at each of its starts; must be structured-cloneable. */
-  options(): unknown
+  readonly options: () => unknown
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
   readonly asksAdmission?: boolean
   /** Called when the thread has ended, for whatever reason. */
-  onEnd?(): void
+  readonly onEnd?: () => void
 }
 
 export class ThreadSurface implements RunningSurface, StoreReader {
