@@ -1,9 +1,11 @@
 /**
  * Question: what does reading documents from the store cost, by the native reader and by the rows in
  * TypeScript? Both read the same store on one thread, in turns: single documents by key, uniform over all, 32
- * of which share a view; pages of ten by number, not cached. Processor time of the process, garbage
- * collection included; medians of ROUNDS rounds. Corpus: md50k. Run: npm run bench:document-reader
- * [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result: bench/README.md.
+ * of which share a view; the same keys by names, as an event loop asks, with little space and without a view,
+ * also with the question whether each page is in memory; pages of ten by number, not cached. Processor time
+ * of the process, garbage collection included; medians of ROUNDS rounds. Corpus: md50k. Run: npm run
+ * bench:document-reader [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +14,7 @@ import { openDocuments } from '../src/engine/document_reader.js'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../src/limits/store.js'
 import { ByteWriter } from '../src/store/byte_writer.js'
 import type { DocumentSource } from '../src/store/documents/document_source.js'
-import { openDataDirectory } from '../src/store/layout.js'
+import { openDataDirectory, TRUTH_FILE } from '../src/store/layout.js'
 import { emptyKeyring } from '../src/store/sealing/keyring.js'
 import { TruthStore } from '../src/store/truth_store.js'
 import { ServerProcess } from '../test/harness/server_process.js'
@@ -30,6 +32,8 @@ const PAGES = 4_000
 const SHARED = 32
 const PAGE = 10
 const SEED = 20_261
+/** Space of a get by names: larger documents are not read. */
+const SPACE_BYTES = 64 << 10
 /** The cache takes no document, so that every read goes to the store. */
 const CACHE_BYTES = 1
 
@@ -56,6 +60,7 @@ try {
   await server.stop()
   const { generationPath } = openDataDirectory(directory)
   const openSource = (file: string): DocumentSource => openDocuments(file, { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX })
+  const truthFile = path.join(generationPath, TRUTH_FILE)
   const stores = [
     { what: 'native', store: new TruthStore(generationPath, CACHE_BYTES, emptyKeyring(), undefined, false, openSource) },
     { what: 'rows', store: new TruthStore(generationPath, CACHE_BYTES) },
@@ -74,29 +79,64 @@ try {
         }
       })
   }
+  const space = Buffer.alloc(SPACE_BYTES)
+  let [named, elsewhere, faults] = [0, 0, 0]
+  const getByNames = (source: DocumentSource, wanted: readonly string[], asksResidency: boolean): void => {
+    const now = Date.now() / 1000
+    for (const key of wanted) {
+      if (source.get(`${COLLECTION}\0${key}\0en`, now, space, asksResidency) > 0) named++
+      else elsewhere++
+    }
+  }
   const page = (store: TruthStore, wanted: readonly (readonly number[])[]): void => {
     for (const docids of wanted)
       store.read((view) => {
         for (const docid of docids) bytes += view.document(collection, docid)?.json.length ?? 0
       })
   }
+  const source = openSource(truthFile)
   const results = new Map<string, number[]>()
+  const note = (round: number, kind: string, us: number): void => {
+    // The first round warms up.
+    if (round > 0) results.set(kind, [...(results.get(kind) ?? []), us])
+  }
   for (let round = 0; round <= ROUNDS; round++) {
     const gets = Array.from({ length: GETS }, () => keys[below(keys.length)] as string)
     const pages = Array.from({ length: PAGES }, () => Array.from({ length: PAGE }, () => 1 + below(keys.length)))
     for (const { what, store } of stores) {
-      const measured = [
-        ['get', microseconds(() => get(store, gets), GETS)],
-        ['page of ten', microseconds(() => page(store, pages), PAGES)],
-      ] as const
-      // The first round warms up.
-      if (round > 0) for (const [kind, us] of measured) results.set(`${kind}, ${what}`, [...(results.get(`${kind}, ${what}`) ?? []), us])
+      note(
+        round,
+        `get, ${what}`,
+        microseconds(() => get(store, gets), GETS),
+      )
+      note(
+        round,
+        `page of ten, ${what}`,
+        microseconds(() => page(store, pages), PAGES),
+      )
     }
+    for (const asksResidency of [false, true])
+      note(
+        round,
+        asksResidency ? 'get by names, asking residency, native' : 'get by names, native',
+        microseconds(() => getByNames(source, gets, asksResidency), GETS),
+      )
+    note(
+      round,
+      'count of major faults, native',
+      microseconds(() => {
+        for (let count = 0; count < GETS; count++) faults = source.majorFaults()
+      }, GETS),
+    )
   }
-  for (const kind of ['get', 'page of ten']) {
-    const [native, rows] = ['native', 'rows'].map((what) => results.get(`${kind}, ${what}`) ?? [])
-    report.add({ what: kind, nativeUs: median(native ?? []), rowsUs: median(rows ?? []), ratio: median(native ?? []) / median(rows ?? []) })
+  const medianOf = (kind: string): number => median(results.get(kind) ?? [])
+  for (const kind of ['get', 'get by names', 'get by names, asking residency', 'page of ten']) {
+    const [nativeUs, rowsUs] = [medianOf(`${kind}, native`), medianOf(kind.startsWith('get') ? 'get, rows' : `${kind}, rows`)]
+    report.add({ what: kind, nativeUs, rowsUs, ratio: nativeUs / rowsUs })
   }
+  report.add({ what: 'count of major faults', nativeUs: medianOf('count of major faults, native') })
+  source.close()
+  console.log(JSON.stringify({ named, elsewhere, faults }))
   report.table(['what', 'nativeUs', 'rowsUs', 'ratio'])
   console.log(JSON.stringify({ meanBytes: Math.round(bytes / ((ROUNDS + 1) * 2 * (GETS + PAGES * PAGE))) }))
   for (const { store } of stores) await store.close()

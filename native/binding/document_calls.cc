@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,9 @@ namespace {
 static_assert(sizeof(DocumentFacts) == 48 && offsetof(DocumentFacts, docid) == 4 && offsetof(DocumentFacts, metaBegin) == 16 && offsetof(DocumentFacts, lsn) == 24 &&
                   offsetof(DocumentFacts, expiresAt) == 40,
               "src/engine/document_reader.ts reads the structure as bytes");
+
+// NOT_RESIDENT in src/store/documents/document_source.ts.
+constexpr int64_t kNotResident = std::numeric_limits<int32_t>::min();
 
 // A reader of one thread. It is closed by closeDocuments, or by the hook when the thread ends. Hooks run in
 // reverse order, so before the package's own, which closes the env.
@@ -86,7 +90,9 @@ napi_value length_of(const Call& call, const DocumentRead& read, const DocumentF
     std::memcpy(target.data(), &facts, sizeof facts);
     length = static_cast<int64_t>(read.bytes);
   }
-  if (read.kind == DocumentRead::Kind::kSpaceShort) length = -static_cast<int64_t>(read.bytes);
+  // A document of the size of kNotResident cannot be.
+  if (read.kind == DocumentRead::Kind::kSpaceShort && read.bytes < size_t{1} << 31) length = -static_cast<int64_t>(read.bytes);
+  if (read.kind == DocumentRead::Kind::kNotResident) length = kNotResident;
   napi_value value = nullptr;
   return napi_create_int64(call.env(), length, &value) == napi_ok ? value : nullptr;
 }
@@ -127,10 +133,11 @@ napi_value get_document(const Call& call) {
   const std::optional<double> now = call.real(2);
   const auto space = call.space(3);
   const auto target = call.space(4);
+  const std::optional<bool> asksResidency = call.boolean(5);
   DocumentFacts facts;
-  if (reader == nullptr || !now || !space || !target || target->size() < sizeof facts)
-    return call.raise_type("getDocument: expected an open reader, a text, a time, space and 48 bytes");
-  return length_of(call, names ? reader->get(*names, *now, *space, facts) : DocumentRead{}, facts, *target);
+  if (reader == nullptr || !now || !space || !target || target->size() < sizeof facts || !asksResidency)
+    return call.raise_type("getDocument: expected an open reader, a text, a time, space, 48 bytes and a boolean");
+  return length_of(call, names ? reader->get(*names, *now, *asksResidency, *space, facts) : DocumentRead{}, facts, *target);
 }
 
 napi_value count_major_faults(const Call& call) {

@@ -1,11 +1,13 @@
-// libFuzzer target: arbitrary bytes as records of the truth env and as a block of snappy. The checksums are
-// made valid, so that what lies behind them is reached. A finding is a crash, a sanitizer report or a hang.
+// libFuzzer target: arbitrary bytes as records of the truth env, as names of a get and as a block of snappy.
+// The checksums are made valid, so that what lies behind them is reached. A finding is a crash, a sanitizer
+// report or a hang.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
 #include "storage/crc32c.h"
+#include "truth/document_names.h"
 #include "truth/snappy.h"
 #include "truth/truth_rows.h"
 
@@ -29,8 +31,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> record(data, data + size);
   (void)mds::row_value(mds::table_seed("heads"), true, mds::Bytes(data, std::min<size_t>(size, 8)), record);
   (void)mds::read_identity(record);
+  mds::DocumentNamesSpace space;
+  const auto names = mds::read_names(mds::as_text(record), space);
+  if (names && (names->collection.empty() || names->identity.size() != names->spelled.size() || !mds::is_spelling_of(names->spelled, names->identity))) __builtin_trap();
+  if (const auto collection = mds::read_collection(record)) (void)mds::is_spelling_of(collection->name, "blog");
+  (void)mds::raw_bytes_of(record);
   make_plain(record);
-  if (const auto head = mds::read_head(record)) (void)mds::is_spelled(*head, "key", "en");
+  if (const auto head = mds::read_head(record)) {
+    (void)mds::is_spelled(*head, "key", "en");
+    (void)mds::is_of_collection(*head, names ? names->collection : "blog");
+  }
   if (const auto body = mds::read_body(record); body && body->rawBytes <= kRawBytesMax) {
     std::vector<uint8_t> out(body->rawBytes);
     (void)mds::unpack_snappy(body->packed, out);

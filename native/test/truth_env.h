@@ -5,6 +5,7 @@
 #include <lmdb.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
@@ -95,21 +96,57 @@ inline constexpr std::string_view kSpelled("Key\0en", 6);
 // The names of the only document. Its collection was first written as "Col".
 inline constexpr std::string_view kNames("Col\0Key\0en", 10);
 
+inline constexpr std::array kTables = {"collections", "identities", "heads", "bodies"};
+
 // A truth env with the tables of documents, and one document without a body.
 class TruthEnv {
  public:
   TruthEnv() {
-    EXPECT_EQ(mdb_env_create(&env_), 0);
-    EXPECT_EQ(mdb_env_set_maxdbs(env_, 5), 0);
-    EXPECT_EQ(mdb_env_open(env_, directory_.file().c_str(), MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, 0600), 0);
-    for (const char* table : {"collections", "identities", "heads", "bodies"}) put(table, Buffer{1}, Buffer{1});
+    open(true);
     put("collections", collection_key(), collection_row("Col"));
     put("identities", identity_key(), identity_row());
     put("heads", head_key(), head_row());
   }
-  ~TruthEnv() { mdb_env_close(env_); }
+  ~TruthEnv() { close(); }
   TruthEnv(const TruthEnv&) = delete;
   TruthEnv& operator=(const TruthEnv&) = delete;
+
+  // Opens the env with its tables, whose handles readers find, as the npm package does.
+  void open(bool isNew = false) {
+    EXPECT_EQ(mdb_env_create(&env_), 0);
+    EXPECT_EQ(mdb_env_set_maxdbs(env_, 5), 0);
+    EXPECT_EQ(mdb_env_set_mapsize(env_, size_t{1} << 26), 0);
+    EXPECT_EQ(mdb_env_open(env_, file().c_str(), MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC | MDB_NORDAHEAD, 0600), 0);
+    MDB_txn* transaction = nullptr;
+    MDB_dbi dbi = 0;
+    ASSERT_EQ(mdb_txn_begin(env_, nullptr, isNew ? 0 : MDB_RDONLY, &transaction), 0);
+    for (const char* table : kTables) ASSERT_EQ(mdb_dbi_open(transaction, table, isNew ? MDB_CREATE : 0, &dbi), 0);
+    ASSERT_EQ(mdb_txn_commit(transaction), 0);
+  }
+
+  // Nothing may use the env then, until it is opened again.
+  void close() {
+    if (env_ != nullptr) mdb_env_close(env_);
+    env_ = nullptr;
+  }
+
+  // Other rows in every table, in front of those of the document and behind them.
+  void fill(uint32_t count) {
+    for (const char* table : kTables) {
+      MDB_txn* transaction = nullptr;
+      MDB_dbi dbi = 0;
+      ASSERT_EQ(mdb_txn_begin(env_, nullptr, 0, &transaction), 0);
+      ASSERT_EQ(mdb_dbi_open(transaction, table, 0, &dbi), 0);
+      for (uint32_t number = 0; number < count; ++number) {
+        Buffer key = big_key({number % 2 == 0 ? number : ~number});
+        Buffer row(500, 'r');
+        MDB_val wanted{key.size(), key.data()};
+        MDB_val stored{row.size(), row.data()};
+        ASSERT_EQ(mdb_put(transaction, dbi, &wanted, &stored, 0), 0);
+      }
+      ASSERT_EQ(mdb_txn_commit(transaction), 0);
+    }
+  }
 
   [[nodiscard]] MDB_env* env() const { return env_; }
   [[nodiscard]] std::string file() const { return directory_.file(); }

@@ -42,7 +42,7 @@ class TruthNames : public testing::Test {
 
   [[nodiscard]] Kind get(std::string_view names = kNames, double now = kNow) {
     Buffer space(4096);
-    const DocumentRead read = reader_->get(names, now, space, facts_);
+    const DocumentRead read = reader_->get(names, now, false, space, facts_);
     if (read.kind == Kind::kWritten) {
       EXPECT_EQ(std::string(space.begin(), space.begin() + static_cast<ptrdiff_t>(read.bytes)), kText);
     }
@@ -79,7 +79,7 @@ TEST_F(TruthNames, SaysHowManyBytesItNeedsWithoutReadingTheBody) {
   row[row.size() - 8] ^= 1U;
   truth_.put("bodies", TruthEnv::body_key(), row);
   Buffer space(kText.size() - 1);
-  const DocumentRead read = reader_->get(kNames, kNow, space, facts_);
+  const DocumentRead read = reader_->get(kNames, kNow, false, space, facts_);
   EXPECT_EQ(read.kind, Kind::kSpaceShort);
   EXPECT_EQ(read.bytes, kText.size());
   EXPECT_EQ(get(), Kind::kNotPlain);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kContentBegin = R"(,"contentMd":")";
 constexpr std::string_view kContentEnd = R"("})";
+constexpr size_t kMetaPages = 2;
 constexpr size_t kRowNumberBytes = 4;
 constexpr size_t kHeadRowKeyBytes = 8;
 constexpr size_t kBodyRowKeyBytes = 16;
@@ -70,6 +71,10 @@ Result<std::unique_ptr<DocumentReader>> DocumentReader::open(MDB_env* env) {
   const bool isComplete = reader->open_table("collections", false, reader->collections_) && reader->open_table("identities", false, reader->identities_) &&
                           reader->open_table("heads", true, reader->heads_) && reader->open_table("bodies", true, reader->bodies_);
   mdb_txn_reset(reader->transaction_);
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  if (mdb_env_info(env, &info) != MDB_SUCCESS || mdb_env_stat(env, &stat) != MDB_SUCCESS) return Status::io("no information about the env");
+  reader->metaPages_ = Bytes(static_cast<const uint8_t*>(info.me_mapaddr), kMetaPages * size_t{stat.ms_psize});
   if (!isComplete) return Status::corrupt("a table of documents is missing");
   return reader;
 }
@@ -94,7 +99,16 @@ DocumentRead DocumentReader::find(uint32_t collection, std::string_view lowered,
   return found ? write(collection, *found, space, facts) : DocumentRead{};
 }
 
-DocumentRead DocumentReader::get(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+DocumentRead DocumentReader::get(std::string_view names, double now, bool asksResidency, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+  if (!asksResidency) return get_named(names, now, space, facts);
+  const Residency::Asked asked(residency_);
+  DocumentRead read = residency_.holds(metaPages_) ? get_named(names, now, space, facts) : DocumentRead{};
+  // Then nothing was read to the end.
+  if (residency_.hasMissed()) read = {DocumentRead::Kind::kNotResident, 0};
+  return read;
+}
+
+DocumentRead DocumentReader::get_named(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
   DocumentNamesSpace loweredSpace;
   const std::optional<DocumentNames> wanted = read_names(names, loweredSpace);
   if (!wanted) return {};
@@ -106,13 +120,13 @@ DocumentRead DocumentReader::get(std::string_view names, double now, std::span<u
   return write(*number, *found, space, facts);
 }
 
-std::optional<uint32_t> DocumentReader::collection(std::string_view lowered) const noexcept {
+std::optional<uint32_t> DocumentReader::collection(std::string_view lowered) noexcept {
   const std::optional<Bytes> row = value(collections_, Bytes(reinterpret_cast<const uint8_t*>(lowered.data()), lowered.size()));
   const std::optional<StoredCollection> found = row ? read_collection(*row) : std::nullopt;
   return found && is_spelling_of(found->name, lowered) ? std::optional(found->id) : std::nullopt;
 }
 
-std::optional<StoredHead> DocumentReader::spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) const noexcept {
+std::optional<StoredHead> DocumentReader::spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) noexcept {
   std::array<uint8_t, kTruthKeyBytesMax> key;
   if (lowered.size() > key.size() - kRowNumberBytes) return std::nullopt;
   store_big_endian(key.data(), collection, kRowNumberBytes);
@@ -134,12 +148,17 @@ std::optional<Bytes> DocumentReader::stored(const Table& table, Bytes key) const
   return Bytes(static_cast<const uint8_t*>(found.mv_data), found.mv_size);
 }
 
-std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) const noexcept {
-  const std::optional<Bytes> row = stored(table, key);
-  return row ? row_value(table.seed, table.isRecord, key, *row) : std::nullopt;
+std::optional<Bytes> DocumentReader::checked(const Table& table, Bytes key, Bytes row) noexcept {
+  if (residency_.isAsked() && !residency_.holds(row)) return std::nullopt;
+  return row_value(table.seed, table.isRecord, key, row);
 }
 
-std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t docid) const noexcept {
+std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) noexcept {
+  const std::optional<Bytes> row = stored(table, key);
+  return row ? checked(table, key, *row) : std::nullopt;
+}
+
+std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t docid) noexcept {
   std::array<uint8_t, kHeadRowKeyBytes> key{};
   store_big_endian(key.data(), collection, kRowNumberBytes);
   store_big_endian(key.data() + kRowNumberBytes, docid, kRowNumberBytes);
@@ -160,7 +179,7 @@ DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, 
   const size_t bytes = head.json.size() + kContentBegin.size() + *rawBytes + kContentEnd.size();
   // A caller with little space wants no large body, so none is read for it.
   if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
-  const std::optional<Bytes> record = row_value(bodies_.seed, bodies_.isRecord, key, *row);
+  const std::optional<Bytes> record = checked(bodies_, key, *row);
   const std::optional<StoredBody> body = record ? read_body(*record) : std::nullopt;
   if (!body || body->rawBytes != *rawBytes) return {};
   uint8_t* at = space.data();

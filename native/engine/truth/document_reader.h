@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "truth/residency.h"
 #include "truth/truth_rows.h"
 
 struct ZSTD_DCtx_s;
@@ -40,7 +41,7 @@ struct DocumentFacts {
 };
 
 struct DocumentRead {
-  enum class Kind : uint8_t { kWritten, kNotPlain, kSpaceShort };
+  enum class Kind : uint8_t { kWritten, kNotPlain, kSpaceShort, kNotResident };
   Kind kind = Kind::kNotPlain;
   // Bytes written, or needed if the space is short. The latter is what the first bytes of the body's row say;
   // nothing behind them has been read.
@@ -60,7 +61,8 @@ class DocumentReader {
   // The document of these names (document_names.h), if its last write had exactly this spelling of key and
   // language. One that has expired is not plain.
   // now: unix seconds
-  [[nodiscard]] DocumentRead get(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  // asksResidency: no page of the map is read that is not in memory (residency.h)
+  [[nodiscard]] DocumentRead get(std::string_view names, double now, bool asksResidency, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
 
   // The document whose last write had exactly this spelling.
   // lowered, spelled: key and language separated by a zero byte, lower-cased and as requested
@@ -77,11 +79,13 @@ class DocumentReader {
   DocumentReader() noexcept;
 
   [[nodiscard]] bool open_table(const char* name, bool isRecord, Table& table) noexcept;
+  [[nodiscard]] DocumentRead get_named(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   [[nodiscard]] std::optional<Bytes> stored(const Table& table, Bytes key) const noexcept;
-  [[nodiscard]] std::optional<Bytes> value(const Table& table, Bytes key) const noexcept;
-  [[nodiscard]] std::optional<uint32_t> collection(std::string_view lowered) const noexcept;
-  [[nodiscard]] std::optional<StoredHead> spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) const noexcept;
-  [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) const noexcept;
+  [[nodiscard]] std::optional<Bytes> checked(const Table& table, Bytes key, Bytes row) noexcept;
+  [[nodiscard]] std::optional<Bytes> value(const Table& table, Bytes key) noexcept;
+  [[nodiscard]] std::optional<uint32_t> collection(std::string_view lowered) noexcept;
+  [[nodiscard]] std::optional<StoredHead> spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) noexcept;
+  [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) noexcept;
   [[nodiscard]] DocumentRead write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   [[nodiscard]] bool unpack(const StoredBody& body, std::span<uint8_t> out) noexcept;
 
@@ -94,6 +98,9 @@ class DocumentReader {
   Table identities_;
   Table heads_;
   Table bodies_;
+  // What LMDB reads when a snapshot is taken.
+  Bytes metaPages_;
+  Residency residency_;
   std::unique_ptr<ZSTD_DCtx_s, FreeContext> zstd_;
 };
 
