@@ -17,38 +17,12 @@ namespace {
 
 constexpr std::string_view kContentBegin = R"(,"contentMd":")";
 constexpr std::string_view kContentEnd = R"("})";
-constexpr size_t kRowNumberBytes = 4;
-constexpr size_t kHeadRowKeyBytes = 8;
-constexpr size_t kBodyRowKeyBytes = 16;
-
-// Keys are big-endian, so that the order of bytes is numeric.
-void store_big_endian(uint8_t* at, uint64_t value, size_t bytes) noexcept {
-  for (size_t index = 0; index < bytes; ++index) at[index] = static_cast<uint8_t>(value >> (8 * (bytes - 1 - index)));
-}
-
 void append_text(uint8_t*& at, std::string_view text) noexcept {
   std::memcpy(at, text.data(), text.size());
   at += text.size();
 }
 
 }  // namespace
-
-// The transaction shows the newest commit from here to the end of the scope.
-class DocumentReader::Snapshot {
- public:
-  explicit Snapshot(MDB_txn* transaction) noexcept : transaction_(transaction), isOpen_(mdb_txn_renew(transaction) == MDB_SUCCESS) {}
-  ~Snapshot() {
-    if (isOpen_) mdb_txn_reset(transaction_);
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-
-  [[nodiscard]] bool isOpen() const noexcept { return isOpen_; }
-
- private:
-  MDB_txn* transaction_;
-  bool isOpen_;
-};
 
 void DocumentReader::FreeContext::operator()(ZSTD_DCtx_s* context) const noexcept { (void)ZSTD_freeDCtx(context); }
 
@@ -102,18 +76,21 @@ DocumentRead DocumentReader::find(uint32_t collection, std::string_view lowered,
   return write(collection, *found, space, facts);
 }
 
-std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) const noexcept {
+std::optional<Bytes> DocumentReader::stored(const Table& table, Bytes key) const noexcept {
   // LMDB does not write to the key.
   MDB_val wanted{key.size(), const_cast<uint8_t*>(key.data())};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  MDB_val stored{};
-  if (mdb_get(transaction_, table.dbi, &wanted, &stored) != MDB_SUCCESS) return std::nullopt;
-  return row_value(table.seed, table.isRecord, key, Bytes(static_cast<const uint8_t*>(stored.mv_data), stored.mv_size));
+  MDB_val found{};
+  if (mdb_get(transaction_, table.dbi, &wanted, &found) != MDB_SUCCESS) return std::nullopt;
+  return Bytes(static_cast<const uint8_t*>(found.mv_data), found.mv_size);
+}
+
+std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) const noexcept {
+  const std::optional<Bytes> row = stored(table, key);
+  return row ? row_value(table.seed, table.isRecord, key, *row) : std::nullopt;
 }
 
 std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t docid) const noexcept {
-  std::array<uint8_t, kHeadRowKeyBytes> key{};
-  store_big_endian(key.data(), collection, kRowNumberBytes);
-  store_big_endian(key.data() + kRowNumberBytes, docid, kRowNumberBytes);
+  const HeadRowKey key = head_row_key(collection, docid);
   const std::optional<Bytes> record = value(heads_, key);
   const std::optional<StoredHead> found = record ? read_head(*record) : std::nullopt;
   // A row may hold the head of another document only if it is damaged.
@@ -121,20 +98,20 @@ std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t doc
 }
 
 DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
-  std::array<uint8_t, kBodyRowKeyBytes> key{};
-  store_big_endian(key.data(), collection, kRowNumberBytes);
-  store_big_endian(key.data() + kRowNumberBytes, head.docid, kRowNumberBytes);
-  store_big_endian(key.data() + kHeadRowKeyBytes, head.bodyLsn, sizeof head.bodyLsn);
+  const BodyRowKey key = body_row_key(collection, head.docid, head.bodyLsn);
   const std::optional<Bytes> record = value(bodies_, key);
   const std::optional<StoredBody> body = record ? read_body(*record) : std::nullopt;
-  if (!body) return {};
-  const size_t bytes = head.json.size() + kContentBegin.size() + body->rawBytes + kContentEnd.size();
+  return body ? write_text(head, *body, space, facts) : DocumentRead{};
+}
+
+DocumentRead DocumentReader::write_text(const StoredHead& head, const StoredBody& body, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+  const size_t bytes = head.json.size() + kContentBegin.size() + body.rawBytes + kContentEnd.size();
   if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
   uint8_t* at = space.data();
   append_text(at, head.json);
   append_text(at, kContentBegin);
-  if (!unpack(*body, std::span(at, body->rawBytes))) return {};
-  at += body->rawBytes;
+  if (!unpack(body, std::span(at, body.rawBytes))) return {};
+  at += body.rawBytes;
   append_text(at, kContentEnd);
   facts = {head.docid, head.revision, head.flags, static_cast<uint32_t>(head.beforeMeta.size()), head.lsn, head.indexedLsn, head.expiresAt};
   return {DocumentRead::Kind::kWritten, bytes};

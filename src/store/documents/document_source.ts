@@ -1,5 +1,5 @@
 /**
- * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A
+ * Whole documents by native calls (src/engine/document_reader.ts), for the views of one thread. A
  * read takes a snapshot of its own, the newest. The caller has taken its own before, and uses what was read
  * only where both show the same state of the document (documents.ts). Documents that are not plain
  * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
@@ -19,9 +19,24 @@ export interface DocumentFacts {
   readonly expiresAt: number
 }
 
+/** Documents that are read together, by row. */
+export interface PageRows {
+  /** Sets the document that the row is to receive. */
+  ask(row: number, docid: number): void
+  docid(row: number): number
+  /** Where the text of the document begins in the space. */
+  begin(row: number): number
+  /** Of the text; 0: the source does not have the document. */
+  bytes(row: number): number
+  lsn(row: number): bigint
+  indexedLsn(row: number): bigint
+  /** Unix seconds; 0: the document does not expire. */
+  expiresAt(row: number): number
+}
+
 /**
- * Each read returns the number of bytes written, 0 for a document that it does not have, or the negated
- * number of bytes needed.
+ * `read` and `find` return the number of bytes written, 0 for a document that the source does not have, or
+ * the negated number of bytes needed.
  */
 export interface DocumentSource {
   readonly facts: DocumentFacts
@@ -29,6 +44,14 @@ export interface DocumentSource {
   read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
   /** @param lowered, spelled key and language separated by a zero character */
   find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
+  /** Of the last `readPage`; overwritten by the next one. */
+  readonly page: PageRows
+  /**
+   * Reads the documents of the first `count` rows, at most DOCUMENT_PAGE_MAX, in one snapshot, until one does
+   * not fit into `space`.
+   * @returns the number of rows read
+   */
+  readPage(collection: number, count: number, space: Uint8Array): number
   close(): void
 }
 
