@@ -88,10 +88,11 @@ try {
       else elsewhere++
     }
   }
-  const page = (store: TruthStore, wanted: readonly (readonly number[])[]): void => {
-    for (const docids of wanted)
+  const page = (store: TruthStore, pages: readonly (readonly { readonly docid: number }[])[]): void => {
+    for (const wanted of pages)
       store.read((view) => {
-        for (const docid of docids) bytes += view.document(collection, docid)?.json.length ?? 0
+        view.expect(collection, wanted)
+        for (const { docid } of wanted) bytes += view.document(collection, docid)?.json.length ?? 0
       })
   }
   const source = openSource(truthFile)
@@ -102,7 +103,7 @@ try {
   }
   for (let round = 0; round <= ROUNDS; round++) {
     const gets = Array.from({ length: GETS }, () => keys[below(keys.length)] as string)
-    const pages = Array.from({ length: PAGES }, () => Array.from({ length: PAGE }, () => 1 + below(keys.length)))
+    const pages = Array.from({ length: PAGES }, () => Array.from({ length: PAGE }, () => ({ docid: 1 + below(keys.length) })))
     for (const { what, store } of stores) {
       note(
         round,

@@ -29,6 +29,9 @@ static_assert(sizeof(DocumentFacts) == 48 && offsetof(DocumentFacts, docid) == 4
 // NOT_RESIDENT in src/store/documents/document_source.ts.
 constexpr int64_t kNotResident = std::numeric_limits<int32_t>::min();
 
+static_assert(sizeof(PageDocument) == 56 && offsetof(PageDocument, begin) == 48 && offsetof(PageDocument, bytes) == 52 && alignof(PageDocument) == alignof(uint64_t),
+              "src/engine/document_reader.ts reads the table as bytes");
+
 // A reader of one thread. It is closed by closeDocuments, or by the hook when the thread ends. Hooks run in
 // reverse order, so before the package's own, which closes the env.
 struct OpenDocuments {
@@ -145,12 +148,28 @@ napi_value count_major_faults(const Call& call) {
   return napi_create_double(call.env(), static_cast<double>(major_faults()), &value) == napi_ok ? value : nullptr;
 }
 
+// The table has the numbers of the documents, and receives the rest.
+napi_value read_document_page(const Call& call) {
+  DocumentReader* reader = reader_of(call);
+  const std::optional<uint32_t> collection = call.number(1);
+  const std::optional<uint32_t> count = call.number(2);
+  const auto space = call.space(3);
+  const auto table = call.space(4);
+  if (reader == nullptr || !collection || !count || !space || !table || table->size() / sizeof(PageDocument) < *count ||
+      reinterpret_cast<uintptr_t>(table->data()) % alignof(PageDocument) != 0)
+    return call.raise_type("readDocumentPage: expected an open reader, two numbers, space and an aligned table of 56 bytes a document");
+  const size_t done = reader->read_page(*collection, std::span(reinterpret_cast<PageDocument*>(table->data()), *count), *space);
+  napi_value value = nullptr;
+  return napi_create_uint32(call.env(), static_cast<uint32_t>(done), &value) == napi_ok ? value : nullptr;
+}
+
 }  // namespace
 
 bool add_document_calls(napi_env env, napi_value exports) noexcept {
   return add_function<open_documents>(env, exports, "openDocuments") && add_function<close_documents>(env, exports, "closeDocuments") &&
          add_function<read_document>(env, exports, "readDocument") && add_function<find_document>(env, exports, "findDocument") &&
-         add_function<get_document>(env, exports, "getDocument") && add_function<count_major_faults>(env, exports, "majorFaults");
+         add_function<get_document>(env, exports, "getDocument") && add_function<count_major_faults>(env, exports, "majorFaults") &&
+         add_function<read_document_page>(env, exports, "readDocumentPage");
 }
 
 }  // namespace mds::binding

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "seed.h"
 #include "truth/document_reader.h"
 #include "truth/snappy.h"
@@ -77,6 +78,62 @@ TEST(TruthReader, ShowsADocumentByNumberAndBySpelling) {
   Buffer space(kSpaceBytes);
   EXPECT_EQ(documents.read(kCollection, kDocid, 20, space, facts).kind, DocumentRead::Kind::kWritten);
   EXPECT_EQ(documents.read(kCollection, kDocid, 19, space, facts).kind, DocumentRead::Kind::kNotPlain) << "another state";
+}
+
+// A page of the documents with these numbers.
+std::vector<PageDocument> page_of(std::initializer_list<uint32_t> docids) {
+  std::vector<PageDocument> documents(docids.size());
+  std::transform(docids.begin(), docids.end(), documents.begin(), [](uint32_t docid) { return PageDocument{.facts = {.docid = docid}, .begin = 0, .bytes = 99}; });
+  return documents;
+}
+
+TEST(TruthReader, ReadsAPageWithGaps) {
+  TruthEnv truth;
+  truth.put_body(plain_body());
+  auto reader = DocumentReader::open(truth.env());
+  ASSERT_TRUE(reader.ok());
+  // The head of 302 is that of another document.
+  const Buffer other = big_key({kCollection, 302});
+  truth.put("heads", other, stored_row("heads", true, other, head_record()));
+  std::vector<PageDocument> documents = page_of({301, kDocid, 302, kDocid});
+  Buffer space(2 * kText.size());
+  ASSERT_EQ(reader.value()->read_page(kCollection, documents, space), 4U);
+  EXPECT_EQ(documents[0].bytes, 0U);
+  EXPECT_EQ(documents[2].bytes, 0U);
+  for (const size_t index : {size_t{1}, size_t{3}}) {
+    const PageDocument& document = documents[index];
+    EXPECT_EQ(as_text(Bytes(space).subspan(document.begin, document.bytes)), kText);
+    EXPECT_EQ(document.facts.docid, kDocid);
+    EXPECT_EQ(document.facts.lsn, 20U);
+    EXPECT_EQ(document.facts.indexedLsn, 19U);
+    EXPECT_EQ(document.facts.expiresAt, 9e9);
+  }
+  EXPECT_EQ(documents[3].begin, kText.size());
+  EXPECT_EQ(reader.value()->read_page(kCollection + 1, documents, space), 4U);
+  EXPECT_TRUE(std::all_of(documents.begin(), documents.end(), [](const PageDocument& document) { return document.bytes == 0; })) << "another collection";
+}
+
+TEST(TruthReader, EndsAPageBeforeTheDocumentThatDoesNotFit) {
+  TruthEnv truth;
+  truth.put_body(plain_body());
+  auto reader = DocumentReader::open(truth.env());
+  ASSERT_TRUE(reader.ok());
+  for (const size_t missing : {size_t{0}, size_t{1}}) {
+    std::vector<PageDocument> documents = page_of({kDocid, 301, kDocid, kDocid});
+    Buffer space(2 * kText.size() - missing);
+    // The document between them is not there, and needs no space.
+    EXPECT_EQ(reader.value()->read_page(kCollection, documents, space), missing == 0 ? 3U : 2U);
+    EXPECT_EQ(documents[0].bytes, kText.size());
+    EXPECT_EQ(documents[2].bytes, missing == 0 ? kText.size() : 0U);
+    EXPECT_EQ(documents[3].bytes, 0U);
+  }
+  Buffer none;
+  std::vector<PageDocument> documents = page_of({kDocid});
+  EXPECT_EQ(reader.value()->read_page(kCollection, documents, none), 0U);
+  std::vector<PageDocument> many(kPageDocumentsMax + 1, documents.front());
+  Buffer space(many.size() * kText.size());
+  EXPECT_EQ(reader.value()->read_page(kCollection, many, space), kPageDocumentsMax);
+  EXPECT_EQ(reader.value()->read_page(kCollection, {}, space), 0U);
 }
 
 TEST(TruthReader, UnpacksEveryCodec) {
@@ -147,6 +204,11 @@ TEST(TruthReader, NeverShowsADamagedRow) {
     }
     truth.put(whole.table, whole.key, row);
     EXPECT_EQ(show(*reader.value(), kLowered, kSpelled).read.kind, DocumentRead::Kind::kNotPlain) << round;
+    std::vector<PageDocument> documents = page_of({kDocid});
+    Buffer space(kSpaceBytes);
+    EXPECT_EQ(reader.value()->read_page(kCollection, documents, space), 1U);
+    // A page needs no identity.
+    EXPECT_EQ(documents.front().bytes, std::string_view(whole.table) == "identities" ? kText.size() : 0U) << round;
     truth.put(whole.table, whole.key, whole.value);
   }
   EXPECT_EQ(show(*reader.value()).text, kText);

@@ -2,6 +2,7 @@
  * The native reader of documents (native/engine/truth/document_reader.h), one for each thread and store. It
  * reads by the LMDB env that lmdb-js has open in this process, so it must be closed before that env.
  */
+import { DOCUMENT_PAGE_MAX } from '../limits/store.js'
 import { loadAddon } from './addon.js'
 
 /** What an answer needs to know of the document that was read last. */
@@ -14,6 +15,21 @@ export interface DocumentFacts {
   readonly indexedLsn: bigint
   /** Unix seconds; 0: the document does not expire. */
   readonly expiresAt: number
+}
+
+/** Documents that are read together, by row. */
+export interface PageRows {
+  /** Sets the document that the row is to receive. */
+  ask(row: number, docid: number): void
+  docid(row: number): number
+  /** Where the text of the document begins in the space. */
+  begin(row: number): number
+  /** Of the text; 0: the document is not there or not plain. */
+  bytes(row: number): number
+  lsn(row: number): bigint
+  indexedLsn(row: number): bigint
+  /** Unix seconds; 0: the document does not expire. */
+  expiresAt(row: number): number
 }
 
 /**
@@ -40,6 +56,15 @@ export interface NativeDocuments {
   get(names: string, now: number, space: Uint8Array, asksResidency: boolean): number
   /** Page faults of this thread that waited for a disk, since it began, by whichever code. */
   majorFaults(): number
+  /** Of the last `readPage`. Overwritten by the next one. */
+  readonly page: PageRows
+  /**
+   * Reads the documents of the first `count` rows in one snapshot, the newest, their texts one after the
+   * other into `space`, until one does not fit.
+   * @param count at most DOCUMENT_PAGE_MAX
+   * @returns the number of rows read
+   */
+  readPage(collection: number, count: number, space: Uint8Array): number
   close(): void
 }
 
@@ -52,9 +77,18 @@ interface Addon {
   findDocument(reader: Handle, collection: number, lowered: string, spelled: string, space: Uint8Array, facts: Uint8Array): number
   getDocument(reader: Handle, names: string, now: number, space: Uint8Array, facts: Uint8Array, asksResidency: boolean): number
   majorFaults(): number
+  readDocumentPage(reader: Handle, collection: number, count: number, space: Uint8Array, table: Uint8Array): number
 }
 
-const FUNCTIONS = ['openDocuments', 'closeDocuments', 'readDocument', 'findDocument', 'getDocument', 'majorFaults'] as const
+const FUNCTIONS = [
+  'openDocuments',
+  'closeDocuments',
+  'readDocument',
+  'findDocument',
+  'getDocument',
+  'readDocumentPage',
+  'majorFaults',
+] as const
 /** Bytes of the native structure DocumentFacts. */
 const FACTS_BYTES = 48
 
@@ -90,16 +124,64 @@ class Facts implements DocumentFacts {
   }
 }
 
+/** Bytes of the native structure PageDocument: the facts, then begin and length of the text. */
+const PAGE_ROW_BYTES = 56
+const PAGE_ROW_WORDS = PAGE_ROW_BYTES / 4
+const PAGE_ROW_LONGS = PAGE_ROW_BYTES / 8
+
+/** Views of the table that the addon reads and writes. */
+class Page implements PageRows {
+  readonly table = new Uint8Array(DOCUMENT_PAGE_MAX * PAGE_ROW_BYTES)
+  readonly #words = new Uint32Array(this.table.buffer)
+  readonly #longs = new BigUint64Array(this.table.buffer)
+  readonly #numbers = new Float64Array(this.table.buffer)
+
+  ask(row: number, docid: number): void {
+    this.#words[row * PAGE_ROW_WORDS + 1] = docid
+  }
+
+  docid(row: number): number {
+    return this.#words[row * PAGE_ROW_WORDS + 1] as number
+  }
+
+  begin(row: number): number {
+    return this.#words[row * PAGE_ROW_WORDS + 12] as number
+  }
+
+  bytes(row: number): number {
+    return this.#words[row * PAGE_ROW_WORDS + 13] as number
+  }
+
+  lsn(row: number): bigint {
+    return this.#longs[row * PAGE_ROW_LONGS + 3] as bigint
+  }
+
+  indexedLsn(row: number): bigint {
+    return this.#longs[row * PAGE_ROW_LONGS + 4] as bigint
+  }
+
+  expiresAt(row: number): number {
+    return this.#numbers[row * PAGE_ROW_LONGS + 5] as number
+  }
+
+  /** Rows among the first ones that have a document. */
+  countRead(rows: number): number {
+    let count = 0
+    for (let row = 0; row < rows; row++) if (this.bytes(row) > 0) count++
+    return count
+  }
+}
+
 /**
  * @param path of the file that lmdb-js has open
  * @param shape how lmdb-js was told to open it
- * @param onRead called after each document that was read
+ * @param onRead called with the number of documents that a call has read
  * @throws Error if the env of this build of lmdb-js cannot be read
  */
 export function openDocuments(
   path: string,
   shape: { readonly mapBytes: number; readonly readersMin: number },
-  onRead: () => void = () => undefined,
+  onRead: (documents: number) => void = () => undefined,
 ): NativeDocuments {
   const addon = loadAddon<Addon>(FUNCTIONS)
   const packageEnvs = (globalThis as { readonly __lmdb_envs__?: unknown }).__lmdb_envs__
@@ -112,13 +194,21 @@ export function openDocuments(
   // lmdb-js closes the envs of the thread in a listener of its own.
   process.prependOnceListener('exit', close)
   const counted = (length: number): number => {
-    if (length > 0) onRead()
+    if (length > 0) onRead(1)
     return length
   }
   const facts = new Facts()
   const { bytes } = facts
+  const page = new Page()
+  const readPage = (collection: number, count: number, space: Uint8Array): number => {
+    const rows = addon.readDocumentPage(reader, collection, count, space, page.table)
+    onRead(page.countRead(rows))
+    return rows
+  }
   return {
     facts,
+    page,
+    readPage,
     read: (collection, docid, space, lsn) => counted(addon.readDocument(reader, collection, docid, space, bytes, lsn)),
     find: (collection, lowered, spelled, space) => counted(addon.findDocument(reader, collection, lowered, spelled, space, bytes)),
     get: (names, now, space, asksResidency) => counted(addon.getDocument(reader, names, now, space, bytes, asksResidency)),

@@ -64,3 +64,21 @@ export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
  * from the store.
  */
 export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
+/**
+ * Slots of a lane's doorkeeper, as a power of two: 8 192, 16 KiB. A lane caches 6 000 documents of 5 KB. One
+ * that was not asked for during so many misses would not stay in the cache either.
+ */
+export const DOORKEEPER_SLOT_BITS = 13
+
+// ---- Documents that are read together
+
+/**
+ * Documents that one native call reads (kPageDocumentsMax). A page of ten needs one, larger ones are read in
+ * parts.
+ */
+export const DOCUMENT_PAGE_MAX = 32
+/**
+ * Space of a thread for the texts of such a call: 32 of 8 KB. It stays within the second cache of a core. A
+ * document that does not fit is read alone.
+ */
+export const DOCUMENT_PAGE_BYTES = 256 * KIB

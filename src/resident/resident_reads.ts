@@ -80,7 +80,7 @@ export class ResidentReads implements LoopReads {
   }
 
   #open(generation: string): TruthStore {
-    const onRead = (): void => this.#telemetry.add('documents_read_natively', 1)
+    const onRead = (documents: number): void => this.#telemetry.add('documents_read_natively', documents)
     const shape = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
     const keyring = keyringOf(this.#config, openEngine())
     const path = generationPath(this.#config.path, generation)

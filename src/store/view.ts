@@ -30,6 +30,7 @@ import type { ExpiryRow } from './keys.js'
 import { noteDamage } from './noted_damage.js'
 import { requireIntact } from './record.js'
 import { isScrubWanted } from './resealing/scrubbing.js'
+import { CLEAR } from './sealing/collection_seal.js'
 import type { CollectionSeal } from './sealing/collection_seal.js'
 import type { SettingKind } from './settings.js'
 import { VectorView } from './vectors/vector_tables.js'
@@ -66,7 +67,7 @@ export class View {
     const sealOf = (collection: number): CollectionSeal | undefined => this.#sealOf(collection)
     this.#bodies = new BodyReader(environment, sealOf)
     this.#heads = new HeadReader(environment, now, sealOf)
-    const readers = { heads: this.#heads, bodies: this.#bodies }
+    const readers = { heads: this.#heads, bodies: this.#bodies, isSealed: (collection: number) => this.#isSealed(collection) }
     this.#documents = new DocumentReader(environment, readers, now, () => this.storeCounters().lastLsn, cache, source)
     this.objects = new ObjectView(environment, this.#bodies, sealOf)
     this.vectors = new VectorView(environment)
@@ -98,6 +99,15 @@ export class View {
       this.#sealCollection = collection
     }
     return this.#seal
+  }
+
+  /** Whether new rows of the collection are sealed. False also if that can't be read: its rows say so. */
+  #isSealed(collection: number): boolean {
+    try {
+      return (this.#sealOf(collection)?.writtenForm ?? CLEAR) !== CLEAR
+    } catch {
+      return false
+    }
   }
 
   /** Every collection whose row is intact, ordered by its lower-cased name. */
@@ -227,6 +237,11 @@ export class View {
   /** The key id (0: plaintext) of every state, present and superseded. */
   keyIdsOfStates(collection: number): Generator<number> {
     return this.#heads.keyIds(collection)
+  }
+
+  /** Announces documents that will be asked for, as DocumentReader.expect does. */
+  expect(collection: number, wanted: readonly { readonly docid: number }[], begin = 0, end = wanted.length): void {
+    this.#documents.expect(collection, wanted, begin, end)
   }
 
   /** The document with its content, as DocumentReader.get returns it. */

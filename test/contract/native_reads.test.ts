@@ -33,6 +33,32 @@ describe('documents that are read natively', () => {
     assert.ok((await read()) <= begin + 7)
   })
 
+  it('native reads: a page of 300 is in order, in a listing and in a search, each document read once', async () => {
+    const contentOf = (at: number): string => `word ${at} `.repeat(at === 150 ? 60_000 : 1 + at * 5)
+    const documents = Array.from({ length: 300 }, (_, at) => ({
+      key: `k${String(at).padStart(3, '0')}`,
+      lang: 'en',
+      contentMd: contentOf(at),
+    }))
+    assert.equal((await server.post('/v1/add-batch', { collection: 'many', documents })).status, 200)
+    const begin = await read()
+    const listed = (await server.post('/v1/search', { collection: 'many', sort: 'key', asc: true, limit: 300 })).json<
+      { key: string; contentMd: string }[]
+    >()
+    assert.deepEqual(
+      listed.map(({ key, contentMd }) => ({ key, lang: 'en', contentMd })),
+      documents,
+    )
+    assert.equal(await read(), begin + 300)
+    const { results } = (await server.post('/v1/fts', { collection: 'many', query: 'word', limit: 300 })).json<{
+      results: { document: { key: string; contentMd: string } }[]
+    }>()
+    const contents = new Map(results.map(({ document }) => [document.key, document.contentMd]))
+    assert.equal(contents.size, 300)
+    for (const { key, contentMd } of documents) assert.equal(contents.get(key), contentMd)
+    assert.equal(await read(), begin + 600)
+  })
+
   it('native reads: another spelling is found by its rows and then read so, and templates are filled from rows', async () => {
     const add = { collection: 'plain', key: 'doc-0', lang: 'EN', contentMd: 'Hello %%name%%' }
     assert.equal((await server.post('/v1/add', add)).status, 200)

@@ -76,6 +76,10 @@ async function readUntilStopped({ generationPath, acknowledged, stop, seed }: Re
     const first = random.below(DOCUMENTS - 10)
     const versionsMin = acknowledged.slice(first, first + 10)
     store.read((view) => {
+      view.expect(
+        collection,
+        Array.from(versionsMin, (_, index) => ({ docid: first + index + 1 })),
+      )
       for (const [index, versionMin] of versionsMin.entries()) {
         const document = view.document(collection, first + index + 1)
         assert.ok(document)

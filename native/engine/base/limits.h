@@ -58,6 +58,10 @@ inline constexpr uint32_t kTruthBodyBytesMax = uint32_t{4} << 20;
 // 40 000 reads a second, 400 reads share what was asked about the upper pages of the trees.
 inline constexpr uint64_t kResidencyTrustMs = 10;
 
+// Documents that one call for a page reads (DOCUMENT_PAGE_MAX in src/limits). Bounds its rows on the stack:
+// 32 of 150 bytes.
+inline constexpr size_t kPageDocumentsMax = 32;
+
 // Longest key of the truth env, as LMDB computes it for pages of 4 KB (TRUTH_KEY_BYTES_MAX in src/limits).
 inline constexpr uint32_t kTruthKeyBytesMax = 1978;
 

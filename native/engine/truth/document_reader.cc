@@ -19,38 +19,12 @@ namespace {
 constexpr std::string_view kContentBegin = R"(,"contentMd":")";
 constexpr std::string_view kContentEnd = R"("})";
 constexpr size_t kMetaPages = 2;
-constexpr size_t kRowNumberBytes = 4;
-constexpr size_t kHeadRowKeyBytes = 8;
-constexpr size_t kBodyRowKeyBytes = 16;
-
-// Keys are big-endian, so that the order of bytes is numeric.
-void store_big_endian(uint8_t* at, uint64_t value, size_t bytes) noexcept {
-  for (size_t index = 0; index < bytes; ++index) at[index] = static_cast<uint8_t>(value >> (8 * (bytes - 1 - index)));
-}
-
 void append_text(uint8_t*& at, std::string_view text) noexcept {
   std::memcpy(at, text.data(), text.size());
   at += text.size();
 }
 
 }  // namespace
-
-// The transaction shows the newest commit from here to the end of the scope.
-class DocumentReader::Snapshot {
- public:
-  explicit Snapshot(MDB_txn* transaction) noexcept : transaction_(transaction), isOpen_(mdb_txn_renew(transaction) == MDB_SUCCESS) {}
-  ~Snapshot() {
-    if (isOpen_) mdb_txn_reset(transaction_);
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-
-  [[nodiscard]] bool isOpen() const noexcept { return isOpen_; }
-
- private:
-  MDB_txn* transaction_;
-  bool isOpen_;
-};
 
 void DocumentReader::FreeContext::operator()(ZSTD_DCtx_s* context) const noexcept { (void)ZSTD_freeDCtx(context); }
 
@@ -159,9 +133,7 @@ std::optional<Bytes> DocumentReader::value(const Table& table, Bytes key) noexce
 }
 
 std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t docid) noexcept {
-  std::array<uint8_t, kHeadRowKeyBytes> key{};
-  store_big_endian(key.data(), collection, kRowNumberBytes);
-  store_big_endian(key.data() + kRowNumberBytes, docid, kRowNumberBytes);
+  const HeadRowKey key = head_row_key(collection, docid);
   const std::optional<Bytes> record = value(heads_, key);
   const std::optional<StoredHead> found = record ? read_head(*record) : std::nullopt;
   // A row may hold the head of another document only if it is damaged.
@@ -169,10 +141,7 @@ std::optional<StoredHead> DocumentReader::head(uint32_t collection, uint32_t doc
 }
 
 DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
-  std::array<uint8_t, kBodyRowKeyBytes> key{};
-  store_big_endian(key.data(), collection, kRowNumberBytes);
-  store_big_endian(key.data() + kRowNumberBytes, head.docid, kRowNumberBytes);
-  store_big_endian(key.data() + kHeadRowKeyBytes, head.bodyLsn, sizeof head.bodyLsn);
+  const BodyRowKey key = body_row_key(collection, head.docid, head.bodyLsn);
   const std::optional<Bytes> row = stored(bodies_, key);
   const std::optional<uint32_t> rawBytes = row ? raw_bytes_of(*row) : std::nullopt;
   if (!rawBytes) return {};
@@ -181,12 +150,17 @@ DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, 
   if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
   const std::optional<Bytes> record = checked(bodies_, key, *row);
   const std::optional<StoredBody> body = record ? read_body(*record) : std::nullopt;
-  if (!body || body->rawBytes != *rawBytes) return {};
+  return body && body->rawBytes == *rawBytes ? write_text(collection, head, *body, space, facts) : DocumentRead{};
+}
+
+DocumentRead DocumentReader::write_text(uint32_t collection, const StoredHead& head, const StoredBody& body, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
+  const size_t bytes = head.json.size() + kContentBegin.size() + body.rawBytes + kContentEnd.size();
+  if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
   uint8_t* at = space.data();
   append_text(at, head.json);
   append_text(at, kContentBegin);
-  if (!unpack(*body, std::span(at, body->rawBytes))) return {};
-  at += body->rawBytes;
+  if (!unpack(body, std::span(at, body.rawBytes))) return {};
+  at += body.rawBytes;
   append_text(at, kContentEnd);
   facts = {.collection = collection,
            .docid = head.docid,

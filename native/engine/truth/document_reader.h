@@ -40,6 +40,14 @@ struct DocumentFacts {
   double expiresAt = 0;
 };
 
+// One document of a page. The caller gives its number; the text is written into the space of the page.
+struct PageDocument {
+  DocumentFacts facts;
+  uint32_t begin = 0;
+  // Of the text; 0: the document is not there or not plain.
+  uint32_t bytes = 0;
+};
+
 struct DocumentRead {
   enum class Kind : uint8_t { kWritten, kNotPlain, kSpaceShort, kNotResident };
   Kind kind = Kind::kNotPlain;
@@ -68,18 +76,39 @@ class DocumentReader {
   // lowered, spelled: key and language separated by a zero byte, lower-cased and as requested
   [[nodiscard]] DocumentRead find(uint32_t collection, std::string_view lowered, std::string_view spelled, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
 
+  // Reads documents in one snapshot, their texts one after the other, until one does not fit
+  // (document_page.cc). Reads at most kPageDocumentsMax. Returns how many it has dealt with.
+  [[nodiscard]] size_t read_page(uint32_t collection, std::span<PageDocument> documents, std::span<uint8_t> space) noexcept;
+
  private:
   struct Table {
     MDB_dbi dbi = 0;
     uint32_t seed = 0;
     bool isRecord = false;
   };
-  class Snapshot;
+
+  // The transaction shows the newest commit from here to the end of the scope.
+  class Snapshot {
+   public:
+    explicit Snapshot(MDB_txn* transaction) noexcept : transaction_(transaction), isOpen_(mdb_txn_renew(transaction) == MDB_SUCCESS) {}
+    ~Snapshot() {
+      if (isOpen_) mdb_txn_reset(transaction_);
+    }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+    [[nodiscard]] bool isOpen() const noexcept { return isOpen_; }
+
+   private:
+    MDB_txn* transaction_;
+    bool isOpen_;
+  };
 
   DocumentReader() noexcept;
 
   [[nodiscard]] bool open_table(const char* name, bool isRecord, Table& table) noexcept;
   [[nodiscard]] DocumentRead get_named(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  // The row as it is stored, of which nothing has been checked.
   [[nodiscard]] std::optional<Bytes> stored(const Table& table, Bytes key) const noexcept;
   [[nodiscard]] std::optional<Bytes> checked(const Table& table, Bytes key, Bytes row) noexcept;
   [[nodiscard]] std::optional<Bytes> value(const Table& table, Bytes key) noexcept;
@@ -87,6 +116,7 @@ class DocumentReader {
   [[nodiscard]] std::optional<StoredHead> spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) noexcept;
   [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) noexcept;
   [[nodiscard]] DocumentRead write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  [[nodiscard]] DocumentRead write_text(uint32_t collection, const StoredHead& head, const StoredBody& body, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   [[nodiscard]] bool unpack(const StoredBody& body, std::span<uint8_t> out) noexcept;
 
   struct FreeContext {

@@ -52,6 +52,25 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) noexcept {
 
 uint32_t table_seed(std::string_view table) noexcept { return crc32c(text_bytes(table)); }
 
+void store_big_endian(uint8_t* at, uint64_t value, size_t bytes) noexcept {
+  for (size_t index = 0; index < bytes; ++index) at[index] = static_cast<uint8_t>(value >> (8 * (bytes - 1 - index)));
+}
+
+HeadRowKey head_row_key(uint32_t collection, uint32_t docid) noexcept {
+  HeadRowKey key{};
+  store_big_endian(key.data(), collection, kRowNumberBytes);
+  store_big_endian(key.data() + kRowNumberBytes, docid, kRowNumberBytes);
+  return key;
+}
+
+BodyRowKey body_row_key(uint32_t collection, uint32_t docid, uint64_t lsn) noexcept {
+  BodyRowKey key{};
+  store_big_endian(key.data(), collection, kRowNumberBytes);
+  store_big_endian(key.data() + kRowNumberBytes, docid, kRowNumberBytes);
+  store_big_endian(key.data() + 2 * kRowNumberBytes, lsn, sizeof lsn);
+  return key;
+}
+
 std::optional<Bytes> row_value(uint32_t seed, bool isRecord, Bytes key, Bytes stored) noexcept {
   if (stored.size() < kRowTrailerBytes || stored[stored.size() - kRowTrailerBytes] != kRowTrailerMark) return std::nullopt;
   const Bytes value = stored.first(stored.size() - kRowTrailerBytes);

@@ -4,6 +4,7 @@
 // reads it by src/store, which names the damage. Pure. The bytes are not trusted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,18 @@ namespace mds {
 
 // The start of the checksum of every row of a table.
 [[nodiscard]] uint32_t table_seed(std::string_view table) noexcept;
+
+// Keys are big-endian, so that the order of bytes is numeric.
+inline constexpr size_t kRowNumberBytes = 4;
+void store_big_endian(uint8_t* at, uint64_t value, size_t bytes) noexcept;
+
+// (collection, docid)
+using HeadRowKey = std::array<uint8_t, 8>;
+[[nodiscard]] HeadRowKey head_row_key(uint32_t collection, uint32_t docid) noexcept;
+
+// (collection, docid, LSN)
+using BodyRowKey = std::array<uint8_t, 16>;
+[[nodiscard]] BodyRowKey body_row_key(uint32_t collection, uint32_t docid, uint64_t lsn) noexcept;
 
 // The value of a stored row. Empty if the checksum over table, key and value is missing or wrong.
 // `isRecord`: the value begins with a checksum of its own over the rest of it.

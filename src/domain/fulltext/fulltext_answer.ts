@@ -92,6 +92,16 @@ export class AnswerWriter {
     return this.#passed < this.#request.offset
   }
 
+  /** Results of earlier pages that are still to be skipped. */
+  get passesLeft(): number {
+    return this.#request.offset - this.#passed
+  }
+
+  /** The text of results is capped: the answer may end before the page is full. */
+  get isCapped(): boolean {
+    return this.#list.isCapped
+  }
+
   /** Number of results requested. */
   get limit(): number {
     return this.#request.limit

@@ -212,6 +212,8 @@ function writeHits(
   const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
   let dropped = 0
   let looked = 0
+  // A capped page may end after any document.
+  if (!answer.isCapped) view.expect(plan.collection, hits.hits, answer.passesLeft, answer.passesLeft + answer.limit)
   for (const hit of hits.hits) {
     curated?.writeDue(pins)
     if (answer.isFull) break

@@ -114,6 +114,8 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
   let contextBytes = 0
   let isTruncated = false
   out.begin().ascii('[')
+  // A capped page may end after any document.
+  if (contextTokensMax === undefined) view.expect(collection, found.hits)
   for (const { docid, lsn } of found.hits) {
     const isFull = count === limit || isTruncated
     if (isFull && !isWhole) break

@@ -108,6 +108,7 @@ function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: numbe
     collection,
     () => docids,
     () => {
+      view.expect(collection, hits)
       for (const docid of docids) {
         // Not cached: it is read once, and caching it would evict documents that are shown to users.
         const document = view.document(collection, docid, false)

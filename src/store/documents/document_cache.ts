@@ -8,6 +8,7 @@
  * head's LSN is the same. Each reading thread has its own cache. Write transactions do not use it.
  */
 import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits/store.js'
+import { Doorkeeper } from './doorkeeper.js'
 
 /** A document with its content. */
 export interface StoredDocument {
@@ -40,6 +41,7 @@ export class DocumentCache {
   #youngBytes = 0
   #mark: Mark | undefined
   #markBytes = Buffer.alloc(0)
+  readonly #doorkeeper = new Doorkeeper()
 
   /** @param bytesMax bytes of document text to cache; 0: only the mark is cached, no documents */
   constructor(bytesMax: number) {
@@ -68,9 +70,19 @@ export class DocumentCache {
     return old
   }
 
-  /** Whether a text of this size is cached. */
-  takes(bytes: number): boolean {
-    return bytes <= Math.min(DOCUMENT_CACHED_BYTES_MAX, this.#bytesMax / 2)
+  /** Whether the document is cached. Does not count as a use. */
+  has(collection: number, docid: number): boolean {
+    const key = keyOf(collection, docid)
+    return this.#young.has(key) || this.#old.has(key)
+  }
+
+  /**
+   * Whether the document, with a text of this size, is to be cached: it is already, or it is missed again
+   * (doorkeeper.ts). Called once for each miss.
+   */
+  admits(collection: number, docid: number, bytes: number): boolean {
+    const isSmall = bytes <= Math.min(DOCUMENT_CACHED_BYTES_MAX, this.#bytesMax / 2)
+    return isSmall && (this.has(collection, docid) || this.#doorkeeper.admits(collection, docid))
   }
 
   put(document: StoredDocument): void {

@@ -1,5 +1,5 @@
 /**
- * Whole documents by one native call each (src/engine/document_reader.ts), for the views of one thread. A
+ * Whole documents by native calls (src/engine/document_reader.ts), for the views of one thread. A
  * read takes a snapshot of its own, the newest. The caller has taken its own before, and uses what was read
  * only where both show the same state of the document (documents.ts). Documents that are not plain
  * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
@@ -23,9 +23,25 @@ export interface DocumentFacts {
 /** Result of a get that would have had to wait for the disk. No document needs as many bytes. */
 export const NOT_RESIDENT = -(2 ** 31)
 
+/** Documents that are read together, by row. */
+export interface PageRows {
+  /** Sets the document that the row is to receive. */
+  ask(row: number, docid: number): void
+  docid(row: number): number
+  /** Where the text of the document begins in the space. */
+  begin(row: number): number
+  /** Of the text; 0: the source does not have the document. */
+  bytes(row: number): number
+  lsn(row: number): bigint
+  indexedLsn(row: number): bigint
+  /** Unix seconds; 0: the document does not expire. */
+  expiresAt(row: number): number
+}
+
 /**
- * Each read returns the number of bytes written, 0 for a document that it does not have, or the negated
- * number of bytes needed, in which case the body has not been read. A source belongs to one thread.
+ * `read`, `find` and `get` return the number of bytes written, 0 for a document that the source does not
+ * have, or the negated number of bytes needed, in which case the body has not been read. A source belongs to
+ * one thread.
  */
 export interface DocumentSource {
   readonly facts: DocumentFacts
@@ -48,6 +64,14 @@ export interface DocumentSource {
    * reads says that they may have waited. Costs less than a microsecond.
    */
   majorFaults(): number
+  /** Of the last `readPage`; overwritten by the next one. */
+  readonly page: PageRows
+  /**
+   * Reads the documents of the first `count` rows, at most DOCUMENT_PAGE_MAX, in one snapshot, until one does
+   * not fit into `space`.
+   * @returns the number of rows read
+   */
+  readPage(collection: number, count: number, space: Uint8Array): number
   close(): void
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whole documents as answers show them: the JSON text of the head with the content in it. Recently read
- * documents are cached (document_cache.ts). A cached text is valid until the state of the store changes.
+ * Whole documents as answers show them: the JSON text of the head with the content in it. Documents that are
+ * read repeatedly are cached (document_cache.ts). A cached text is valid until the state of the store
+ * changes, any other until the next document is read.
  */
 import type { BodyReader } from '../bodies/body_reader.js'
 import { ByteWriter } from '../byte_writer.js'
@@ -9,6 +10,7 @@ import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 import { counterKey } from '../keys.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
+import { DocumentPage, NOT_PLAIN } from './document_page.js'
 import { appendDocument, appendSpelled } from './document_source.js'
 import type { DocumentFacts, DocumentSource } from './document_source.js'
 import type { HeadReader } from './heads.js'
@@ -23,11 +25,13 @@ export class DocumentReader {
   readonly #environment: Environment
   readonly #heads: HeadReader
   readonly #bodies: BodyReader
+  readonly #isSealed: (collection: number) => boolean
   readonly #now: number
   readonly #lastLsn: () => bigint
   readonly #cache: DocumentCache | undefined
   readonly #source: DocumentSource | undefined
   #mark: Mark | undefined
+  #page: DocumentPage | undefined
 
   /**
    * @param now unix seconds
@@ -37,7 +41,11 @@ export class DocumentReader {
    */
   constructor(
     environment: Environment,
-    { heads, bodies }: { readonly heads: HeadReader; readonly bodies: BodyReader },
+    {
+      heads,
+      bodies,
+      isSealed,
+    }: { readonly heads: HeadReader; readonly bodies: BodyReader; readonly isSealed: (collection: number) => boolean },
     now: number,
     lastLsn: () => bigint,
     cache: DocumentCache | undefined,
@@ -46,6 +54,7 @@ export class DocumentReader {
     this.#environment = environment
     this.#heads = heads
     this.#bodies = bodies
+    this.#isSealed = isSealed
     this.#now = now
     this.#lastLsn = lastLsn
     this.#cache = cache
@@ -58,9 +67,20 @@ export class DocumentReader {
   }
 
   /**
-   * The document with its content. Undefined if it does not exist or has expired.
-   * @param isKept false: the document is not cached, and its text is valid only until the next read. For
-   * pages so long that they would evict everything else and leave as much garbage.
+   * Announces documents of a collection that `get` will be asked for, from index `begin` of `wanted` up to
+   * but not including `end`, and in that order: those that are not cached are read together. Asking for
+   * others, or for fewer, is allowed.
+   */
+  expect(collection: number, wanted: readonly { readonly docid: number }[], begin: number, end: number): void {
+    const [source, cache] = [this.#source, this.#cache]
+    if (source === undefined || cache === undefined || this.#isSealed(collection)) return
+    this.#page = new DocumentPage(source, collection, { wanted, begin, end }, (...document) => cache.has(...document))
+  }
+
+  /**
+   * The document with its content. Undefined if it does not exist or has expired. Its text is valid only
+   * until the next document is read.
+   * @param isKept false: the document is not cached. For pages so long that they would evict everything else.
    */
   get(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
     const cached = this.#cache?.get(collection, docid)
@@ -80,7 +100,7 @@ export class DocumentReader {
    * since the snapshot.
    */
   appendSpelled(collection: number, key: string, lang: string, out: ByteWriter): DocumentFacts | undefined {
-    if (this.#source === undefined || this.#cache === undefined) return undefined
+    if (this.#source === undefined || this.#cache === undefined || this.#isSealed(collection)) return undefined
     const mark = this.#markOf(this.#cache)
     const begin = out.length
     const facts = appendSpelled(this.#source, collection, key, lang, out)
@@ -92,16 +112,28 @@ export class DocumentReader {
 
   /** The document as the source has it. Undefined: it is read by its rows. */
   #readWhole(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
-    if (this.#source === undefined || this.#cache === undefined) return undefined
+    if (this.#source === undefined || this.#cache === undefined || this.#isSealed(collection)) return undefined
     const mark = this.#markOf(this.#cache)
-    const facts = appendDocument(this.#source, collection, docid, passing.begin())
-    if (facts === undefined || !this.#isShown(facts, mark)) return undefined
-    const text = passing.view()
-    const json = isKept ? copyOf(text) : text
-    const { lsn, indexedLsn, expiresAt } = facts
-    const document = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
-    if (isKept && this.#cache.takes(json.length)) this.#cache.put(document)
+    const row = this.#page?.rowOf(collection, docid)
+    const read = row === undefined ? this.#readAlone(this.#source, collection, docid) : this.#readAhead(this.#source, row)
+    if (read === undefined || !this.#isShown(read, mark)) return undefined
+    const isCached = isKept && this.#cache.admits(collection, docid, read.text.length)
+    const { lsn, indexedLsn, expiresAt, text } = read
+    const document = { collection, docid, lsn, indexedLsn, expiresAt, json: isCached ? copyOf(text) : text, mark }
+    if (isCached) this.#cache.put(document)
     return document
+  }
+
+  #readAlone(source: DocumentSource, collection: number, docid: number): ReadDocument | undefined {
+    const facts = appendDocument(source, collection, docid, passing.begin())
+    if (facts === undefined) return undefined
+    return { lsn: facts.lsn, indexedLsn: facts.indexedLsn, expiresAt: facts.expiresAt, text: passing.view() }
+  }
+
+  #readAhead({ page }: DocumentSource, row: number): ReadDocument | undefined {
+    if (row === NOT_PLAIN) return undefined
+    const text = (this.#page as DocumentPage).textOf(row)
+    return { lsn: page.lsn(row), indexedLsn: page.indexedLsn(row), expiresAt: page.expiresAt(row), text }
   }
 
   /**
@@ -110,7 +142,7 @@ export class DocumentReader {
    * state, which must not be cached under the mark. A document that the snapshot does not have yet is newer
    * than its last entry; any other is unchanged since then.
    */
-  #isShown({ lsn, expiresAt }: DocumentFacts, mark: Mark): boolean {
+  #isShown({ lsn, expiresAt }: { readonly lsn: bigint; readonly expiresAt: number }, mark: Mark): boolean {
     return lsn <= mark.lastLsn && !(expiresAt > 0 && expiresAt <= this.#now)
   }
 
@@ -131,7 +163,8 @@ export class DocumentReader {
 
   /** Whether the source has this state of the document. */
   #writeAsRead({ collection, docid, lsn }: Head, out: ByteWriter): boolean {
-    return this.#source !== undefined && appendDocument(this.#source, collection, docid, out, lsn) !== undefined
+    if (this.#source === undefined || this.#isSealed(collection)) return false
+    return appendDocument(this.#source, collection, docid, out, lsn) !== undefined
   }
 
   #documentOf(head: Head, cached: StoredDocument | undefined, isKept: boolean): StoredDocument {
@@ -141,9 +174,11 @@ export class DocumentReader {
       cached.mark = mark
       return cached
     }
-    const json = isKept ? this.#textOf(head) : this.#passingTextOf(head)
+    const bytes = head.json.length + CONTENT_BEGIN.length + head.bodyRawBytes + CONTENT_END.length
+    const isCached = isKept && this.#cache?.admits(collection, docid, bytes) === true
+    const json = isCached ? this.#textOf(head) : this.#passingTextOf(head)
     const document: StoredDocument = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
-    if (isKept && this.#cache?.takes(json.length) === true) this.#cache.put(document)
+    if (isCached) this.#cache?.put(document)
     return document
   }
 
@@ -176,6 +211,15 @@ export class DocumentReader {
     }
     return this.#mark
   }
+}
+
+/** Of a document as the source has it. */
+interface ReadDocument {
+  readonly lsn: bigint
+  readonly indexedLsn: bigint
+  readonly expiresAt: number
+  /** Valid until the next document is read. */
+  readonly text: Buffer
 }
 
 /** In a buffer of its own: one of the pool would keep the rest of its page alive. */

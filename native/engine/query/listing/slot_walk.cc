@@ -51,13 +51,14 @@ bool SlotWalk::enter_group() noexcept {
   return true;
 }
 
-uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
-  if (ahead >= left()) return kEndOfList;
+uint32_t SlotWalk::peek(uint64_t ahead) const noexcept { return ahead < left() ? slot_at(locate(static_cast<uint32_t>(ahead)).at) : kEndOfList; }
+
+SlotWalk::Place SlotWalk::locate(uint32_t ahead) const noexcept {
   const uint32_t inGroup = groupEnd_ - at_;
-  if (ahead < inGroup) return slot_at(at_ + static_cast<uint32_t>(ahead));
+  if (ahead < inGroup) return {groupBegin_, groupEnd_, at_ + ahead};
   // The slot is in a group before the current one: in descending order, the groups below `groupBegin_`
   // follow.
-  const uint32_t index = static_cast<uint32_t>(ahead) - inGroup;
+  const uint32_t index = ahead - inGroup;
   const uint32_t inside = groupBegin_ - 1 - index;
   const int64_t value = value_of(slot_at(inside));
   uint32_t end = inside + 1;  // end of the group: between here and the current group
@@ -69,15 +70,16 @@ uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
       outside = middle;
     }
   }
-  return slot_at(group_begin(end) + (index - (groupBegin_ - end)));
+  const uint32_t begin = group_begin(end);
+  // A damaged permutation may have no such group.
+  return {begin, end, std::min(begin + (index - (groupBegin_ - end)), end - 1)};
 }
 
 void SlotWalk::skip(uint64_t slots) noexcept {
-  while (slots > 0 && (at_ < groupEnd_ || enter_group())) {
-    const uint64_t taken = std::min<uint64_t>(slots, groupEnd_ - at_);
-    at_ += static_cast<uint32_t>(taken);
-    slots -= taken;
-  }
+  const Place place = slots < left() ? locate(static_cast<uint32_t>(slots)) : Place{descending_ ? 0 : groupBegin_, groupEnd_, groupEnd_};
+  groupBegin_ = place.begin;
+  groupEnd_ = place.end;
+  at_ = place.at;
 }
 
 }  // namespace mds

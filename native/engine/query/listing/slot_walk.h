@@ -19,7 +19,7 @@ class SlotWalk {
     if (at_ == groupEnd_ && !enter_group()) return kEndOfList;
     return slot_at(at_++);
   }
-  // Skips `slots` slots.
+  // Skips `slots` slots. O(log n).
   void skip(uint64_t slots) noexcept;
 
   // Returns the slot that a call of next() would return after `ahead` other calls; kEndOfList past the last.
@@ -36,6 +36,15 @@ class SlotWalk {
   }
 
  private:
+  // A position in the walk.
+  struct Place {
+    uint32_t begin;  // of its group
+    uint32_t end;
+    uint32_t at;
+  };
+
+  // Of the slot `ahead` positions after the next one; `ahead` is below left().
+  [[nodiscard]] Place locate(uint32_t ahead) const noexcept;
   [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept {
     if (order_.empty()) return slotBegin_ + index;
     // A damaged permutation may contain any number. A number that is not a slot of the collection is treated

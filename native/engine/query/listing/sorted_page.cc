@@ -63,25 +63,37 @@ class ListingMerge {
     std::make_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
-  // Skips most of the offset without merging. With r left to skip and s segments, it peeks r/s slots ahead in
-  // each. Consider the smallest of these slots in page order: up to it, its own segment has r/s slots and
-  // every other segment has fewer. Together they have no more than r, so that all r/s of its segment can be
-  // skipped. Takes s ln(r) rounds instead of r.
+  // Skips most of the offset without merging. With r left to skip and s segments, it peeks p slots ahead in
+  // each, p <= r/s. Consider the smallest of these slots in page order: up to it, its own segment has p slots
+  // and every other segment has fewer. Together they have no more than r, so that all p of its segment can be
+  // skipped. Only that segment is peeked into again while p stays below r/s: with p = r/2s, half of r is
+  // skipped in s peeks. Takes 2 s log2(r) peeks instead of r steps.
   void leap() {
     std::vector<Head> ahead;
-    for (SegmentListing& listing : listings_) ahead.push_back({{}, &listing, true});
-    while (skip_ - taken_ >= kLeapMin * listings_.size()) {
-      const uint64_t step = (skip_ - taken_) / listings_.size();
-      const Head* first = nullptr;
-      for (Head& head : ahead) {
-        const uint64_t left = head.listing->left();
-        if (left == 0) continue;
-        head.candidate = order_.candidate(head.listing->index(), head.listing->peek(std::min(step, left) - 1), 0);
-        if (first == nullptr || order_.better(head.candidate, first->candidate)) first = &head;
+    for (SegmentListing& listing : listings_) {
+      if (listing.left() > 0) ahead.push_back({{}, &listing, true});
+    }
+    uint64_t step = 0;
+    const auto look = [&](Head& head) {
+      const uint64_t last = std::min<uint64_t>(step, head.listing->left()) - 1;
+      head.candidate = order_.candidate(head.listing->index(), head.listing->peek(last), 0);
+    };
+    while (!ahead.empty() && skip_ - taken_ >= kLeapMin * ahead.size()) {
+      const uint64_t share = (skip_ - taken_) / ahead.size();
+      // Much shorter steps than possible are left when segments have ended.
+      if (step > share || step < share / 4) {
+        step = share / 2;
+        std::for_each(ahead.begin(), ahead.end(), look);
       }
-      if (first == nullptr) return;
-      taken_ += first->listing->pass(std::min<uint64_t>(step, first->listing->left()));
+      const auto first = std::min_element(ahead.begin(), ahead.end(), [this](const Head& a, const Head& b) { return order_.better(a.candidate, b.candidate); });
+      SegmentListing& listing = *first->listing;
+      taken_ += listing.pass(std::min<uint64_t>(step, listing.left()));
       if (stop_.stopped()) return;
+      if (listing.left() > 0) {
+        look(*first);
+      } else {
+        ahead.erase(first);
+      }
     }
   }
 
