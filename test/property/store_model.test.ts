@@ -34,6 +34,7 @@ import { keyringWith, resealAll } from '../harness/sealing.js'
 import { checkPurged, checkReferences } from '../harness/stored_rows.js'
 import { edited, operation, prepared, type Operation } from '../harness/store_operations.js'
 
+const SHAPE = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
 const folder = mkdtempSync(join(tmpdir(), 'mds-store-model-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -93,9 +94,7 @@ class Run {
 
   openStore(): TruthStore {
     const openSource = (path: string): DocumentSource =>
-      (this.source = openDocuments(path, { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }, (documents) => {
-        this.readForViews += documents
-      }))
+      (this.source = openDocuments(path, SHAPE, (documents) => (this.readForViews += documents)))
     const { generationPath } = openDataDirectory(this.path)
     const store = new TruthStore(generationPath, CACHE_BYTES, keyringWith(this.#primary), undefined, false, openSource)
     store.beginSealing()
