@@ -170,9 +170,10 @@ describe('several event loops', () => {
 })
 
 describe('the end of an event loop', () => {
-  it('http loops: a loop that dies costs its own connections, and is started again', async () => {
+  it('http loops: a loop that dies costs its own connections, and is started again', async (test) => {
     // The first answer that comes to a loop over its port ends it. Plain gets do not come so.
     const server = await startLoops({ MDS_FAIL_POINT: 'loop.answer:error' }, 2)
+    test.after(() => server.kill())
     const clients = await clientsOfLoops(server, 2)
     const [other, main] = clients as readonly [LoopClient, LoopClient]
     assert.deepEqual([other.thread, main.thread], ['http loop 1', 'main'])
@@ -201,8 +202,9 @@ describe('the end of an event loop', () => {
     assert.equal(await server.stop(), 0, server.output())
   })
 
-  it('http loops: a shutdown completes the requests of every loop', async () => {
+  it('http loops: a shutdown completes the requests of every loop', async (test) => {
     const server = await startLoops()
+    test.after(() => server.kill())
     const request = rawPost('/v1/add', JSON.stringify(document('last', 'x'.repeat(10_000))))
     const sockets = await Promise.all(Array.from({ length: 24 }, () => RawSocket.open(server.port)))
     for (const socket of sockets) socket.write(request.slice(0, -100))

@@ -9,6 +9,7 @@ import { openDataDirectory } from '../../src/store/layout.js'
 import { decodeObject } from '../../src/store/objects.js'
 import { View } from '../../src/store/view.js'
 import { keyringWith } from './sealing.js'
+import type { Head } from '../../src/store/head.js'
 
 /**
  * Every body counts its states and the bodies that are differences from it. It exists as long as the count is
@@ -98,4 +99,9 @@ export function checkPurged(path: string): void {
   for (const [name, table] of Object.entries({ ...clear, sealings, sealedIdentities, sealedSpellings, sealedSettings }))
     for (const at of table.getKeys()) assert.ok(known.has(at.readUInt32BE(0)), `${name} ${at.toString('hex')} is of no collection`)
   void root.close()
+}
+
+/** The JSON text of the document, with its content, as its rows have it. */
+export function textOf(view: View, head: Head): Buffer {
+  return Buffer.concat([head.json, Buffer.from(',"contentMd":"'), view.escapedContent(head), Buffer.from('"}')])
 }

@@ -31,7 +31,7 @@ import type { View } from '../../src/store/view.js'
 import type { Writer } from '../../src/store/writer.js'
 import { checkEmbedded, checkVariants, embed, type Embedded } from '../harness/embedded_documents.js'
 import { keyringWith, resealAll } from '../harness/sealing.js'
-import { checkPurged, checkReferences } from '../harness/stored_rows.js'
+import { checkPurged, checkReferences, textOf } from '../harness/stored_rows.js'
 import { edited, operation, prepared, type Operation } from '../harness/store_operations.js'
 
 const SHAPE = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
@@ -358,9 +358,12 @@ class Run {
   /** A page with every document of the collection, backwards, twice, and one that does not exist. */
   comparePage(view: View, collection: number): void {
     const docids = view.docidsFrom(collection, 0, 1_000)
-    const wanted = [...docids.reverse(), 1_000_000, ...docids].map((docid) => ({ docid }))
-    view.expect(collection, wanted)
-    for (const { docid } of wanted) {
+    const wanted = [...docids.reverse(), 1_000_000, ...docids]
+    view.expect(
+      collection,
+      wanted.map((docid) => ({ docid })),
+    )
+    for (const docid of wanted) {
       const [shown, head] = [view.document(collection, docid), view.head(collection, docid)]
       assert.equal(shown?.lsn, head?.lsn)
       if (head !== undefined && shown !== undefined) assert.deepEqual(Buffer.from(shown.json), textOf(view, head))
@@ -418,15 +421,9 @@ const CACHE_BYTES = 2_000
 /** Of a stored head: 0 in plaintext (docs/formats/truth-env.md). */
 const SEALING_KEY_AT = 6
 
-/** The document as its rows have it. */
-const textOf = (view: View, head: Head): Buffer =>
-  Buffer.concat([head.json, Buffer.from(',"contentMd":"'), view.escapedContent(head), Buffer.from('"}')])
-
 test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {
   let run = 0
-  let packed = 0
-  let readNatively = 0
-  let readForViews = 0
+  let [packed, readNatively, readForViews] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 40 }), async (operations) => {
       const subject = new Run(join(folder, String(run++)))
