@@ -5,10 +5,10 @@
  */
 export const READ_LANES_MAX = 64
 /**
- * Threads that count metrics: 64 read lanes, point, write, bulk, main, and spare entries to replace dead
- * ones.
+ * Threads that count metrics: 64 read lanes, point, write, bulk, long, main, 15 further HTTP loops, and spare
+ * entries to replace dead ones.
  */
-export const THREADS_MAX = 80
+export const THREADS_MAX = 96
 
 // ---- Tasks in one worker
 

@@ -11,7 +11,7 @@ export const TRUTH_KEY_BYTES_MAX = 1978
 export const TRUTH_MAP_BYTES = 256 * GIB
 /**
  * Reader slots of the truth env. Each thread takes two, one by lmdb-js and one by the native reader of
- * documents, and there are at most 64 read lanes + point + write + bulk + long.
+ * documents: 64 read lanes, point, write, bulk, long, and 16 event loops.
  */
 export const TRUTH_READERS_MAX = 2 * 126
 /**

@@ -142,7 +142,7 @@ export class RestoreRun {
 
   #start(failPoint?: string): Promise<Server> {
     const env = embeddingEnv(this.#provider, { SVC_EMBEDDING_DIMENSIONS: String(DIMENSIONS), SVC_ENCRYPTION_KEY: this.#key })
-    return startServer({ directory: this.#directory, env: { ...env, MDS_FAIL_POINT: failPoint } })
+    return startServer({ directory: this.#directory, env: { ...env, SVC_HTTP_LOOPS: '2', MDS_FAIL_POINT: failPoint } })
   }
 
   async run(scenario: Scenario): Promise<void> {

@@ -8,6 +8,8 @@ import { HttpClient, NoAnswer } from './http_client.js'
 /** Time limit for the index to catch up after the ready line. */
 const HEALTHY_MS_MAX = 60_000
 const POLL_MS = 10
+/** More than by default on a small machine: a request may come by any of them. */
+const LOOPS = { SVC_HTTP_LOOPS: '2' }
 
 export class ServerProcess {
   readonly client: HttpClient
@@ -29,7 +31,7 @@ export class ServerProcess {
    * unhealthy.
    */
   static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-    const server = new ServerProcess(await startServer({ directory, env: environment }))
+    const server = new ServerProcess(await startServer({ directory, env: { ...LOOPS, ...environment } }))
     try {
       await server.#healthy()
     } catch (cause) {
