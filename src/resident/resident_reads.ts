@@ -33,6 +33,8 @@ export class ResidentReads implements LoopReads {
   /** For clients that accept compression: a lane compresses longer answers. */
   readonly #plainSpace = this.#space.subarray(0, GZIP_BYTES_MIN - 1)
   #store: TruthStore | undefined
+  /** Changes of the generation follow one another. */
+  #change = Promise.resolve()
   /** The reads of this turn of the event loop are checked for page faults at its end. */
   #isTurnOpen = false
   #faults = 0
@@ -49,13 +51,17 @@ export class ResidentReads implements LoopReads {
    * Reads the named generation from now on, or none. Lanes must have it open. Afterwards nothing of a
    * generation that was read before is open in this thread.
    */
-  async serve(generation: string | null): Promise<void> {
+  serve(generation: string | null): Promise<void> {
+    return (this.#change = this.#change.then(() => this.#serve(generation)))
+  }
+
+  async #serve(generation: string | null): Promise<void> {
     const before = this.#store
     this.#store = undefined
-    await before?.close()
-    // Reads of tracked documents are counted by the lanes.
-    if (generation === null || this.#config.temporal) return
     try {
+      await before?.close()
+      // Reads of tracked documents are counted by the lanes.
+      if (generation === null || this.#config.temporal) return
       this.#store = this.#open(generation)
       this.#faults = this.#store.majorFaults()
     } catch (error) {
