@@ -81,17 +81,17 @@ export class ResidentReads implements LoopReads {
     const length = store.readNamed(`${named.collection}\0${named.key}\0${named.lang}`, space, this.#isDoubted())
     this.#closeTurn(store)
     if (length <= 0) return null
+    this.#telemetry.add('documents_read_natively', 1)
     this.#telemetry.add('documents_answered_on_loop', 1)
     return { code: null, contentType: null, facts: NO_FACTS, isCompressed: false, body: space.subarray(0, length) }
   }
 
   #open(generation: string): TruthStore {
-    const onRead = (documents: number): void => this.#telemetry.add('documents_read_natively', documents)
     const shape = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
     const keyring = keyringOf(this.#config, openEngine())
     const path = generationPath(this.#config.path, generation)
     const isReadOnly = this.#control.role === 'read_only'
-    return new TruthStore(path, 0, keyring, undefined, isReadOnly, (file) => openDocuments(file, shape, onRead))
+    return new TruthStore(path, 0, keyring, undefined, isReadOnly, (file) => openDocuments(file, shape))
   }
 
   #isDoubted(): boolean {

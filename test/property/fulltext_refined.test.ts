@@ -174,6 +174,7 @@ test('a hit whose document has moved on is judged and boosted as it is now', () 
   const headOf = (docid: number): string =>
     JSON.stringify({ id: `c|k${docid}|en`, key: `k${docid}`, lang: 'en', meta: { tag: tagged[docid] === true ? ['a'] : ['b'], price: [price(docid)] }, addedAt: 1, updatedAt: 1 }).slice(0, -1) // prettier-ignore
   const view = {
+    expect: () => undefined,
     document: (_: number, docid: number) => ({ docid, indexedLsn: docid === 0 ? 1n : 2n, json: Buffer.from(`${headOf(docid)},"contentMd":"walrus"}`) }), // prettier-ignore
     head: (_: number, docid: number) => ({ addedAt: 1, updatedAt: 1, json: Buffer.from(headOf(docid)), meta: Buffer.from('{}') }),
     escapedContent: () => Buffer.from('walrus'),

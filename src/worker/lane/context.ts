@@ -112,10 +112,16 @@ function prepareTruth(generation: string, isReadOnly: boolean): void {
 
 function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, keyring: Keyring): TruthStore {
   const cacheBytesMax = kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0
-  const onRead = (documents: number): void => threadTelemetry().add('documents_read_natively', documents)
+  // What is read to check the reader is not counted.
+  let isOpen = false
+  const onRead = (documents: number): void => {
+    if (isOpen) threadTelemetry().add('documents_read_natively', documents)
+  }
   const shape = { mapBytes: TRUTH_MAP_BYTES, readersMin: TRUTH_READERS_MAX }
   const openSource = (path: string): DocumentSource => openDocuments(path, shape, onRead)
-  return new TruthStore(generation, cacheBytesMax, keyring, openSharedBodies(config.limits), isReadOnly, openSource)
+  const store = new TruthStore(generation, cacheBytesMax, keyring, openSharedBodies(config.limits), isReadOnly, openSource)
+  isOpen = true
+  return store
 }
 
 /** The write lane opens the store first. It rewrites the store if a rotation requested that. */
