@@ -8,7 +8,7 @@ import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
-import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
 import { joinLog } from './telemetry/log.js'
@@ -41,7 +41,8 @@ const port = new CorePort(messages, {
   onServe: (named) => reads.serve(named),
 })
 const core = new RemoteCore(port, control, reads)
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry) })
+const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets: budgetsOf(config, loops, loop, telemetry) })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

@@ -6,6 +6,7 @@
  * I/O error.
  */
 import type { AccessMode, Config } from './config/config.js'
+import { Accounts } from './background/access/accounts.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
@@ -14,6 +15,7 @@ import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { Identities } from './dispatch/identities.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
 import { modeOfAll, type RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
@@ -93,9 +95,11 @@ class Server implements ServerState, LanesListener {
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
+    const accounts = config.auth === null ? undefined : new Accounts(config, this.#dispatcher, tools)
+    const identities = new Identities(this.#dispatcher, (hash) => accounts?.noteKeyUse(hash))
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
+      return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface })
     })
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
@@ -111,6 +115,8 @@ class Server implements ServerState, LanesListener {
       // Event loops read by the env that the lanes have open.
       service('loop reads', { start: () => this.#serveLoops(), stop: () => this.#dispatcher.served.serve(null) }),
       service('dispatcher', { stop: () => this.#endDispatcher() }),
+      // Nobody can log in before the administrator exists.
+      ...(accounts === undefined ? [] : [accounts]),
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
         this.#provider,

@@ -86,6 +86,7 @@ export class GenerationSwitch {
     }
     // Invalidates the cached answers, which belong to the previous generation.
     this.control.countPublished()
+    this.control.raiseAccessEpoch()
     await this.#release(generation)
     failPoint('restore.adopted')
     await this.#remove(old)

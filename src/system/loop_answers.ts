@@ -107,7 +107,7 @@ const answerConfig: SystemAnswer = (state) => {
       mcp: { enabled: false, addr: '' },
       http3: { enabled: false, addr: '' },
     },
-    authEnabled: false,
+    authEnabled: config.authEnabled,
     metricsEnabled: config.metrics,
     vectorConfig: state.vectorConfig(),
     chunkConfig: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
@@ -146,7 +146,8 @@ const answerEndpoints: SystemAnswer = ({ config }) =>
  * True if anyone who can reach the machine can use the server: there is no access control, and it listens on
  * more than the loopback address.
  */
-export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
+export function isExposed({ httpAddr, authEnabled }: Pick<Config, 'httpAddr' | 'authEnabled'>): boolean {
+  if (authEnabled) return false
   if (httpAddr.kind === 'unix') return false
   return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
 }

@@ -72,6 +72,8 @@ export interface EntryEffects {
   readonly queued: QueuedDocument[]
   /** The embedding queue has changed. */
   isQueueChanged: boolean
+  /** Rights of principals may have changed. */
+  isAccessChanged: boolean
 }
 
 /**

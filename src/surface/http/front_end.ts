@@ -5,7 +5,8 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
-import { ANONYMOUS } from '../../access/principal.js'
+import type { Authenticator, Checked } from '../../access/authenticator.js'
+import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
@@ -38,6 +39,7 @@ export interface FrontEndParts<Handle extends object> {
   readonly core: Core<Handle>
   readonly telemetry: Telemetry
   readonly surface: Surface
+  readonly authenticator: Authenticator
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
 }
@@ -185,7 +187,13 @@ export class FrontEnd<Handle extends object> {
         exchange.answer(httpRefusal(admitted))
         return
       }
+      const checked = this.#parts.authenticator.check(match.route.operation, exchange)
+      if (typeof checked === 'string') {
+        exchange.answer(httpRefusal(checked))
+        return
+      }
       call.admitted = admitted
+      call.principal = checked
       exchange.readBody(this.#parts.config.bodyBytesMax)
     }
   }
@@ -240,6 +248,8 @@ class Call<Handle extends object> implements ExchangeListener {
   /** Set once the operation may run. */
   admitted: Admitted | null = null
   constant: HttpAnswer | null = null
+  /** Whose request it is; a promise while that is looked up. */
+  principal: Principal | Promise<Checked> = GUEST
   #handle: Handle | null = null
 
   constructor(
@@ -252,7 +262,7 @@ class Call<Handle extends object> implements ExchangeListener {
   onBody(exchange: Exchange, body: Uint8Array | null): void {
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else if (this.admitted !== null) this.#run(exchange, this.admitted, body)
+    else if (this.admitted !== null) this.#runFor(exchange, this.admitted, body)
   }
 
   onAborted(exchange: Exchange): void {
@@ -281,13 +291,25 @@ class Call<Handle extends object> implements ExchangeListener {
     if (!exchange.isDone) exchange.answer(httpRefusal('internal'))
   }
 
-  #run(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
+  #runFor(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
+    const { principal } = this
+    if (!(principal instanceof Promise)) return this.#run(exchange, admitted, principal, body)
+    void principal
+      .then((checked) => {
+        if (exchange.isDone) return
+        if (typeof checked === 'string') exchange.answer(httpRefusal(checked))
+        else this.#run(exchange, admitted, checked, body)
+      })
+      .catch((error: unknown) => this.onFault(exchange, error))
+  }
+
+  #run(exchange: Exchange, admitted: Admitted, principal: Principal, body: Uint8Array | null): void {
     const { operation } = admitted
     const { query, acceptsGzip, acceptedAt } = exchange
     this.#handle = this.parts.core.submit({
       admitted,
       input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
-      principal: ANONYMOUS,
+      principal,
       client: exchange,
       acceptedAt,
       sink: {

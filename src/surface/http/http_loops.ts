@@ -12,7 +12,7 @@ import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import { FrontEnd } from './front_end.js'
 import { claim } from './listening.js'
-import { budgetsOf, type HttpLoopStart } from './loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
 const PROGRAM = programPath('http_loop')
 
@@ -24,11 +24,13 @@ export class HttpLoops implements RunningSurface {
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface } = host
+    const { config, dispatcher, telemetry, surface, identities } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets: budgetsOf(config, this.#loops, 0, telemetry) })
+    const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
+    const budgets = budgetsOf(config, this.#loops, 0, telemetry)
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, authenticator, budgets })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
   }

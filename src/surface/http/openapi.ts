@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   'Collection settings': 'Settings of a collection.',
   'Full-text search': 'Search by words, completions and corrections.',
   'Vector search': 'Search by meaning.',
+  Access: 'Users, groups, API keys and permissions. There while access control is on.',
   'Export and backup': 'Copies of collections and of the whole store.',
 }
 

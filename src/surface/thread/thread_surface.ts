@@ -43,10 +43,10 @@ export class ThreadSurface implements RunningSurface, StoreReader {
 
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
-    const { dispatcher, surface, config } = this.#host
+    const { dispatcher, surface, config, identities } = this.#host
     const { program, onEnd, asksAdmission } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
-    const requests = new SurfacePort(port1, dispatcher, surface, config, asksAdmission)
+    const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
     const worker = new Worker(program, { workerData: start, transferList: [port2] })
     this.#worker = worker
     this.#port = port1

@@ -5,6 +5,7 @@
 import { laneOperations } from '../../operations/index.js'
 import type { AnyOperation } from '../../operations/operation.js'
 import type { BoundHandler, Handler } from '../request/handler.js'
+import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
 import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
@@ -43,6 +44,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...storageHandlers,
   ...embeddingHandlers,
   ...vectorSearchHandlers,
+  ...accessHandlers,
 ])
 
 /** @throws Error if table and handlers do not match: a programming error, found by the first start */

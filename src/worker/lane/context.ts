@@ -9,6 +9,7 @@ import type { ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { analysisVersion } from '../../domain/documents/analysis_version.js'
+import { RightsCache } from '../../domain/access/rights_cache.js'
 import { SettingsCache } from '../../domain/settings/collection_settings.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../../domain/words/surface_words.js'
@@ -147,6 +148,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     config: start.config,
     store,
     settings: new SettingsCache(),
+    rights: new RightsCache(control, start.config.authAdminUsername),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
@@ -317,6 +319,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     onPublished: () => control.countPublished(),
+    onAccessChanged: () => control.raiseAccessEpoch(),
     onQueueDepth: (depth) => (control.embeddingDepth = depth),
   })
   return lane

@@ -86,6 +86,7 @@ class Lane {
       await this.#opened.close()
       return
     }
+    this.#opened.context.rights.beginBatch()
     const requests = decodeRequests(task, this.#requestBlocks)
     const takenAt = performance.timeOrigin + performance.now()
     this.#observeWaits(requests, takenAt)

@@ -3,6 +3,7 @@
  * returns. A handler is synchronous: no lane awaits the network, and no read view is held across an `await`.
  */
 import type { Config } from '../../config/config.js'
+import type { RightsCache } from '../../domain/access/rights_cache.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/settings/collection_settings.js'
@@ -30,6 +31,7 @@ export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
   readonly settings: SettingsCache
+  readonly rights: RightsCache
   readonly completer: Autocompleter
   readonly corrector: Corrector
   readonly engine: SearchEngine
