@@ -125,7 +125,7 @@ class Server implements ServerState, LanesListener {
         new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
-        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
+        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, identities, tools),
         this.#embedding,
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),
       ]),

@@ -17,7 +17,7 @@ import { TokenReader } from './tokens.js'
 /** The principal, or the code of the refusal. */
 export type Checked = Principal | ErrorCode
 
-/** Asks the store who a credential belongs to. @returns null if nobody; @throws a code, if it can't be said now */
+/** Asks the store who a credential belongs to. @returns null: nobody; a code: it can't be said now */
 export type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>
 
 interface Kept {
@@ -64,9 +64,7 @@ export class Authenticator {
     const claims = tokens.read(text)
     if (claims === null) return 'invalidToken'
     const { username, tokenEpoch, expiresAt } = claims
-    return this.#find({ kind: 'token', text }, { username }, (identity) =>
-      identity.tokenEpoch === tokenEpoch ? expiresAt * 1000 : null,
-    )
+    return this.#find({ kind: 'token', text }, { username }, (identity) => (identity.tokenEpoch === tokenEpoch ? expiresAt * 1000 : null))
   }
 
   #checkKey(text: string): Checked | Promise<Checked> {

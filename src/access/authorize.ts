@@ -75,6 +75,7 @@ function isAllowed(operation: AnyOperation, principal: Principal, collections: r
   if (isInternal(operation)) return principal.kind === 'system'
   const { permission } = operation
   if (permission === 'public' || principal.kind === 'system') return true
+  if (principal.kind === 'guest') return false
   if (permission === 'authenticated') return principal.kind === 'user'
   return collections.every((collection) => permits(principal, permission, collection))
 }

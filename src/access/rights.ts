@@ -15,8 +15,13 @@ export interface Grant {
   readonly admin: boolean
 }
 
+/** A grant as stored, with the collection as the administrator spelled it. */
+export interface NamedGrant extends Grant {
+  readonly collection: string
+}
+
 /** Grants by the lower-cased name of the collection, or `*`. */
-export type Grants = Readonly<Record<string, Grant>>
+export type Grants = Readonly<Record<string, NamedGrant>>
 
 /** `Rights` in the form in which they cross threads: bits by collection. */
 export interface PlainRights {

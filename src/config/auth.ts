@@ -47,11 +47,7 @@ export function isStrongSecret({ jwtSecret }: Pick<AuthSecrets, 'jwtSecret'>): b
   return Buffer.byteLength(jwtSecret) >= JWT_SECRET_BYTES_MIN_PRODUCTION
 }
 
-function readSecret(
-  { variable, yaml: path }: (typeof SECRETS)[number],
-  env: NodeJS.ProcessEnv,
-  yaml: ReadonlyMap<string, string>,
-): string {
+function readSecret({ variable, yaml: path }: (typeof SECRETS)[number], env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): string {
   const given = env[variable] || undefined
   if (given !== undefined) return given
   const file = env[`${variable}_FILE`] || yaml.get(`${path}File`) || undefined

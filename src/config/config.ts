@@ -71,7 +71,8 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   const auth = readAuth(values, env, sources.yaml)
   const config: Config = {
     ...values,
-    guardsLocal: !values.authEnabled && !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
+    guardsLocal:
+      !values.authEnabled && !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
     httpLoops: httpLoopsOf(values),
@@ -177,7 +178,8 @@ function collectWarnings(
     const later = LATER_YAML.includes(key.split('.')[0] ?? '')
     warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
   }
-  if (auth !== null && !isStrongSecret(auth)) warnings.push('SVC_AUTH_JWT_SECRET is short: tokens can be forged by guessing it; 32 random bytes are enough')
+  if (auth !== null && !isStrongSecret(auth))
+    warnings.push('SVC_AUTH_JWT_SECRET is short: tokens can be forged by guessing it; 32 random bytes are enough')
   if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
   return warnings
 }

@@ -80,7 +80,7 @@ export class Dispatcher implements Core<Ticket> {
       again: (ticket) => this.#again(ticket),
       abandon: (ticket) => this.abandon(ticket),
       settled: () => this.#scheduleDrain(),
-      switchTo: (generation) => this.#switchTo(generation),
+      switchTo: (generation, keepsAccounts) => this.#switchTo(generation, keepsAccounts),
     })
     this.#slots = new SlotTable(control, surfaces)
     this.#openAnswers = new OpenAnswers(surfaces)
@@ -205,10 +205,10 @@ export class Dispatcher implements Core<Ticket> {
   }
 
   /** No other request of the long lane runs during the switch. */
-  async #switchTo(generation: string): Promise<void> {
+  async #switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
     this.#isSwitching = true
     try {
-      await this.#pools?.switchTo(generation)
+      await this.#pools?.switchTo(generation, keepsAccounts)
     } finally {
       this.#isSwitching = false
       this.#scheduleDrain()

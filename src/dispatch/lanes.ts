@@ -100,8 +100,8 @@ export class Lanes implements LanePools, LaneEvents {
     return [this.write, this.read, this.#point, this.#bulk, this.#long].filter((pool) => pool !== undefined)
   }
 
-  switchTo(generation: string): Promise<void> {
-    return this.#switch.switchTo(generation)
+  switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
+    return this.#switch.switchTo(generation, keepsAccounts)
   }
 
   /**

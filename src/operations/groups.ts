@@ -83,9 +83,7 @@ export const listGroupPermissions = operation({
   http: { routes: [{ method: 'GET', path: '/v1/auth/group-permissions' }] },
   input: Type.Object({ group: text('Name of the group.', 'editors') }),
   output: shape('In the order of their collections.', {
-    permissions: Type.Array(
-      Type.Object({ group: Type.String(), groupName: Type.String(), ...shownGrant }, { title: 'GroupPermission' }),
-    ),
+    permissions: Type.Array(Type.Object({ group: Type.String(), groupName: Type.String(), ...shownGrant }, { title: 'GroupPermission' })),
   }),
   errors: ['groupNotFound'],
 })

@@ -42,8 +42,8 @@ const FINDINGS_WORD = 11
 const WRITES_LOST_WORD = 12
 // Written by the front end, read by every chore that writes unasked.
 const ROLE_WORD = 13
-// Incremented by the write lane after a change of rights, before it is acknowledged, and by the front end when
-// another store is served.
+// Incremented by the write lane after a change of rights, before it is acknowledged; and by the front end
+// when another store is served.
 const ACCESS_WORD = 14
 // One cache line of words before the slots: the phase is read by every request, the slots are written by
 // every request.

@@ -91,7 +91,12 @@ function changeUser(view: View, { username, passwordHash, disabled }: Change<'ch
 
 function deleteUser(view: View, username: string): AccessDecision {
   const user = requireUser(view, username)
-  const memberships = user.groups.map((name) => putMembers(name, membersOf(view, name).filter((member) => member !== username)))
+  const memberships = user.groups.map((name) =>
+    putMembers(
+      name,
+      membersOf(view, name).filter((member) => member !== username),
+    ),
+  )
   return { writes: [remove('user', username), ...user.keys.flatMap(removeKey), ...memberships], answer: DELETED }
 }
 
@@ -173,7 +178,7 @@ function granted(grants: Grants, collection: string, { read, write, admin }: Gra
   const others = without(grants, key)
   if (!read && !write && !admin) return others
   if (Object.keys(others).length >= PERMISSIONS_MAX) throw badRequest(`too many permissions: at most ${PERMISSIONS_MAX}`)
-  return { ...others, [key]: { read, write, admin } }
+  return { ...others, [key]: { collection, read, write, admin } }
 }
 
 function without(grants: Grants, key: string): Grants {

@@ -24,7 +24,8 @@ export function checkGroupName(name: string): void {
 /** @throws ServiceError 400, without the password */
 export function checkPassword(password: string, isProduction: boolean): void {
   if (password === '') throw serviceError('missingFields')
-  if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) throw badRequest(`invalid password: at most ${PASSWORD_BYTES_MAX} bytes are allowed`)
+  if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX)
+    throw badRequest(`invalid password: at most ${PASSWORD_BYTES_MAX} bytes are allowed`)
   if (isProduction && [...password].length < PASSWORD_CHARS_MIN_PRODUCTION)
     throw badRequest(`invalid password: at least ${PASSWORD_CHARS_MIN_PRODUCTION} characters are needed`)
 }

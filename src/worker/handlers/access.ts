@@ -8,7 +8,15 @@ import type { Grant, Grants } from '../../access/rights.js'
 import type { AccessChange } from '../../domain/access/access_changes.js'
 import { requireGroup, requireUser, shownGroup } from '../../domain/access/access_decision.js'
 import { identityOfKey, identityOfUser, keyOfHash, lastUseOf, membersOf, rightsOfUser, userNamed } from '../../domain/access/accounts.js'
-import { checkCollection, checkDescription, checkExpiry, checkGroupName, checkMembers, checkPassword, checkUsername } from '../../domain/access/names.js'
+import {
+  checkCollection,
+  checkDescription,
+  checkExpiry,
+  checkGroupName,
+  checkMembers,
+  checkPassword,
+  checkUsername,
+} from '../../domain/access/names.js'
 import type { Group, User } from '../../domain/access/accounts.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -79,9 +87,7 @@ function deleteNoKey(): never {
 
 function identify({ config, store }: LaneContext, { username = '', keyHash = '' }: InputOf<typeof auth.identify>): Answer {
   const identity = store.read((view) =>
-    keyHash === ''
-      ? identityOfUser(view, username, config.authAdminUsername)
-      : identityOfKey(view, keyHash, config.authAdminUsername),
+    keyHash === '' ? identityOfUser(view, username, config.authAdminUsername) : identityOfKey(view, keyHash, config.authAdminUsername),
   )
   return json({ identity: identity ?? null })
 }
@@ -214,7 +220,7 @@ function grantOf({ read: mayRead = false, write = false, admin = false }: Partia
 function shownGrants(grants: Grants): readonly object[] {
   return Object.entries(grants)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([collection, grant]) => ({ collection, ...grant }))
+    .map(([, { collection, read: mayRead, write, admin }]) => ({ collection, read: mayRead, write, admin }))
 }
 
 function isAdmin(config: Bootstrap['config'], view: View, username: string, user: User): boolean {

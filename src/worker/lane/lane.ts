@@ -170,6 +170,7 @@ class Lane {
       const opened = this.#opened
       if (opened === undefined) throw new Error('the lane did not open')
       if (kind === 'drop') await this.#drop()
+      else if (kind === 'takeAccounts') await this.#takeAccounts(opened)
       else if (opened.generation !== generation) {
         if (this.#next?.generation !== generation) this.#next = await openNextGeneration(this.#start, generation)
         if (kind === 'adopt') await this.#adopt(opened, this.#next)
@@ -184,6 +185,12 @@ class Lane {
     this.#runner.streams.endAll()
     this.#opened = await adoptNextGeneration(this.#start, opened, next, (reason) => this.#port.send({ kind: 'fatal', reason }))
     this.#next = undefined
+  }
+
+  async #takeAccounts(opened: OpenLane): Promise<void> {
+    if (this.#start.kind !== 'write') return
+    if (this.#next === undefined) throw new Error('no generation is open beside the one that is served')
+    await this.#next.store.takeAccounts(opened.context.store)
   }
 
   async #drop(): Promise<void> {

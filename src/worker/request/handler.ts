@@ -107,6 +107,8 @@ export interface AnswerStream {
  */
 export interface PreparedSwitch {
   readonly generation: string
+  /** The accounts of the present store replace those of the generation. */
+  readonly keepsAccounts: boolean
   readonly body: string
 }
 
