@@ -153,7 +153,7 @@ interface Situation {
   readonly names: readonly string[]
 }
 
-/** The example of the operation's input on the collections of each situation, where its input can name them. */
+/** The example of the operation's input on the collections of each situation that its input can name. */
 function situationsOf(row: Operation): readonly Situation[] {
   const input: Readonly<Record<string, unknown>> = INPUTS[row.name] ?? exampleInput(row.input)
   const { collections } = row
