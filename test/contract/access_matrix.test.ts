@@ -269,4 +269,13 @@ describe('the matrix of authorisation', () => {
     await admin.do('DELETE', '/v1/auth/users/changing')
     assert.equal(await code(), 'invalidToken')
   })
+
+  it('actors of histories are the principals', async () => {
+    await fill()
+    const document = { collection: OWN, key: 'by-a-writer', lang: 'en' }
+    for (const headers of [asUser('writer'), admin.headers, asUser('writer')])
+      assert.equal((await server.post('/v1/add', { ...document, contentMd: 'text' }, headers)).status, 200)
+    const { events } = (await server.post('/v1/temporal/query', document, admin.headers)).json<{ events: { actor?: string }[] }>()
+    assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
+  })
 })

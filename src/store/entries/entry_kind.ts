@@ -43,6 +43,8 @@ export interface ApplyTarget {
   readonly environment: Environment
   readonly heads: HeadReader
   readonly revisions: RevisionView
+  /** Of entries that do not name theirs. */
+  readonly author: EntryAuthor
   /** Whether writes are recorded in the histories of their documents. */
   readonly tracksHistory: boolean
   /** Changed in place by the caller; stored at the end of the transaction. */

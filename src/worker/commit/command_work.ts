@@ -18,6 +18,7 @@ import type {
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
+import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../../errors.js'
@@ -88,12 +89,7 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
         return { body: answer === undefined ? '' : JSON.stringify(answer) }
       })
     case 'access':
-      // While the disk is full, too: a right must be taken away at once.
-      return freeing((transaction, effects) => {
-        const { writes, answer } = decideAccess(transaction.view, command.change)
-        carryOut(transaction, effects, serverSteps(transaction, writes))
-        return jsonAnswer(answer)
-      })
+      return changeAccounts(command)
     case 'submitIngest':
       return single((transaction, effects) => {
         const { steps, answer } = decideSubmit(transaction, command)
@@ -124,6 +120,15 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+/** Runs while the disk is full, too: a right must be taken away at once. */
+function changeAccounts({ change }: AccessCommand): Work {
+  return freeing((transaction, effects) => {
+    const { writes, answer } = decideAccess(transaction.view, change)
+    carryOut(transaction, effects, serverSteps(transaction, writes))
+    return jsonAnswer(answer)
+  })
 }
 
 function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
