@@ -20,11 +20,9 @@ export const ACCESS_ENV: Readonly<Record<string, string>> = {
 
 export type Headers = Readonly<Record<string, string>>
 
-const signer = new TokenSigner(JWT_SECRET, 3_600_000)
-
 /** A token as a login would give it, without the time of its hash. */
-export function tokenOf(username: string, tokenEpoch = 1): string {
-  return signer.issue({ username, isAdmin: false, tokenEpoch }).token
+export function tokenOf(username: string, tokenEpoch = 1, validMs = 3_600_000): string {
+  return new TokenSigner(JWT_SECRET, validMs).issue({ username, isAdmin: false, tokenEpoch }).token
 }
 
 export function bearer(text: string): Headers {
