@@ -25,6 +25,7 @@ export interface CatalogueEntry extends Columns {
 
 const INVALID = { kind: 'input', http: 400, grpc: 'INVALID_ARGUMENT', graphql: 'BAD_USER_INPUT', mcp: -32602 } as const satisfies Columns
 const DENIED = { kind: 'rights', http: 403, grpc: 'PERMISSION_DENIED', graphql: 'FORBIDDEN', mcp: 'tool' } as const satisfies Columns
+const UNPROVED = { kind: 'rights', http: 401, grpc: 'UNAUTHENTICATED', graphql: 'UNAUTHENTICATED', mcp: 'tool' } as const satisfies Columns
 const ABSENT = { kind: 'absence', http: 404, grpc: 'NOT_FOUND', graphql: 'NOT_FOUND', mcp: 'tool' } as const satisfies Columns
 const CONFLICT = { kind: 'conflict', http: 409, grpc: 'ALREADY_EXISTS', graphql: 'CONFLICT', mcp: 'tool' } as const satisfies Columns
 const INTERNAL = { kind: 'fault', http: 500, grpc: 'INTERNAL', graphql: 'INTERNAL_SERVER_ERROR', mcp: -32603 } as const satisfies Columns
@@ -48,6 +49,8 @@ export const CATALOGUE = {
   readOnlyMode: { ...DENIED, text: 'read-only mode' },
   writeOnlyMode: { ...DENIED, text: 'write-only mode' },
   forbidden: { ...DENIED, text: 'forbidden' },
+  missingAuthentication: { ...UNPROVED, text: 'missing authentication' },
+  invalidToken: { ...UNPROVED, text: 'invalid token' },
   foreignOrigin: {
     ...DENIED,
     text: 'web pages of other origins may not call a server on their own machine; SVC_CORS_ORIGINS names those that may',

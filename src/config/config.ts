@@ -8,6 +8,7 @@ import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './emb
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './later.js'
+import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
 import type { Option } from './option.js'
@@ -41,6 +42,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly encryption: EncryptionKeys | null
   /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
   readonly embedding: ProviderSettings | null
+  /** Opens `/metrics` to its bearer; empty: none. Never shown, never logged. */
+  readonly metricsToken: string
   /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, logged at start. */
@@ -75,6 +78,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
+    metricsToken: readMetricsToken(env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -156,8 +160,9 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     'SVC_CONFIG',
     ...ENCRYPTION_VARIABLES,
     EMBEDDING_KEY_VARIABLE,
+    METRICS_TOKEN_VARIABLE,
   ])
-  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML])
+  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML, METRICS_TOKEN_YAML])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue
@@ -168,6 +173,8 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     const later = LATER_YAML.includes(key.split('.')[0] ?? '')
     warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
   }
+  if (!values.metricsPublic && readMetricsToken(env, yaml) === '')
+    warnings.push('SVC_METRICS_PUBLIC=false: nobody can read /metrics without SVC_METRICS_TOKEN')
   if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
   return warnings
 }

@@ -3,6 +3,7 @@
  * `/v1/endpoints`, metric labels and permissions are derived from it. Pure data; loaded by every thread,
  * loads no engine.
  */
+import { adviceOperations } from './search_advice.js'
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
@@ -19,6 +20,7 @@ import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
 import type { AnyOperation, InternalOperation, Operation } from './operation.js'
+import { profileOperations } from './profiles.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
 import { storageOperations } from './storage.js'
@@ -40,6 +42,7 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...adviceOperations,
   ...vectorSearchOperations,
   ...hybridOperations,
   ...embeddingOperations,
@@ -48,6 +51,7 @@ export const operations: readonly Operation[] = checked([
   ...encryptionOperations,
   ...embeddingConfigOperations,
   ...healthOperations,
+  ...profileOperations,
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */

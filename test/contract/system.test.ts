@@ -59,6 +59,7 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['fts', { collection: 'blog', query: 'serchable~1 AND hello', mode: 'boolean', highlight: true, explain: true, offset: 0, cacheTtl: 5 }],
   ['multiSearch', { merge: true, searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: 'hello' }] }], // prettier-ignore
   ['multiSearch', { searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: '(', mode: 'boolean' }] }], // prettier-ignore
+  ['searchAdvisor', { collection: 'blog', apply: true }],
   ['autocomplete', { collection: 'blog', q: 'sear' }],
   ['addSpellWords', { collection: 'blog', lang: 'en', words: ['kubernetes'] }],
   ['getSpellDictionary', { collection: 'blog', lang: 'en' }],
@@ -88,6 +89,9 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['systemInfo', {}],
   ['config', {}],
   ['endpoints', {}],
+  ['profiles', {}],
+  ['cpuProfile', { seconds: 1 }],
+  ['heapProfile', { thread: 'write' }],
   ['openapi', {}],
   ['docs', {}],
   ['restoreRevision', { collection: 'blog', key: 'Hello', lang: 'en', timestamp: 0 }],
@@ -127,6 +131,7 @@ const EVERYTHING_ON = {
   SVC_TEMPORAL: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_EMBEDDING_PROVIDER: 'local',
+  SVC_PPROF_ENABLED: 'true',
 }
 
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {

@@ -5,7 +5,7 @@ import type { ServerState } from '../../src/system/server_state.js'
 import type { Phase } from '../../src/wire/control_block.js'
 
 export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
-  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
+  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_PPROF_ENABLED: 'true', ...env })
   return {
     config,
     listenAddress: '127.0.0.1:4711',
@@ -21,6 +21,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     areWritesLost: () => false,
     lanesOverdueMs: () => 0,
     isIndexStale: () => false,
+    update: () => undefined,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }

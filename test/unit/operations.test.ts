@@ -22,6 +22,7 @@ import { openApiMetaSchema } from './openapi_meta_schema.js'
 
 const ROUTES = [
   'GET /health', 'GET /v1/health', 'GET /livez', 'GET /readyz', 'GET /v1/stats', 'POST /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
+  'GET /debug/pprof/', 'GET /debug/pprof', 'GET /debug/pprof/profile', 'GET /debug/pprof/heap', 'POST /v1/search-advisor', 'GET /v1/search-advisor',
   'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/bulk-ingest-job', 'GET /v1/bulk-ingest-job/:id', 'DELETE /v1/bulk-ingest-job/:id', 'GET /v1/bulk-ingest-jobs', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
   'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/truncate', 'POST /v1/export', 'GET /v1/backup', 'GET /v1/backups', 'DELETE /v1/backups/:name', 'POST /v1/restore', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs', 'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
@@ -135,6 +136,7 @@ describe('the table', () => {
       'revisionDiff',
       'revisions',
       'search',
+      'searchAdvisor',
       'spellCleanup',
       'spellSuggest',
       'temporalHistogram',
@@ -147,13 +149,16 @@ describe('the table', () => {
     ])
     assert.deepEqual(named('system'), [
       'config',
+      'cpuProfile',
       'docs',
       'endpoints',
       'ftsLanguages',
       'health',
+      'heapProfile',
       'livez',
       'metrics',
       'openapi',
+      'profiles',
       'readyz',
       'stats',
       'systemInfo',

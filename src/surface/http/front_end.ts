@@ -5,6 +5,7 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
+import { refusalOfMetrics } from '../../access/metrics_access.js'
 import { ANONYMOUS } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
@@ -13,9 +14,11 @@ import type { Core } from '../../dispatch/core.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import { metrics } from '../../operations/health.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
+import type { ErrorCode } from '../../errors.js'
 import { ByteBudget } from './byte_budget.js'
-import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
+import { corsPolicy, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
@@ -64,7 +67,7 @@ export class FrontEnd<Handle extends object> {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
-    this.#cors = corsPolicy(parts.config.corsOrigins)
+    this.#cors = corsPolicy(parts.config)
     this.#guard = parts.config.guardsLocal
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
@@ -160,7 +163,7 @@ export class FrontEnd<Handle extends object> {
 
   #route(exchange: Exchange, call: Call<Handle>): void {
     if (exchange.method === 'OPTIONS') {
-      exchange.answer({ status: 204, contentType: null, headers: PREFLIGHT_HEADERS, gzip: false, body: '' })
+      exchange.answer({ status: 204, contentType: null, headers: this.#cors.preflightHeaders, gzip: false, body: '' })
       return
     }
     if (this.#constant !== null && exchange.path === CONSTANT_PATH) {
@@ -178,6 +181,11 @@ export class FrontEnd<Handle extends object> {
     } else if (match.kind === 'methodNotAllowed') {
       exchange.answer({ ...httpRefusal('methodNotAllowed'), headers: ['Allow', match.allow] })
     } else {
+      const refused = match.route.operation === metrics ? this.#refusalOfMetrics(exchange) : null
+      if (refused !== null) {
+        exchange.answer({ ...httpRefusal(refused), headers: ['WWW-Authenticate', 'Bearer'] })
+        return
+      }
       call.route = match.route
       call.params = match.params
       const admitted = this.#parts.core.admission.admit(match.route.operation, this.#parts.surface)
@@ -188,6 +196,11 @@ export class FrontEnd<Handle extends object> {
       call.admitted = admitted
       exchange.readBody(this.#parts.config.bodyBytesMax)
     }
+  }
+
+  /** Before the admission: while a server starts, too. No caller has credentials without access control. */
+  #refusalOfMetrics({ authorization }: Exchange): ErrorCode | null {
+    return refusalOfMetrics(this.#parts.config, authorization, false)
   }
 
   #onDone(): void {

@@ -63,6 +63,8 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         else if (message.kind === 'drained') this.#drained()
         else if (message.kind === 'served') this.#settle(message.number)
       })
+      // The thread sends nothing else itself: the port by which it can be profiled.
+      worker.on('message', (profiles: MessagePort) => dispatcher.profiled.add(surface.name, profiles))
       worker.on('error', (error) => {
         log.error(`surface ${surface.name}`, { fault: error })
         reject(error)
