@@ -18,7 +18,12 @@ const folder = mkdtempSync(join(tmpdir(), 'mds-authorization-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const FORBIDDEN = '{"error":"forbidden"}'
-const EVERYTHING_ON = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+const EVERYTHING_ON = {
+  SVC_SPELL: 'true',
+  SVC_TEMPORAL: 'true',
+  SVC_PPROF_ENABLED: 'true',
+  SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { isNewer } from '../../src/background/update_check.js'
 import { startServer, type Server } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 import { BUILD_VERSION } from '../../src/version.js'
 
 describe('update check', () => {
@@ -30,7 +31,10 @@ describe('update check', () => {
     asked = []
     const server = await startServer({ env })
     try {
-      while (!(await until(server)));
+      await untilAsked(
+        () => until(server),
+        (isSeen) => isSeen,
+      )
       return (await server.get('/health')).json()
     } finally {
       await server.stop()
@@ -64,7 +68,14 @@ describe('update check', () => {
 
   it('update check: nothing is asked without SVC_UPDATE_URL, or with SVC_UPDATE_CHECK=0', async () => {
     const isReady = async (server: Server): Promise<boolean> => (await server.get('/readyz')).status === 200
-    assert.ok(!('update' in (await served({ SVC_UPDATE_CHECK: '1' }, isReady))))
+    let output = ''
+    const health = await served({ SVC_UPDATE_CHECK: '1' }, async (server) => {
+      const isServed = await isReady(server)
+      output = server.output()
+      return isServed
+    })
+    assert.ok(!('update' in health))
+    assert.doesNotMatch(output, /newest version/, 'not even an attempt')
     assert.ok(!('update' in (await served({ SVC_UPDATE_URL: base, SVC_UPDATE_CHECK: '0' }, isReady))))
     assert.deepEqual(asked, [])
   })

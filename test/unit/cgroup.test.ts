@@ -24,6 +24,8 @@ describe('limits of a container', () => {
 
   it('cgroup: memory and cores are those of the narrowest group above the process', () => {
     const found = share('0::/system.slice/mds.service\n', {
+      'memory.max': '8589934592\n',
+      'memory.current': '6000\n',
       'system.slice/memory.max': '1073741824\n',
       'system.slice/memory.current': '5000\n',
       'system.slice/mds.service/memory.max': 'max\n',
