@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { scratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
 
 interface Suggestion {
@@ -120,6 +121,26 @@ describe('search advisor', () => {
     assert.ok((setting.evidence.meanMs as number) >= 2)
     assert.ok(query.startsWith(setting.evidence.query as string), 'a long query is cut')
     assert.ok(Buffer.byteLength(setting.evidence.query as string) <= 160)
+  })
+
+  it('advisor: apply asks for the right to change the configuration, as a request for that change would', async () => {
+    const question = '  if (!isAllowed(operation, principal, collections)) throw'
+    const refusing = question.replace(
+      '!isAllowed(operation, principal, collections)',
+      "operation.name === 'setCollectionConfig' && principal.kind !== 'system'",
+    )
+    const copy = await scratchCopy([{ file: 'src/access/authorize.ts', find: question, replace: refusing }])
+    const other = await startServer({ main: copy.main, env: { SVC_SPELL: 'true' } })
+    try {
+      await other.post('/v1/add', { collection: 'guide', key: 'a', lang: 'en', contentMd: 'the database' })
+      for (let i = 0; i < 3; i++) await other.post('/v1/fts', { collection: 'guide', query: 'databsae' })
+      assert.equal((await other.post('/v1/search-advisor', { collection: 'guide' })).status, 200, 'a reader may ask')
+      const refused = await other.post('/v1/search-advisor', { collection: 'guide', apply: true })
+      assert.equal(`${refused.status} ${refused.text}`, '403 {"error":"forbidden"}')
+    } finally {
+      await other.stop()
+      copy.remove()
+    }
   })
 
   it('advisor: a server in mode read advises, and refuses to apply', async () => {
