@@ -1,11 +1,12 @@
 /**
  * What access control costs, and what an attacker of logins gets.
- * 1. Gets on 64 connections: of an open server, and of a closed one by a token, by a key of an API, and by
- *    1 000 tokens in turn. The servers run side by side, rounds are interleaved, medians.
+ * 1. Gets on 64 connections: of an open server, and of a closed one by a token, by an API key, and by 1 000
+ *    tokens in turn. The servers run side by side, rounds are interleaved, medians.
  * 2. Gets beside 1 000 logins a second from an open-loop client: their p99 against that alone.
  * 3. The time of a failed login of a known and of an unknown user, in turn: the area under the ROC curve, and
  *    the medians. One hash at a time, so nothing waits.
- * Corpus: md50k, uniform keys (seeded). Run: npm run loadtest:access [-- DOCUMENTS=20000] [SECONDS=3] [TRIES=1000].
+ * Corpus: md50k, uniform keys (seeded).
+ * Run: npm run loadtest:access [-- DOCUMENTS=20000] [SECONDS=3] [TRIES=1000].
  * Aims: 1. at least 0.95 of open; 2. at most 2 x; 3. between .47 and .53, medians within 2 %.
  * Last result: bench/README.md.
  */

@@ -2,7 +2,7 @@
  * The program of a further event loop that serves HTTP, in a thread of its own: a front end whose core is
  * behind the port, and the reads that it answers itself.
  */
-import { workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
@@ -12,6 +12,7 @@ import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/l
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
 import { joinLog } from './telemetry/log.js'
+import { openProfilePort } from './telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { ControlBlock } from './wire/control_block.js'
 import { LoopBlock } from './wire/loop_block.js'
@@ -30,6 +31,11 @@ const telemetry = new Telemetry(
 const loops = new LoopBlock(shared.loops)
 loops.noteRow(loop, telemetry.claimRow())
 installTelemetry(telemetry)
+
+if (config.pprofEnabled) {
+  const profiles = openProfilePort()
+  parentPort?.postMessage(profiles, [profiles])
+}
 
 const reads = new ResidentReads(config, control, telemetry)
 await reads.serve(generation)

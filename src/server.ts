@@ -10,6 +10,9 @@ import { Accounts } from './background/access/accounts.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
+import { serveProfiles } from './background/profiles.js'
+import { serveAdvice } from './background/search_advisor.js'
+import { UpdateCheck, type Update } from './background/update_check.js'
 import type { ChoreTools } from './chore.js'
 import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
@@ -67,6 +70,7 @@ class Server implements ServerState, LanesListener {
   readonly #objects: ObjectIo
   readonly #embedding: Embedding
   readonly #provider: ActiveEmbedding
+  readonly #updates: UpdateCheck
   readonly #services: Services
   /** In the order of their definitions. */
   readonly #surfaces: readonly RunningSurface[]
@@ -101,6 +105,9 @@ class Server implements ServerState, LanesListener {
       const surface = { name: definition.name, mode, index: at + 1 }
       return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface })
     })
+    if (config.pprofEnabled) serveProfiles(this.#dispatcher)
+    serveAdvice(this.#dispatcher)
+    this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
     // report `warming_up`. Sockets are closed before the lanes. Jobs end in parallel with requests, because
@@ -110,6 +117,7 @@ class Server implements ServerState, LanesListener {
       service('object stores', { stop: () => this.#objects.stores.close() }),
       service('listener', { start: () => this.#listen() }),
       healthWatch(answerHealth, this, this.#telemetry, backups, tools),
+      this.#updates,
       service('lanes', { start: () => this.#openLanes(), stop: () => this.#lanes?.close() }),
       service('sockets', { stop: () => this.#closeSurfaces() }),
       // Event loops read by the env that the lanes have open.
@@ -127,6 +135,7 @@ class Server implements ServerState, LanesListener {
       sideBySide('jobs and requests', [
         new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, identities, tools),
         this.#embedding,
+        service('profiles', { stop: () => this.#dispatcher.profiled.stop() }),
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),
       ]),
     ])
@@ -166,6 +175,10 @@ class Server implements ServerState, LanesListener {
 
   isDiskFull(): boolean {
     return this.#control.diskFull
+  }
+
+  update(): Update | undefined {
+    return this.#updates.update
   }
 
   vectorConfig(): VectorConfig {

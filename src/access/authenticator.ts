@@ -50,11 +50,21 @@ export class Authenticator {
   check(operation: Operation, fields: CredentialFields): Checked | Promise<Checked> {
     const tokens = this.#tokens
     if (tokens === null) return ANONYMOUS
-    if (operation.permission === 'public') return GUEST
+    return operation.permission === 'public' ? GUEST : this.#identify(tokens, fields, operation.needsLogin === true)
+  }
+
+  /** For what is open to administrators of the server only. Access control must be on. */
+  async checkAdmin(fields: CredentialFields): Promise<Checked> {
+    if (this.#tokens === null) return 'missingAuthentication'
+    const checked = await this.#identify(this.#tokens, fields, false)
+    return typeof checked === 'string' || checked.rights?.isAdmin === true ? checked : 'adminRequired'
+  }
+
+  #identify(tokens: TokenReader, fields: CredentialFields, needsLogin: boolean): Checked | Promise<Checked> {
     const credential = credentialOf(fields)
     if (credential === null) return 'missingAuthentication'
     if (credential.kind === 'unreadable') return 'invalidToken'
-    if (credential.kind === 'key' && operation.needsLogin === true) return 'loginRequired'
+    if (credential.kind === 'key' && needsLogin) return 'loginRequired'
     const kept = this.#kept.get(credential.text)
     if (kept !== undefined && kept.epoch === this.#parts.control.accessEpoch && Date.now() < kept.until) return kept.principal
     return credential.kind === 'token' ? this.#checkToken(tokens, credential.text) : this.#checkKey(credential.text)

@@ -9,6 +9,7 @@ import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './emb
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './later.js'
+import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
 import type { Option } from './option.js'
@@ -44,6 +45,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly encryption: EncryptionKeys | null
   /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
   readonly embedding: ProviderSettings | null
+  /** Opens `/metrics` to its bearer; empty: none. Never shown, never logged. */
+  readonly metricsToken: string
   /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, logged at start. */
@@ -80,6 +83,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     auth,
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
+    metricsToken: readMetricsToken(env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values, auth).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -166,8 +170,15 @@ function collectWarnings(
     ...ENCRYPTION_VARIABLES,
     ...AUTH_VARIABLES,
     EMBEDDING_KEY_VARIABLE,
+    METRICS_TOKEN_VARIABLE,
   ])
-  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, ...AUTH_YAML, EMBEDDING_KEY_YAML])
+  const keys = new Set([
+    ...options.flatMap((option) => option.yaml),
+    ...ENCRYPTION_YAML,
+    ...AUTH_YAML,
+    EMBEDDING_KEY_YAML,
+    METRICS_TOKEN_YAML,
+  ])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue
@@ -180,6 +191,8 @@ function collectWarnings(
   }
   if (auth !== null && !isStrongSecret(auth))
     warnings.push('SVC_AUTH_JWT_SECRET is short: tokens can be forged by guessing it; 32 random bytes are enough')
+  if (!values.metricsPublic && auth === null && readMetricsToken(env, yaml) === '')
+    warnings.push('SVC_METRICS_PUBLIC=false: nobody can read /metrics without SVC_METRICS_TOKEN')
   if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
   return warnings
 }

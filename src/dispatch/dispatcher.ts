@@ -31,6 +31,7 @@ import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
+import { ProfiledThreads } from './profiled_threads.js'
 import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
 import { RequestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
@@ -48,6 +49,8 @@ export class Dispatcher implements Core<Ticket> {
   /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
   /** The generation that event loops read. */
+  /** The threads of which profiles can be made. */
+  readonly profiled = new ProfiledThreads()
   readonly served = new ServedStore()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined

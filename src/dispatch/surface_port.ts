@@ -5,10 +5,12 @@
  * and so is the time for which an answer waits for the request of its next part. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
+import { refusalOfMetrics } from '../access/metrics_access.js'
 import { GUEST, isClientPrincipal, type Principal } from '../access/principal.js'
 import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
 import type { ErrorCode } from '../errors.js'
+import { metrics } from '../operations/health.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
@@ -115,6 +117,9 @@ export class SurfacePort {
     if (bytes > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
       return this.#answer(id, refusal('overloaded'))
+    // Its callers cannot show the token.
+    const refused = !this.asksAdmission && operation === metrics ? refusalOfMetrics(this.config, '') : null
+    if (refused !== null) return this.#answer(id, refusal(refused))
     if (!isClientPrincipal(principal)) return this.#answer(id, refusal('forbidden'))
     if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
       return this.#answer(id, refusalWith('invalid', 'invalid deadline'))

@@ -113,34 +113,20 @@ export const deleteApiKey = operation({
   cost: 'write',
   freesSpace: true,
   deadlineMs: DEADLINE_WRITE_MS,
-  http: { routes: [{ method: 'DELETE', path: '/v1/auth/api-keys/:keyHash' }] },
-  input: Type.Object({ keyHash }),
+  http: {
+    routes: [
+      { method: 'DELETE', path: '/v1/auth/api-keys/:keyHash' },
+      { method: 'DELETE', path: '/v1/auth/api-keys/' },
+      { method: 'DELETE', path: '/v1/auth/api-keys' },
+    ],
+  },
+  input: Type.Object({ keyHash: optional(keyHash) }),
   output: shape('Done.', { status: Type.String({ examples: ['deleted'] }) }),
   errors: ['keyNotFound', 'notYourKey'],
   audit: 'write./v1/auth/api-keys/:keyHash',
 })
 
-/** The collection of the keys without the name of one. */
-export const deleteNoApiKey = operation({
-  ...own,
-  needsLogin: true,
-  name: 'deleteNoApiKey',
-  description: 'Refuses a deletion that names no API key',
-  effect: 'system',
-  cost: 'point',
-  deadlineMs: DEADLINE_POINT_MS,
-  http: {
-    routes: [
-      { method: 'DELETE', path: '/v1/auth/api-keys' },
-      { method: 'DELETE', path: '/v1/auth/api-keys/' },
-    ],
-  },
-  input: Type.Object({}),
-  output: Type.Object({}),
-  audit: null,
-})
-
-export const authOperations = [login, me, createApiKey, listApiKeys, deleteApiKey, deleteNoApiKey] as const
+export const authOperations = [login, me, createApiKey, listApiKeys, deleteApiKey] as const
 
 /** Requested by the front end from a lane: who a credential belongs to. No surface offers it. */
 export const identify = internal({

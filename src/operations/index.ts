@@ -4,6 +4,7 @@
  * loads no engine.
  */
 import { authOperations, internalAuthOperations } from './auth.js'
+import { adviceOperations } from './search_advice.js'
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
@@ -21,6 +22,7 @@ import { groupOperations } from './groups.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
 import type { AnyOperation, InternalOperation, Operation } from './operation.js'
+import { profileOperations } from './profiles.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
 import { storageOperations } from './storage.js'
@@ -43,6 +45,7 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...adviceOperations,
   ...vectorSearchOperations,
   ...hybridOperations,
   ...embeddingOperations,
@@ -54,6 +57,7 @@ export const operations: readonly Operation[] = checked([
   ...userOperations,
   ...groupOperations,
   ...healthOperations,
+  ...profileOperations,
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */

@@ -76,17 +76,19 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   ]
   const persistence = { ...found, writable: found.writable && !isFull, warnings }
   const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
-  const notReady = (about: object): Answer => ({ code: 'notReady', ...json(about) })
+  const update = state.update()
+  const about = { mode, persistence, durable, ...(update === undefined ? {} : { update }) }
+  const notReady = (body: object): Answer => ({ code: 'notReady', ...json(body) })
   switch (phase) {
     case 'healthy':
-      if (isFull) return degraded(mode === 'read' || asked === 'read', { mode, persistence, durable })
-      return json({ status: 'healthy', mode, persistence, durable })
+      if (isFull) return degraded(mode === 'read' || asked === 'read', about)
+      return json({ status: 'healthy', ...about })
     case 'warming_up':
-      return notReady({ status: 'warming_up', mode, persistence, durable })
+      return notReady({ status: 'warming_up', ...about })
     case 'unhealthy':
-      return notReady({ status: 'unhealthy', error: state.phaseReason(), mode, persistence, durable: false })
+      return notReady({ status: 'unhealthy', error: state.phaseReason(), ...about, durable: false })
     case 'draining':
-      return notReady({ status: 'shutting_down', mode, persistence, durable })
+      return notReady({ status: 'shutting_down', ...about })
   }
 }
 
@@ -113,9 +115,9 @@ const answerConfig: SystemAnswer = (state) => {
     chunkConfig: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
     automationsEnabled: false,
     automationLogsEnabled: false,
-    searchStatsEnabled: true,
+    searchStatsEnabled: config.searchStats,
     graphql_enabled: false,
-    panelMode: 'internal',
+    panelMode: config.panelMode,
     replicationRole: '',
     exposed: isExposed(config),
     warnings: config.warnings,

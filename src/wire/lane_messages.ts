@@ -12,6 +12,8 @@ export interface LaneHello {
   readonly hello: true
   readonly port: MessagePort
   readonly answers: BlockMemory
+  /** By which the thread can be profiled; null if that is off. */
+  readonly profiles: MessagePort | null
 }
 
 /**

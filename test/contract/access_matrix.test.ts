@@ -20,6 +20,7 @@ import { startServer, type Server } from '../harness/server.js'
 
 const EVERYTHING_ON = {
   ...ACCESS_ENV,
+  SVC_PPROF_ENABLED: 'true',
   SVC_SPELL: 'true',
   SVC_TEMPORAL: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -54,6 +55,8 @@ const OWN_ACCOUNT_ONLY = new Set(['changeUser'])
 /** Instead of examples with fields that need more rights than the operation. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   cancelBulkIngest: { id: 'none' },
+  cpuProfile: { seconds: 1 },
+  deleteApiKey: { keyHash: '0'.repeat(64) },
   getBulkIngest: { id: 'none' },
   setCollectionConfig: { collection: OWN, description: 'described' },
 }

@@ -26,6 +26,7 @@ const EVERYTHING_ON = {
   ...ACCESS_ENV,
   SVC_SPELL: 'true',
   SVC_TEMPORAL: 'true',
+  SVC_PPROF_ENABLED: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
 

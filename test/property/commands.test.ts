@@ -60,7 +60,14 @@ async function run(command: Command): Promise<CommitAnswer> {
     hasMore = await writer.group(
       () => 1_000,
       (transaction) => {
-        const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false }
+        const effects: GroupEffects = {
+          indexOps: [],
+          vectorOps: [],
+          sealings: [],
+          queued: [],
+          isQueueChanged: false,
+          isAccessChanged: false,
+        }
         return work.weight > 0 && work.run(transaction, effects)
       },
     )

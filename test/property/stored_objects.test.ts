@@ -191,7 +191,15 @@ class Run {
       await this.writer.group(
         () => this.now,
         (transaction) =>
-          (isMore = work?.run(transaction, { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false }) === true),
+          (isMore =
+            work?.run(transaction, {
+              indexOps: [],
+              vectorOps: [],
+              sealings: [],
+              queued: [],
+              isQueueChanged: false,
+              isAccessChanged: false,
+            }) === true),
       )
     }
     for (const documents of this.model.values())

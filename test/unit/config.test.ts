@@ -83,6 +83,7 @@ describe('where a configuration value comes from', () => {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', allowedHosts: 'a.example', trustedProxies: '10.0.0.1', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
+      panelMode: 'external', metricsPublic: 'false', metricsDetail: 'true', searchStats: 'false', pprofEnabled: 'true', updateUrl: 'https://a.example', updateCheck: '0',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',

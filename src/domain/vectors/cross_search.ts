@@ -15,6 +15,7 @@ import type { Filters } from '../search/filters.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
 import type { SettingsCache } from '../settings/collection_settings.js'
 import { checkNames } from '../documents/identity.js'
+import { statsOf } from '../search/search_stats.js'
 import { searchUntilFull } from '../search/rounds.js'
 import { direction } from './geometry.js'
 import type { VectorChoice } from './vector_request.js'
@@ -90,7 +91,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...(search.source === undefined ? {} : { sourceCollection: search.source.collection, sourceDocID: search.source.id }),
-    searchStats: { durationMs: shownMs(startedMs), collectionsSearched: targets.length },
+    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs), collectionsSearched: targets.length }),
   })
 }
 

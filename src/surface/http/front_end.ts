@@ -6,6 +6,7 @@
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
 import type { Authenticator, Checked } from '../../access/authenticator.js'
+import { refusalOfMetrics } from '../../access/metrics_access.js'
 import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
@@ -14,9 +15,10 @@ import type { Core } from '../../dispatch/core.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import { metrics } from '../../operations/health.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
-import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
+import { corsPolicy, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
@@ -66,7 +68,7 @@ export class FrontEnd<Handle extends object> {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
-    this.#cors = corsPolicy(parts.config.corsOrigins)
+    this.#cors = corsPolicy(parts.config)
     this.#guard = parts.config.guardsLocal
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
@@ -162,7 +164,7 @@ export class FrontEnd<Handle extends object> {
 
   #route(exchange: Exchange, call: Call<Handle>): void {
     if (exchange.method === 'OPTIONS') {
-      exchange.answer({ status: 204, contentType: null, headers: PREFLIGHT_HEADERS, gzip: false, body: '' })
+      exchange.answer({ status: 204, contentType: null, headers: this.#cors.preflightHeaders, gzip: false, body: '' })
       return
     }
     if (this.#constant !== null && exchange.path === CONSTANT_PATH) {
@@ -180,22 +182,28 @@ export class FrontEnd<Handle extends object> {
     } else if (match.kind === 'methodNotAllowed') {
       exchange.answer({ ...httpRefusal('methodNotAllowed'), headers: ['Allow', match.allow] })
     } else {
+      const { operation } = match.route
       call.route = match.route
       call.params = match.params
-      const admitted = this.#parts.core.admission.admit(match.route.operation, this.#parts.surface)
+      const checked = operation === metrics ? this.#checkMetrics(exchange) : this.#parts.authenticator.check(operation, exchange)
+      const refused = typeof checked === 'string' ? checked : null
+      const admitted = refused ?? this.#parts.core.admission.admit(operation, this.#parts.surface)
       if (typeof admitted === 'string') {
         exchange.answer(httpRefusal(admitted))
         return
       }
-      const checked = this.#parts.authenticator.check(match.route.operation, exchange)
-      if (typeof checked === 'string') {
-        exchange.answer(httpRefusal(checked))
-        return
-      }
       call.admitted = admitted
-      call.principal = checked
+      if (typeof checked !== 'string') call.principal = checked
       exchange.readBody(this.#parts.config.bodyBytesMax)
     }
+  }
+
+  /** Metrics that are closed without a token are for administrators. */
+  #checkMetrics(exchange: Exchange): Checked | Promise<Checked> {
+    const { config, authenticator } = this.#parts
+    const refused = refusalOfMetrics(config, exchange.authorization)
+    if (refused === null) return authenticator.check(metrics, exchange)
+    return config.authEnabled && config.metricsToken === '' ? authenticator.checkAdmin(exchange) : refused
   }
 
   #onDone(): void {

@@ -91,7 +91,10 @@ function describe(row: Operation, route: HttpRoute, { index, isSecured }: Place,
   const required = requiredOf(row.input)
   const parameters = Object.entries(properties)
     .filter(([name]) => onPath.includes(name) || !hasBody)
-    .map(([name, schema]) => parameter(name, schema, onPath.includes(name) ? 'path' : 'query', required.includes(name), components))
+    .map(([name, schema]) => {
+      const isOnPath = onPath.includes(name)
+      return parameter(name, schema, isOnPath ? 'path' : 'query', isOnPath || required.includes(name), components)
+    })
   return {
     operationId: index === 0 ? row.name : `${row.name}${index + 1}`,
     summary: row.description,

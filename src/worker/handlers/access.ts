@@ -77,12 +77,9 @@ function listKeys({ store }: LaneContext, _input: unknown, { access }: RequestCo
   })
 }
 
-function deleteKey(_lane: LaneContext, { keyHash }: InputOf<typeof auth.deleteApiKey>, { access }: RequestContext): Uint8Array {
+function deleteKey(_lane: LaneContext, { keyHash = '' }: InputOf<typeof auth.deleteApiKey>, { access }: RequestContext): Uint8Array {
+  if (keyHash === '') throw badRequest('key hash required')
   return command({ kind: 'deleteKey', username: access.principal.name, hash: keyHash.toLowerCase() })
-}
-
-function deleteNoKey(): never {
-  throw badRequest('key hash required')
 }
 
 function identify({ config, store }: LaneContext, { username = '', keyHash = '' }: InputOf<typeof auth.identify>): Answer {
@@ -233,7 +230,6 @@ export const accessHandlers: readonly BoundHandler[] = [
   prepare(auth.createApiKey, createKey),
   read(auth.listApiKeys, listKeys),
   prepare(auth.deleteApiKey, deleteKey),
-  read(auth.deleteNoApiKey, deleteNoKey),
   read(auth.identify, identify),
   read(auth.findUser, findUser),
   prepare(auth.storeAccount, storeAccount),

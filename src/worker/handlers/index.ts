@@ -20,6 +20,8 @@ import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
 import { storageHandlers } from './storage.js'
+import { profileHandlers } from './profiles.js'
+import { adviceHandlers } from './search_advice.js'
 import { systemHandlers } from './system.js'
 import { temporalHandlers } from './temporal.js'
 import { vectorSearchHandlers } from './vector_search.js'
@@ -41,6 +43,8 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...encryptionHandlers,
   ...embeddingConfigHandlers,
   ...systemHandlers,
+  ...profileHandlers,
+  ...adviceHandlers,
   ...storageHandlers,
   ...embeddingHandlers,
   ...vectorSearchHandlers,

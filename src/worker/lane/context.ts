@@ -39,6 +39,7 @@ import { keyringOf } from '../../store/sealing/server_keyring.js'
 import { scrub } from '../../store/resealing/scrubbing.js'
 import { TruthStore } from '../../store/truth_store.js'
 import { AccessRings } from '../../telemetry/access_rings.js'
+import { SearchCounts } from '../../telemetry/search_counts.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
 import { BinlogConsumers } from '../background/binlog_consumers.js'
@@ -164,6 +165,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     embedding: new EmbeddingBlock(start.embedding),
     termVectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
+    searches: start.searches === null ? undefined : new SearchCounts(start.searches, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
     fetchObjects: front.fetchObjects,
     notify: front.notify,

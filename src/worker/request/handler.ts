@@ -24,6 +24,7 @@ import type { FetchObjects } from '../../wire/object_messages.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { BodyObject } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
+import type { SearchCounter } from '../../domain/search/search_stats.js'
 import type { AccessRings } from '../../telemetry/access_rings.js'
 
 /** The resources of a lane for its lifetime. One per thread. */
@@ -61,6 +62,8 @@ export interface LaneContext {
   readonly embedding: EmbeddingBlock
   /** Reads to be stored by the write lane; undefined if nothing is tracked. */
   readonly accesses: AccessRings | undefined
+  /** Counts of searches by query; undefined if they are not counted. */
+  readonly searches: SearchCounter | undefined
   /** Whether the data directory cannot be written. */
   readonly isReadOnly: boolean
   /**
