@@ -27,6 +27,11 @@ interface Kept {
   readonly until: number
 }
 
+interface Asked {
+  readonly epoch: number
+  readonly found: Promise<Checked>
+}
+
 export interface AuthenticatorParts {
   /** Null: access control is off. */
   readonly jwtSecret: string | null
@@ -39,7 +44,7 @@ export class Authenticator {
   readonly #tokens: TokenReader | null
   readonly #kept = new BoundedCache<Kept>(IDENTITIES_KEPT_MAX)
   /** Credentials that are being looked up, so that each is asked for once. */
-  readonly #asked = new Map<string, Promise<Checked>>()
+  readonly #asked = new Map<string, Asked>()
 
   constructor(parts: AuthenticatorParts) {
     this.#parts = parts
@@ -91,19 +96,23 @@ export class Authenticator {
     asked: AskedIdentity,
     untilOf: (identity: Identity) => number | null,
   ): Promise<Checked> {
+    // Read first: a change that is made meanwhile makes what is kept invalid.
+    const epoch = this.#parts.control.accessEpoch
     const before = this.#asked.get(text)
-    if (before !== undefined) return before
-    const found = this.#ask(asked, untilOf, text).then((checked) => {
-      this.#asked.delete(text)
+    // A look-up that began before a change may say what held before it.
+    if (before?.epoch === epoch) return before.found
+    const found = this.#ask(asked, { text, epoch, untilOf }).then((checked) => {
+      if (this.#asked.get(text)?.found === found) this.#asked.delete(text)
       return checked ?? (kind === 'token' ? 'invalidToken' : 'invalidApiKey')
     })
-    this.#asked.set(text, found)
+    this.#asked.set(text, { epoch, found })
     return found
   }
 
-  async #ask(asked: AskedIdentity, untilOf: (identity: Identity) => number | null, text: string): Promise<Checked | null> {
-    // Read first: a change that is made meanwhile makes what is kept invalid.
-    const epoch = this.#parts.control.accessEpoch
+  async #ask(
+    asked: AskedIdentity,
+    { text, epoch, untilOf }: { readonly text: string; readonly epoch: number; readonly untilOf: (identity: Identity) => number | null },
+  ): Promise<Checked | null> {
     const identity = await this.#parts.identify(asked)
     if (identity === null || typeof identity === 'string') return identity
     const until = untilOf(identity)

@@ -116,6 +116,7 @@ describe('access control', () => {
     assert.equal(await get(), 403)
     const set = await admin.do('POST', '/v1/auth/group-permissions', { groupName: 'readers', collection: 'blog', read: true })
     assert.equal(set.text, '{"status":"permission set"}')
+    await admin.do('POST', '/v1/auth/group-permissions', { group: 'readers', collection: 'blog', read: true })
     assert.equal(await get(), 200)
     const permissions = await server.get('/v1/auth/group-permissions?group=readers', admin.headers)
     assert.deepEqual(permissions.json(), {
