@@ -18,6 +18,6 @@ try {
 }
 
 parentPort?.on('message', ({ password, hash }: HashRequest) => {
-  const result: HashResult = hash === null ? hashSync(password, { cost: BCRYPT_COST }) : verifySync(password, hash)
+  const result: HashResult = hash === null ? hashSync(password, BCRYPT_COST) : verifySync(password, hash)
   parentPort?.postMessage(result)
 })

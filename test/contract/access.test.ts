@@ -112,6 +112,7 @@ describe('access control', () => {
     const created = await admin.do('POST', '/v1/auth/groups', { name: 'readers', description: 'They read', members: ['m'] })
     assert.equal(created.status, 201)
     assert.deepEqual(Object.keys(created.json()), ['name', 'description', 'members', 'createdAt'])
+    assert.equal(created.json().description, 'They read')
     const get = async (): Promise<number> => (await server.post('/v1/get', DOCUMENT, asUser('m'))).status
     assert.equal(await get(), 403)
     const set = await admin.do('POST', '/v1/auth/group-permissions', { groupName: 'readers', collection: 'blog', read: true })

@@ -123,4 +123,44 @@ describe('accounts and restores', () => {
       await server.kill()
     }
   })
+
+  it('access: cached answers are given to those only who may read them, and not after the right was taken away', async () => {
+    const server = await startServer({ env: ACCESS_ENV })
+    try {
+      const admin = new Admin(server)
+      await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'a word' })
+      for (const name of ['reader', 'nothing']) await admin.register(name)
+      await admin.grant('reader', 'blog', { read: true })
+      const queries = [
+        (headers: Headers) => server.post('/v1/fts', { collection: 'blog', query: 'word', cacheTtl: 60 }, headers),
+        (headers: Headers) => server.get('/v1/autocomplete?collection=blog&q=wo', headers),
+      ]
+      const statuses = async (user: string): Promise<readonly number[]> => {
+        const found: number[] = []
+        for (const query of queries) for (let round = 0; round < 3; round++) found.push((await query(asUser(user))).status)
+        return [...new Set(found)]
+      }
+      assert.deepEqual(await statuses('reader'), [200])
+      assert.deepEqual(await statuses('nothing'), [403])
+      await admin.grant('reader', 'blog', {})
+      assert.deepEqual(await statuses('reader'), [403])
+    } finally {
+      await server.kill()
+    }
+  })
+
+  it('actors of histories are the principals', async () => {
+    const server = await startServer({ env: { ...ACCESS_ENV, SVC_TEMPORAL: 'true' } })
+    try {
+      const admin = new Admin(server)
+      await admin.register('writer')
+      await admin.grant('writer', 'blog', { write: true })
+      for (const headers of [asUser('writer'), admin.headers, asUser('writer')])
+        assert.equal((await server.post('/v1/add', { ...DOCUMENT, contentMd: 'text' }, headers)).status, 200)
+      const { events } = (await server.post('/v1/temporal/query', DOCUMENT, admin.headers)).json<{ events: { actor?: string }[] }>()
+      assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
+    } finally {
+      await server.kill()
+    }
+  })
 })
