@@ -49,9 +49,9 @@ export class Dispatcher implements Core<Ticket> {
   /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
   /** The generation that event loops read. */
+  readonly served = new ServedStore()
   /** The threads of which profiles can be made. */
   readonly profiled = new ProfiledThreads()
-  readonly served = new ServedStore()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
