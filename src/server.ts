@@ -243,7 +243,8 @@ class Server implements ServerState, LanesListener {
   #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
-    printReady(this.listenAddress, Date.now() - this.startedAt)
+    const { auth, authAdminUsername } = this.config
+    printReady(this.listenAddress, Date.now() - this.startedAt, auth === null ? null : authAdminUsername)
   }
 
   onFailed(reason: string): void {

@@ -1,10 +1,12 @@
 /** Accounts over restarts, restores and kills, and a flood of logins. Through the real front door. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, type Headers } from '../harness/access.js'
 import { startServer } from '../harness/server.js'
 
@@ -159,6 +161,22 @@ describe('accounts and restores', () => {
         assert.equal((await server.post('/v1/add', { ...DOCUMENT, contentMd: 'text' }, headers)).status, 200)
       const { events } = (await server.post('/v1/temporal/query', DOCUMENT, admin.headers)).json<{ events: { actor?: string }[] }>()
       assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
+    } finally {
+      await server.kill()
+    }
+  })
+
+  it('start: the printed requests log in, write and search, once the password is put in', async () => {
+    const server = await startServer({ env: ACCESS_ENV })
+    try {
+      const printed = server.output().split('\n')
+      const first = printed.findIndex((line) => line.startsWith('  token='))
+      const script = printed
+        .slice(first, first + 3)
+        .join('\n')
+        .replace('PASSWORD', ADMIN_PASSWORD)
+      const { stdout } = await promisify(execFile)('bash', ['-c', script])
+      assert.match(stdout, /"key":"first".*"key":"first"/s)
     } finally {
       await server.kill()
     }
