@@ -36,12 +36,31 @@ export function requireNotLost(environment: Environment, name: string): void {
   if (reason !== undefined) throw new CorruptRecord(record, `it may be one that is lost: ${reason}`)
 }
 
-/** Ids with which keys of the table begin, each once. Costs one look-up per id. */
+/**
+ * Ids with which keys of the table begin, each once. Costs one look-up per id. In a table with a damaged key
+ * a look-up can end before its start: then all keys are read.
+ */
 export function* collectionIds(table: Table): Generator<number> {
-  for (let [key] = table.getKeys({ limit: 1 }); key !== undefined;) {
+  const seen = new Set<number>()
+  for (let [key] = table.getKeys({ limit: 1 }), start = 0; key !== undefined;) {
     const id = collectionOfKey(key)
+    if (id < start) {
+      yield* idsOfAllKeys(table, seen)
+      return
+    }
+    seen.add(id)
     yield id
-    ;[key] = id === COLLECTION_MAX ? [] : table.getKeys({ start: counterKey(id + 1), limit: 1 })
+    start = id + 1
+    ;[key] = id === COLLECTION_MAX ? [] : table.getKeys({ start: counterKey(start), limit: 1 })
+  }
+}
+
+function* idsOfAllKeys(table: Table, seen: Set<number>): Generator<number> {
+  for (const key of table.getKeys()) {
+    const id = collectionOfKey(key)
+    if (seen.has(id)) continue
+    seen.add(id)
+    yield id
   }
 }
 
