@@ -3,11 +3,14 @@
  * behind the port, and the reads that it answers itself.
  */
 import { workerData } from 'node:worker_threads'
+import type { Incident } from './access/incidents.js'
+import { RateLimit } from './access/rate_limit.js'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
+import { HttpLimit } from './surface/http/http_limit.js'
 import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
@@ -41,7 +44,10 @@ const port = new CorePort(messages, {
   onServe: (named) => reads.serve(named),
 })
 const core = new RemoteCore(port, control, reads)
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry) })
+const budgets = budgetsOf(config, loops, loop, telemetry)
+const publish = (incident: Incident): void => port.incident(incident)
+const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets, limit })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

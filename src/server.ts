@@ -34,6 +34,7 @@ import { service, Services, sideBySide } from './services.js'
 import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backups.js'
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
+import { RateLimit } from './access/rate_limit.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { surfaces } from './surface/index.js'
@@ -93,9 +94,10 @@ class Server implements ServerState, LanesListener {
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
+    const rateLimit = config.rateLimitEnabled ? new RateLimit(config) : null
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
+      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface, rateLimit })
     })
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can

@@ -8,6 +8,7 @@ import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
 import { bulkIngestOperations, ingestChunk } from './bulk_ingest.js'
 import { collectionOperations } from './collections.js'
+import { complianceOperations } from './compliance.js'
 import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
@@ -48,6 +49,7 @@ export const operations: readonly Operation[] = checked([
   ...encryptionOperations,
   ...embeddingConfigOperations,
   ...healthOperations,
+  ...complianceOperations,
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */

@@ -4,6 +4,7 @@
  * are transferred.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { Incident } from '../access/incidents.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
@@ -36,6 +37,8 @@ export type SurfaceRequest =
   | { readonly kind: 'refused'; readonly reason: string }
   /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
+  /** To be published on the front-end thread. */
+  | { readonly kind: 'incident'; readonly incident: Incident }
   /** The answer to `serve` with this number. */
   | { readonly kind: 'served'; readonly number: number }
 

@@ -17,6 +17,7 @@ import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
+import { NOT_LIMITED, type HttpLimit } from './http_limit.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
 import { LocalGuard } from './local_guard.js'
@@ -40,6 +41,8 @@ export interface FrontEndParts<Handle extends object> {
   readonly surface: Surface
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
+  /** Absent or null: no rate limit. */
+  readonly limit?: HttpLimit | null
 }
 
 export class FrontEnd<Handle extends object> {
@@ -126,12 +129,18 @@ export class FrontEnd<Handle extends object> {
       exchange.answerAndClose(httpRefusal('badFraming'))
       return
     }
+    const limited = this.#parts.limit?.take(exchange, ANONYMOUS) ?? NOT_LIMITED
+    if (limited.headers.length > 0) exchange.commonHeaders = [...NOSNIFF, ...limited.headers]
     const foreign = this.#guard?.refusalOf(exchange) ?? null
     if (foreign !== null) {
       exchange.answer(httpRefusal(foreign))
       return
     }
-    exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
+    exchange.commonHeaders = [...exchange.commonHeaders, ...this.#cors.headersFor(exchange.origin)]
+    if (limited.refusal !== null) {
+      exchange.answer(limited.refusal)
+      return
+    }
     try {
       this.#route(exchange, call)
     } catch (error) {

@@ -3,6 +3,7 @@
  * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
  * between them. Decision: docs/decisions/0203. Front-end thread only.
  */
+import { publishIncident } from '../../access/incidents.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
@@ -11,6 +12,7 @@ import { LoopBlock } from '../../wire/loop_block.js'
 import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import { FrontEnd } from './front_end.js'
+import { HttpLimit } from './http_limit.js'
 import { claim } from './listening.js'
 import { budgetsOf, type HttpLoopStart } from './loop_start.js'
 
@@ -24,11 +26,13 @@ export class HttpLoops implements RunningSurface {
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface } = host
+    const { config, dispatcher, telemetry, surface, rateLimit } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets: budgetsOf(config, this.#loops, 0, telemetry) })
+    const budgets = budgetsOf(config, this.#loops, 0, telemetry)
+    const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry, publishIncident)
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets, limit })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
   }
@@ -57,7 +61,7 @@ export class HttpLoops implements RunningSurface {
   }
 
   #threadOf(loop: number): ThreadSurface {
-    const { config, dispatcher, telemetry, surface } = this.#host
+    const { config, dispatcher, telemetry, surface, rateLimit } = this.#host
     return new ThreadSurface(this.#host, {
       program: PROGRAM,
       options: (): HttpLoopStart => ({
@@ -68,6 +72,7 @@ export class HttpLoops implements RunningSurface {
         telemetry: telemetry.buffer,
         log: logMemory(),
         loops: this.#loops.buffer,
+        rateLimit: rateLimit?.memory ?? null,
         generation: dispatcher.served.generation,
       }),
       asksAdmission: true,

@@ -3,6 +3,7 @@
  * answer. The front end's side is src/dispatch/surface_port.ts. One object a thread.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { Incident } from '../../access/incidents.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
@@ -62,6 +63,10 @@ export class CorePort {
 
   refused(reason: string): void {
     this.#send({ kind: 'refused', reason })
+  }
+
+  incident(incident: Incident): void {
+    this.#send({ kind: 'incident', incident })
   }
 
   drained(): void {
