@@ -33,7 +33,8 @@ export function printListening(address: string): void {
   else print('info', [`listening on ${address}; opening the store`])
 }
 
-export function printReady(address: string, startMs: number): void {
+/** @param user who may log in; null while access control is off */
+export function printReady(address: string, startMs: number, user: string | null): void {
   if (logsJson()) {
     log.info('ready', { address, ms: startMs })
     return
@@ -41,12 +42,20 @@ export function printReady(address: string, startMs: number): void {
   const { option, base } = curlTarget(address)
   const add = JSON.stringify({ collection: 'notes', key: 'first', lang: 'en', contentMd: '# Hello\n\nMarkdown, versioned and searchable.' })
   const search = JSON.stringify({ collection: 'notes', query: 'searchable' })
+  const credentials = user === null ? '' : '-H "Authorization: Bearer $token" '
   print('info', [
     `ready on ${address} after ${startMs} ms. Try:`,
-    `  curl ${option}-X POST ${base}/v1/add -d '${add}'`,
-    `  curl ${option}-X POST ${base}/v1/fts -d '${search}'`,
+    ...(user === null ? [] : [`  token=$(${loginCommand(`${option}${base}`, user)})`]),
+    `  curl ${option}${credentials}-X POST ${base}/v1/add -d '${add}'`,
+    `  curl ${option}${credentials}-X POST ${base}/v1/fts -d '${search}'`,
     `  API reference: ${base}/docs`,
   ])
+}
+
+/** A command that asks for nothing and prints the token; the reader replaces the password. */
+function loginCommand(target: string, user: string): string {
+  const login = JSON.stringify({ username: user, password: 'PASSWORD' })
+  return `curl -s ${target.replace(/(\S+)$/, '$1/v1/auth/login')} -d '${login}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/'`
 }
 
 /** Prints a refused start, in one line. */

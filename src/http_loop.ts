@@ -2,7 +2,7 @@
  * The program of a further event loop that serves HTTP, in a thread of its own: a front end whose core is
  * behind the port, and the reads that it answers itself.
  */
-import { workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import type { Incident } from './access/incidents.js'
 import { RateLimit } from './access/rate_limit.js'
 import { formatAddress } from './config/config.js'
@@ -11,10 +11,11 @@ import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
 import { HttpLimit } from './surface/http/http_limit.js'
-import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
 import { joinLog } from './telemetry/log.js'
+import { openProfilePort } from './telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { ControlBlock } from './wire/control_block.js'
 import { LoopBlock } from './wire/loop_block.js'
@@ -34,6 +35,11 @@ const loops = new LoopBlock(shared.loops)
 loops.noteRow(loop, telemetry.claimRow())
 installTelemetry(telemetry)
 
+if (config.pprofEnabled) {
+  const profiles = openProfilePort()
+  parentPort?.postMessage(profiles, [profiles])
+}
+
 const reads = new ResidentReads(config, control, telemetry)
 await reads.serve(generation)
 const port = new CorePort(messages, {
@@ -47,7 +53,8 @@ const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const publish = (incident: Incident): void => port.incident(incident)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets, limit })
+const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

@@ -2,8 +2,6 @@
  * The text under which a client is counted. All addresses of an IPv6 network of 64 bits are one client: a
  * provider gives each customer at least that many. Pure.
  */
-import type { Principal } from './principal.js'
-
 /** Clients without an address: peers on a unix socket, unless a trusted proxy names their client. */
 const NO_ADDRESS = 'local'
 
@@ -29,9 +27,9 @@ export function addressKeyOf(bytes: Uint8Array): string {
   return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`
 }
 
-/** By user: a principal with a name has one counter, from whatever address it comes. */
-export function clientKey(by: 'ip' | 'user', principal: Principal, address: () => string): string {
-  return by === 'user' && principal.name !== '' ? `user ${principal.name}` : address()
+/** @param name of the user, counted from whatever address it comes; empty: the client is its address */
+export function clientKey(name: string, address: () => string): string {
+  return name === '' ? address() : `user ${name}`
 }
 
 function isMapped(bytes: Uint8Array): boolean {

@@ -3,13 +3,15 @@
  * loader refuses a start that lacks any, and `GET /v1/compliance-status` lists them. Names only, never
  * values. Pure.
  */
-import { JWT_SECRET_BYTES_MIN } from '../limits/access.js'
+import { JWT_SECRET_BYTES_MIN_PRODUCTION } from '../limits/access.js'
+import { isStrongSecret, type AuthSecrets } from './auth.js'
 
 /** The options that the guards read. An absent one is off. */
 export interface GuardedOptions {
   readonly production: boolean
-  readonly authEnabled?: boolean
-  readonly authJwtSecret?: string
+  readonly authEnabled: boolean
+  /** Null: access control is off. */
+  readonly auth: Pick<AuthSecrets, 'jwtSecret'> | null
   readonly tlsEnabled?: boolean
   /** Clients are encrypted by a proxy in front of the server. */
   readonly tlsInsecureOk?: boolean
@@ -34,13 +36,13 @@ const GUARDS: readonly ProductionGuard[] = [
     envVar: 'SVC_AUTH_ENABLED',
     want: 'true',
     reason: 'without access control every client can read and write everything',
-    isMet: ({ authEnabled }) => authEnabled === true,
+    isMet: ({ authEnabled }) => authEnabled,
   },
   {
     envVar: 'SVC_AUTH_JWT_SECRET',
-    want: `at least ${JWT_SECRET_BYTES_MIN} bytes`,
+    want: `at least ${JWT_SECRET_BYTES_MIN_PRODUCTION} bytes`,
     reason: 'a shorter secret can be guessed, and with it anybody can make tokens',
-    isMet: ({ authJwtSecret }) => Buffer.byteLength(authJwtSecret ?? '') >= JWT_SECRET_BYTES_MIN,
+    isMet: ({ auth }) => auth !== null && isStrongSecret(auth),
   },
   {
     envVar: 'SVC_TLS_ENABLED',

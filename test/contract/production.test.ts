@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { missingGuards, productionRefusal, type GuardedOptions } from '../../src/config/production.js'
+import { ACCESS_ENV, JWT_SECRET } from '../harness/access.js'
 import { runToEnd, startServer } from '../harness/server.js'
 
 const GOOD: GuardedOptions = {
   production: true,
   authEnabled: true,
-  authJwtSecret: 's'.repeat(32),
+  auth: { jwtSecret: 's'.repeat(32) },
   tlsEnabled: true,
   corsOrigins: ['https://app.example'],
   auditEnabled: true,
@@ -50,7 +51,7 @@ describe('production guard', () => {
     assert.equal(productionRefusal(GOOD), undefined)
     const broken: readonly (readonly [Partial<GuardedOptions>, string])[] = [
       [{ authEnabled: false }, 'SVC_AUTH_ENABLED'],
-      [{ authJwtSecret: 's'.repeat(31) }, 'SVC_AUTH_JWT_SECRET'],
+      [{ auth: { jwtSecret: 's'.repeat(31) } }, 'SVC_AUTH_JWT_SECRET'],
       [{ tlsEnabled: false }, 'SVC_TLS_ENABLED'],
       [{ corsOrigins: ['https://app.example', '*'] }, 'SVC_CORS_ORIGINS'],
       [{ auditEnabled: false }, 'SVC_AUDIT_ENABLED'],
@@ -62,7 +63,7 @@ describe('production guard', () => {
       assert.equal(productionRefusal({ ...GOOD, ...change, production: false }), undefined)
     }
     // Bytes, not characters: 16 of two bytes each are enough.
-    assert.deepEqual(names({ ...GOOD, authJwtSecret: 'é'.repeat(16) }), [])
+    assert.deepEqual(names({ ...GOOD, auth: { jwtSecret: 'é'.repeat(16) } }), [])
     assert.deepEqual(names({ ...GOOD, tlsEnabled: false, tlsInsecureOk: true }), [])
   })
 
@@ -81,10 +82,12 @@ describe('production guard', () => {
     }
     await server.stop()
     const origin = 'https://secret-name.example'
-    const better = await startServer({ env: { SVC_CORS_ORIGINS: origin, SVC_RATE_LIMIT_ENABLED: 'true' } })
+    const better = await startServer({ env: { ...ACCESS_ENV, SVC_CORS_ORIGINS: origin, SVC_RATE_LIMIT_ENABLED: 'true' } })
+    assert.equal((await better.get('/v1/config')).status, 401)
     const { text } = await better.get('/v1/compliance-status')
-    assert.deepEqual((JSON.parse(text) as Status).missing.map(({ envVar }) => envVar), ALL.filter((name) => !/CORS|RATE/.test(name))) // prettier-ignore
-    assert.doesNotMatch(text, /secret-name/)
+    const left = (JSON.parse(text) as Status).missing.map(({ envVar }) => envVar)
+    assert.deepEqual(left, ['SVC_TLS_ENABLED', 'SVC_AUDIT_ENABLED'])
+    for (const secret of [/secret-name/, new RegExp(JWT_SECRET)]) assert.doesNotMatch(text, secret)
     await better.stop()
   })
 })

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { AUDIT_CHANNEL } from '../../src/telemetry/audit.js'
+import { ACCESS_ENV, asUser, bearer, tokenOf } from '../harness/access.js'
 import { clientsOfLoops, LOOP_LOG, type LoopAnswer, type LoopClient } from '../harness/loop_clients.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { startServer, type Server } from '../harness/server.js'
@@ -141,15 +142,21 @@ describe('rate limit', () => {
     await open.stop()
   })
 
-  it('rate limit: by user, callers without a name are counted by their address', async () => {
-    const loops = await startLoops({
-      SVC_RATE_LIMIT_BY: 'user',
-      SVC_RATE_LIMIT_REQUESTS: '1',
-      SVC_RATE_LIMIT_BURST: '1',
-      SVC_RATE_LIMIT_WINDOW: DAY,
-    })
-    assert.deepEqual(statusesOf(await askAll(loops, 3, '203.0.113.7')), [404, 404, 429])
-    assert.deepEqual(statusesOf(await askAll(loops, 1, '203.0.113.8')), [404])
+  it('rate limit: by user, a user is one client from every address and with every credential; others are their address', async () => {
+    const env = { SVC_RATE_LIMIT_REQUESTS: '40', SVC_RATE_LIMIT_BURST: '0', SVC_RATE_LIMIT_WINDOW: DAY, SVC_RATE_LIMIT_BY: 'user' }
+    const loops = await startLoops({ ...ACCESS_ENV, ...env })
+    const ask = async (loop: number, headers: Readonly<Record<string, string>>, address: string): Promise<LoopAnswer> =>
+      await loops.clients[loop % LOOPS]!.ask('GET', '/v1/auth/me', undefined, { ...headers, 'x-forwarded-for': address })
+    const [first, second] = [asUser('admin'), bearer(tokenOf('admin', 1, 7_200_000))]
+    // Each loop looks up each credential once, and counts that request for its address.
+    for (const headers of [first, second]) for (let loop = 0; loop < LOOPS; loop++) await ask(loop, headers, '203.0.113.1')
+    const statuses: number[] = []
+    for (let at = 0; at < 42; at++) statuses.push((await ask(at, at % 4 < 2 ? first : second, `203.0.113.${at + 10}`)).status)
+    assert.deepEqual(statuses, [...Array<number>(40).fill(200), 429, 429])
+    // Wrong credentials do not count for the user that they name, but for their address.
+    const wrong: number[] = []
+    for (let at = 0; at < 41; at++) wrong.push((await ask(at, bearer(`${tokenOf('admin')}x`), '203.0.113.2')).status)
+    assert.deepEqual(wrong, [...Array<number>(40).fill(401), 429])
     await loops.stop()
   })
 

@@ -3,9 +3,9 @@
  * It is asked with the head of a request, before its body is read. Probes and metrics are not counted. One
  * object for each event loop.
  */
+import type { Authenticator } from '../../access/authenticator.js'
 import { clientKey } from '../../access/client_key.js'
 import { rateIncident, type Incident } from '../../access/incidents.js'
-import type { Principal } from '../../access/principal.js'
 import type { RateLimit, RateVerdict } from '../../access/rate_limit.js'
 import { CATALOGUE } from '../../errors.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -36,10 +36,15 @@ export class HttpLimit {
     this.#ceiling = String(limit.ceiling)
   }
 
-  /** Counts the request. Must be called in the turn of the event loop in which the exchange was created. */
-  take(exchange: Exchange, principal: Principal): Limited {
+  /**
+   * Counts the request. By user, a caller whose credential was not looked up yet is counted by its address:
+   * the first request with a token or key on each event loop, and all with wrong ones. Must be called in the
+   * turn of the event loop in which the exchange was created.
+   */
+  take(exchange: Exchange, authenticator: Authenticator): Limited {
     if (UNCOUNTED.has(exchange.path)) return NOT_LIMITED
-    const client = clientKey(this.#limit.by, principal, () => exchange.addressKey())
+    const name = this.#limit.by === 'user' ? authenticator.known(exchange).name : ''
+    const client = clientKey(name, () => exchange.addressKey())
     const verdict = this.#limit.take(client)
     const { remaining, resetSeconds, isAllowed, isEvent } = verdict
     const headers = [
@@ -49,7 +54,7 @@ export class HttpLimit {
     ] // prettier-ignore
     if (isAllowed) return { headers, refusal: null }
     this.#telemetry.add('requests_rate_limited', 1)
-    if (isEvent) this.#publish(rateIncident(principal.name, exchange.clientAddress(), client, 'http'))
+    if (isEvent) this.#publish(rateIncident(name, exchange.clientAddress(), client, 'http'))
     return { headers, refusal: refusalOf(verdict) }
   }
 }

@@ -14,7 +14,7 @@ import { ThreadSurface } from '../thread/thread_surface.js'
 import { FrontEnd } from './front_end.js'
 import { HttpLimit } from './http_limit.js'
 import { claim } from './listening.js'
-import { budgetsOf, type HttpLoopStart } from './loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
 const PROGRAM = programPath('http_loop')
 
@@ -26,13 +26,14 @@ export class HttpLoops implements RunningSurface {
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface, rateLimit } = host
+    const { config, dispatcher, telemetry, surface, identities, rateLimit } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
+    const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry, publishIncident)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets, limit })
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, authenticator, budgets, limit })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
   }
