@@ -63,6 +63,8 @@ export type SurfaceReply =
     }
   /** The answer to `identify`. Null: nobody's; a code: it can't be said now. */
   | { readonly kind: 'identity'; readonly id: number; readonly identity: Identity | null | ErrorCode }
+  /** For event loops of HTTP: close further connections of these clients, and of no others. */
+  | { readonly kind: 'crowded'; readonly clients: readonly string[] }
   /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
   /** For threads that read the store: read this generation from now on, or none, and answer `served`. */

@@ -12,7 +12,7 @@ import { untilAsked } from '../harness/until.js'
 const folder = mkdtempSync(join(tmpdir(), 'mds-logins-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-it('logins: fifteen wrong passwords in a row are 401 each outside of production, the right one is 200, and the burst is one event', async () => {
+it('logins: fifteen wrong passwords in a row are 401 each outside of production, the right one is 200, and the burst is one event', async (test) => {
   const listener = join(folder, 'listener.mjs')
   const print = "console.log('AUDIT ' + JSON.stringify(event, (_, value) => typeof value === 'bigint' ? String(value) : value))"
   writeFileSync(listener, `import { subscribe } from 'node:diagnostics_channel'\nsubscribe('${AUDIT_CHANNEL}', (event) => ${print})\n`)
@@ -23,6 +23,7 @@ it('logins: fifteen wrong passwords in a row are 401 each outside of production,
     SVC_INCIDENT_AUTH_WINDOW_SEC: '3600',
   }
   const server = await startServer({ env: { ...env, SVC_TRUSTED_PROXIES: '127.0.0.1' } })
+  test.after(() => server.stop())
   const from = { 'x-forwarded-for': '203.0.113.7' }
   const events = (): Record<string, string>[] =>
     [...server.output().matchAll(/^AUDIT (.*)$/gm)]
@@ -39,5 +40,4 @@ it('logins: fifteen wrong passwords in a row are 401 each outside of production,
   assert.deepEqual([event?.actor, event?.ip, event?.result], ['admin', '203.0.113.7', 'fail'])
   assert.deepEqual(JSON.parse(event?.detail ?? ''), { actor: 'admin', ip: '203.0.113.7', count: 4, windowSec: 3600 })
   assert.equal(events().length, 1)
-  await server.stop()
 })

@@ -67,8 +67,9 @@ describe('production guard', () => {
     assert.deepEqual(names({ ...GOOD, tlsEnabled: false, tlsInsecureOk: true }), [])
   })
 
-  it('compliance-status: anybody may read production, compliant, missing and missingCount; names only, no values', async () => {
+  it('compliance-status: anybody may read production, compliant, missing and missingCount; names only, no values', async (test) => {
     const server = await startServer({ env: { SVC_CORS_ORIGINS: '*' } })
+    test.after(() => server.stop())
     const status = (await server.get('/v1/compliance-status')).json<Status>()
     assert.deepEqual(Object.keys(status), ['production', 'compliant', 'missing', 'missingCount'])
     assert.deepEqual([status.production, status.compliant, status.missingCount], [false, false, ALL.length])
@@ -80,14 +81,13 @@ describe('production guard', () => {
       assert.deepEqual(Object.keys(guard), ['envVar', 'want', 'reason'])
       for (const text of Object.values(guard)) assert.ok(text.length > 0)
     }
-    await server.stop()
     const origin = 'https://secret-name.example'
     const better = await startServer({ env: { ...ACCESS_ENV, SVC_CORS_ORIGINS: origin, SVC_RATE_LIMIT_ENABLED: 'true' } })
+    test.after(() => better.stop())
     assert.equal((await better.get('/v1/config')).status, 401)
     const { text } = await better.get('/v1/compliance-status')
     const left = (JSON.parse(text) as Status).missing.map(({ envVar }) => envVar)
     assert.deepEqual(left, ['SVC_TLS_ENABLED', 'SVC_AUDIT_ENABLED'])
     for (const secret of [/secret-name/, new RegExp(JWT_SECRET)]) assert.doesNotMatch(text, secret)
-    await better.stop()
   })
 })

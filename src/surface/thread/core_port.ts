@@ -20,6 +20,8 @@ export interface CoreEvents {
   readonly onDrain: () => void
   /** Read this generation of the store from now on, or none. Default: the thread reads no store. */
   readonly onServe?: (generation: string | null) => Promise<void>
+  /** Close further connections of these clients, and of no others. */
+  readonly onCrowded?: (clients: readonly string[]) => void
 }
 
 export class CorePort {
@@ -28,12 +30,13 @@ export class CorePort {
   readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
   #lastId = 0
 
-  constructor(port: MessagePort, { onDrain, onServe }: CoreEvents) {
+  constructor(port: MessagePort, { onDrain, onServe, onCrowded }: CoreEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
       if (reply.kind === 'answer') this.#settle(reply)
       else if (reply.kind === 'identity') this.#identified(reply.id, reply.identity)
       else if (reply.kind === 'drain') onDrain()
+      else if (reply.kind === 'crowded') onCrowded?.(reply.clients)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
     })
   }

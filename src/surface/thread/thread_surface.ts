@@ -110,6 +110,11 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     this.#served.delete(number)
   }
 
+  /** For event loops of HTTP: further connections of these clients are closed. */
+  refuse(clients: readonly string[]): void {
+    this.#port?.postMessage({ kind: 'crowded', clients } satisfies SurfaceReply)
+  }
+
   stopListening(): void {
     this.#isStopping = true
     clearTimeout(this.#restart)
