@@ -109,6 +109,7 @@ function ticketOf(client: number): Ticket {
     operationIndex,
     input: { form: 'json', head: '', params: [], mayCompress: false },
     principal: ANONYMOUS,
+    client: undefined,
     surface: SURFACE,
     acceptedAt: now,
     deadlineAt: now + operation.deadlineMs,

@@ -26,6 +26,7 @@ export const CHORES = {
   'api-key-uses': { thread: 'front end', writesUnasked: true },
   'update-check': { thread: 'front end', writesUnasked: false },
   'health-watch': { thread: 'front end', writesUnasked: false },
+  'connection-watch': { thread: 'front end', writesUnasked: false },
   expiry: { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },

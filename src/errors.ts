@@ -94,6 +94,7 @@ export const CATALOGUE = {
   internal: { ...INTERNAL, text: 'internal error' },
   /** For a batch. */
   allFailed: { ...INVALID, text: 'all documents failed' },
+  rateLimited: { ...UNAVAILABLE, http: 429, grpc: 'RESOURCE_EXHAUSTED', graphql: 'RATE_LIMITED', text: 'rate limit exceeded' },
   overloaded: { ...UNAVAILABLE, grpc: 'RESOURCE_EXHAUSTED', text: 'server busy, please retry', retryAfterSeconds: 1 },
   deadline: { ...UNAVAILABLE, grpc: 'DEADLINE_EXCEEDED', text: 'deadline exceeded, please retry', retryAfterSeconds: 1 },
   warmingUp: { ...UNAVAILABLE, text: 'warming up, please retry', retryAfterSeconds: 1 },

@@ -3,11 +3,15 @@
  * behind the port, and the reads that it answers itself.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Incident } from './access/incidents.js'
+import { RateLimit } from './access/rate_limit.js'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
+import { HttpLimit } from './surface/http/http_limit.js'
+import { LoopConnections } from './surface/http/loop_connections.js'
 import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
@@ -39,16 +43,21 @@ if (config.pprofEnabled) {
 
 const reads = new ResidentReads(config, control, telemetry)
 await reads.serve(generation)
+const connections = new LoopConnections(loops, loop, telemetry)
 const port = new CorePort(messages, {
   onDrain: () => {
     frontEnd.stopListening()
     void frontEnd.idle().then(() => port.drained())
   },
   onServe: (named) => reads.serve(named),
+  onCrowded: (clients) => connections.refuse(clients),
 })
 const core = new RemoteCore(port, control, reads)
+const budgets = budgetsOf(config, loops, loop, telemetry)
+const publish = (incident: Incident): void => port.incident(incident)
+const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets: budgetsOf(config, loops, loop, telemetry) })
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

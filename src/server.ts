@@ -39,6 +39,7 @@ import { service, Services, sideBySide } from './services.js'
 import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backups.js'
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
+import { RateLimit } from './access/rate_limit.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { surfaces } from './surface/index.js'
@@ -99,11 +100,12 @@ class Server implements ServerState, LanesListener {
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
+    const rateLimit = config.rateLimitEnabled ? new RateLimit(config) : null
     const accounts = config.auth === null ? undefined : new Accounts(config, this.#dispatcher, tools)
     const identities = new Identities(this.#dispatcher, (hash) => accounts?.noteKeyUse(hash))
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface })
+      return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface, rateLimit })
     })
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)

@@ -58,6 +58,13 @@ export class Authenticator {
     return operation.permission === 'public' ? GUEST : this.#identify(tokens, fields, operation.needsLogin === true)
   }
 
+  /** @returns who asks, as far as that is known without a look-up; a guest otherwise */
+  known(fields: CredentialFields): Principal {
+    const credential = this.#tokens === null ? null : credentialOf(fields)
+    const kept = credential === null || credential.kind === 'unreadable' ? undefined : this.#kept.get(credential.text)
+    return kept !== undefined && this.#isCurrent(kept) ? kept.principal : GUEST
+  }
+
   /** For what is open to administrators of the server only. Access control must be on. */
   async checkAdmin(fields: CredentialFields): Promise<Checked> {
     if (this.#tokens === null) return 'missingAuthentication'
@@ -71,8 +78,12 @@ export class Authenticator {
     if (credential.kind === 'unreadable') return 'invalidToken'
     if (credential.kind === 'key' && needsLogin) return 'loginRequired'
     const kept = this.#kept.get(credential.text)
-    if (kept !== undefined && kept.epoch === this.#parts.control.accessEpoch && Date.now() < kept.until) return kept.principal
+    if (kept !== undefined && this.#isCurrent(kept)) return kept.principal
     return credential.kind === 'token' ? this.#checkToken(tokens, credential.text) : this.#checkKey(credential.text)
+  }
+
+  #isCurrent({ epoch, until }: Kept): boolean {
+    return epoch === this.#parts.control.accessEpoch && Date.now() < until
   }
 
   #checkToken(tokens: TokenReader, text: string): Checked | Promise<Checked> {

@@ -32,13 +32,19 @@ export function readAuth(
   yaml: ReadonlyMap<string, string>,
 ): AuthSecrets | null {
   if (!authEnabled) return null
-  const [jwtSecret = '', adminPassword = ''] = SECRETS.map((secret) => readSecret(secret, env, yaml))
+  const { jwtSecret, adminPassword } = readSecrets(env, yaml)
   const missing = SECRETS.filter((_, at) => [jwtSecret, adminPassword][at] === '').map(({ variable }) => variable)
   if (missing.length > 0) throw new ConfigError(`SVC_AUTH_ENABLED needs ${missing.join(' and ')}`)
   if (Buffer.byteLength(adminPassword) > PASSWORD_BYTES_MAX)
     throw new ConfigError(`SVC_AUTH_ADMIN_PASSWORD: at most ${PASSWORD_BYTES_MAX} bytes, because bcrypt ignores the rest`)
   if (authAdminUsername === '' || Buffer.byteLength(authAdminUsername) > USERNAME_BYTES_MAX || /[\0-\x1f\x7f/]/.test(authAdminUsername))
     throw new ConfigError(`SVC_AUTH_ADMIN_USERNAME: a name of at most ${USERNAME_BYTES_MAX} bytes without / expected`)
+  return { jwtSecret, adminPassword }
+}
+
+/** The secrets as they are set; empty: not set. */
+export function readSecrets(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): AuthSecrets {
+  const [jwtSecret = '', adminPassword = ''] = SECRETS.map((secret) => readSecret(secret, env, yaml))
   return { jwtSecret, adminPassword }
 }
 

@@ -4,15 +4,16 @@
  * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
-import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, type AuthSecrets } from './auth.js'
+import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, readSecrets, type AuthSecrets } from './auth.js'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
-import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './later.js'
+import { isLaterVariable, GUARDS, LATER_YAML } from './later.js'
 import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
 import type { Option } from './option.js'
+import { productionRefusal } from './production.js'
 import { ConfigError, readFlags } from './sources.js'
 import type { Flags } from './sources.js'
 import { BadValue, parseWhole } from './values.js'
@@ -67,7 +68,8 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   refuseMissingGuards(sources)
   const { httpModeOverride, ...values } = readOptions(sources)
   if (!values.httpEnabled) throw new ConfigError('HTTP is switched off (SVC_HTTP_ENABLED), and this version serves nothing else')
-  if (values.production) refuseProduction(values)
+  const notProduction = productionRefusal({ ...values, auth: values.authEnabled ? readSecrets(env, sources.yaml) : null })
+  if (notProduction !== undefined) throw new ConfigError(notProduction)
   if (values.compressionMediumBytes < values.compressionSmallBytes) {
     throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
   }
@@ -141,11 +143,6 @@ function refuseMissingGuards({ env, yaml }: Sources): void {
 
 function refusal(source: string, feature: string): string {
   return `${source} asks for ${feature}, which this version does not have; it does not start without it`
-}
-
-function refuseProduction(values: Omit<OptionValues, 'httpModeOverride'>): never {
-  const missing = values.corsOrigins.includes('*') ? [...PRODUCTION_WANTS, 'SVC_CORS_ORIGINS'] : PRODUCTION_WANTS
-  throw new ConfigError(`SVC_PRODUCTION=true needs ${missing.join(', ')}, which this version does not have or which are not set`)
 }
 
 function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {

@@ -32,10 +32,11 @@ import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
+import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues {
+export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -319,6 +320,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     help: 'seconds for which unreferenced objects stay in their object store, so that an older backup can be restored',
   },
   ...VECTOR_OPTIONS,
+  ...LIMIT_OPTIONS,
   ...AUTH_OPTIONS,
   ...OPERATION_OPTIONS,
   metrics: {

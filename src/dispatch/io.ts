@@ -12,6 +12,8 @@ import type { OutgoingAnswer } from '../wire/answer.js'
 export interface IoTools {
   /** Who has requested the operation. */
   readonly principal: Principal
+  /** Returns the address of the client, empty if it is not known. Null: no client waits any more. */
+  readonly clientAddress: () => string | null
   /** The surface through which it came. */
   readonly surface: Surface
   /**

@@ -3,7 +3,7 @@
 export interface RequestClient {
   /**
    * Returns the client's address, which may be behind trusted proxies; empty if it is not known. Called only
-   * where a log line or an audit event needs it.
+   * where a log line, an audit event or the throttle of logins needs it.
    */
   clientAddress(): string
 }

@@ -144,7 +144,12 @@ export class Suspensions {
   async #doIo(ticket: Ticket, { message }: IoFirst): Promise<void> {
     const io = this.#io.get(ticket.operation)
     if (io?.commits !== false) this.#beforeCommit.add(ticket)
-    const tools: IoTools = { principal: ticket.principal, surface: ticket.surface, commit: (command) => this.#commit(ticket, command) }
+    const tools: IoTools = {
+      principal: ticket.principal,
+      clientAddress: () => (ticket.sink === null ? null : (ticket.client?.clientAddress() ?? '')),
+      surface: ticket.surface,
+      commit: (command) => this.#commit(ticket, command),
+    }
     this.#finish(ticket, await answerOfIo(io?.run, message, tools))
   }
 

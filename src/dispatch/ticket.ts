@@ -33,6 +33,7 @@ export interface Ticket {
   readonly operationIndex: number
   readonly input: Omit<EncodedInput, 'body'>
   readonly principal: Principal
+  readonly client: RequestClient | undefined
   readonly surface: Surface
   readonly acceptedAt: number
   readonly deadlineAt: number
@@ -77,6 +78,7 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     operationIndex: laneIndexOf(operation),
     input: { form: input.form, head: input.head, params: input.params, mayCompress: input.mayCompress },
     principal: request.principal,
+    client: request.client,
     surface,
     acceptedAt,
     deadlineAt: acceptedAt + limitMs,

@@ -63,6 +63,15 @@ export const PUSH_UNPROBED_BYTES_MAX = 256 * KIB
 
 // ---- Addresses of clients
 
+/**
+ * How often the connections of clients are counted while there are many. 10 000 connections take 10 ms.
+ */
+export const CENSUS_MS = 1_000
+/** Bytes of the kernel's list that are read at a time: some 400 connections, 0.2 ms. */
+export const CENSUS_CHUNK_BYTES = 64 * KIB
+/** Clients whose further connections are closed: more than that have a million connections in all. */
+export const CROWDED_CLIENTS_MAX = 1_000
+
 /** Entries of `SVC_TRUSTED_PROXIES`. Each is compared with the addresses of a request. */
 export const TRUSTED_PROXIES_MAX = 256
 /** Addresses of `X-Forwarded-For` that are looked at, the last ones: no client is behind as many proxies. */

@@ -10,6 +10,7 @@ import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
 import { bulkIngestOperations, ingestChunk } from './bulk_ingest.js'
 import { collectionOperations } from './collections.js'
+import { complianceOperations } from './compliance.js'
 import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
@@ -57,6 +58,7 @@ export const operations: readonly Operation[] = checked([
   ...userOperations,
   ...groupOperations,
   ...healthOperations,
+  ...complianceOperations,
   ...profileOperations,
 ])
 

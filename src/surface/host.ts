@@ -1,4 +1,5 @@
 /** What the server passes to a surface that it runs, and the static definition of a surface. */
+import type { RateLimit } from '../access/rate_limit.js'
 import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { Identities } from '../dispatch/identities.js'
@@ -15,6 +16,8 @@ export interface SurfaceHost {
   readonly telemetry: Telemetry
   /** The surface itself, as the core sees it. */
   readonly surface: Surface
+  /** Of all surfaces together. Null: there is none. */
+  readonly rateLimit: RateLimit | null
 }
 
 export interface SurfaceDefinition {

@@ -5,8 +5,10 @@
  */
 import type { Config } from '../config/config.js'
 import { formatAddress } from '../config/config.js'
+import { missingGuards } from '../config/production.js'
 import { CATALOGUE } from '../errors.js'
 import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
+import { complianceStatus } from '../operations/compliance.js'
 import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/health.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
@@ -135,6 +137,11 @@ const answerSystemInfo: SystemAnswer = ({ startedAt }) => {
   })
 }
 
+const answerCompliance: SystemAnswer = ({ config }) => {
+  const missing = missingGuards(config)
+  return json({ production: config.production, compliant: missing.length === 0, missing, missingCount: missing.length })
+}
+
 const answerEndpoints: SystemAnswer = ({ config }) =>
   json({
     http: offered(config).flatMap(({ http, description, permission }) =>
@@ -164,5 +171,6 @@ export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
     bind(configRow, answerConfig),
     bind(systemInfo, answerSystemInfo),
     bind(endpoints, answerEndpoints),
+    bind(complianceStatus, answerCompliance),
   ]
 }

@@ -75,6 +75,8 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   documents_answered_on_loop: 'Documents that event loops have read and answered themselves.',
   loop_page_faults: 'Reads of event loops that waited for the disk.',
   http_loop_deaths: 'Event loops that ended and were started again.',
+  requests_rate_limited: 'Requests refused because their client had exceeded the rate limit.',
+  connections_refused: 'Connections closed at once because their address had too many.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
   embedding_requests_failed: 'Requests to embedding providers without an answer, or with one that asks for a retry.',

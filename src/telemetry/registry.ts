@@ -41,6 +41,8 @@ export const COUNTERS = [
   'documents_answered_on_loop',
   'loop_page_faults',
   'http_loop_deaths',
+  'requests_rate_limited',
+  'connections_refused',
   'binlog_consumers_lost',
   'store_comparisons',
   'bodies_moved',

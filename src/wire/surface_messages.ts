@@ -5,6 +5,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { AskedIdentity, Identity } from '../access/identity.js'
+import type { Incident } from '../access/incidents.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
@@ -39,6 +40,8 @@ export type SurfaceRequest =
   | { readonly kind: 'refused'; readonly reason: string }
   /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
+  /** To be published on the front-end thread. */
+  | { readonly kind: 'incident'; readonly incident: Incident }
   /** The answer to `serve` with this number. */
   | { readonly kind: 'served'; readonly number: number }
 
@@ -60,6 +63,8 @@ export type SurfaceReply =
     }
   /** The answer to `identify`. Null: nobody's; a code: it can't be said now. */
   | { readonly kind: 'identity'; readonly id: number; readonly identity: Identity | null | ErrorCode }
+  /** For event loops of HTTP: close further connections of these clients, and of no others. */
+  | { readonly kind: 'crowded'; readonly clients: readonly string[] }
   /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
   /** For threads that read the store: read this generation from now on, or none, and answer `served`. */

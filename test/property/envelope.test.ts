@@ -35,6 +35,7 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
     operationIndex: 0,
     input: { form: 'json', head: '', params: [], mayCompress: false },
     principal: ANONYMOUS,
+    client: undefined,
     surface: SURFACE,
     acceptedAt: 0,
     deadlineAt: 1,

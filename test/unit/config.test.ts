@@ -85,6 +85,7 @@ describe('where a configuration value comes from', () => {
       durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
       panelMode: 'external', metricsPublic: 'false', metricsDetail: 'true', searchStats: 'false', pprofEnabled: 'true', updateUrl: 'https://a.example', updateCheck: '0',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
+      rateLimitEnabled: 'true', rateLimitRequests: '7', rateLimitBurst: '7', rateLimitWindowMs: '7', rateLimitBy: 'user', connectionsOfAddressMax: '7', incidentAuthThreshold: '7', incidentAuthWindowSeconds: '7', incidentAuthCooldownSeconds: '7',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
@@ -318,7 +319,7 @@ describe('what is refused', () => {
     refused(
       [],
       { SVC_PRODUCTION: 'true' },
-      /SVC_AUTH_ENABLED, SVC_TLS_ENABLED, SVC_AUDIT_ENABLED, SVC_RATE_LIMIT_ENABLED, SVC_CORS_ORIGINS/,
+      /SVC_AUTH_ENABLED.*SVC_AUTH_JWT_SECRET.*SVC_TLS_ENABLED.*SVC_CORS_ORIGINS.*SVC_AUDIT_ENABLED.*SVC_RATE_LIMIT_ENABLED/,
     )
   })
 

@@ -2,6 +2,8 @@
  * What access control does on the front end: logins, new passwords, the bootstrap administrator, and the last
  * uses of API keys. Lanes read and write the accounts. Front-end thread only.
  */
+import { AuthFailures } from '../../access/auth_failures.js'
+import { LoginThrottle, loginRules } from '../../access/login_throttle.js'
 import type { LoginMessage, PasswordMessage } from '../../access/messages.js'
 import { SYSTEM } from '../../access/principal.js'
 import { TokenSigner } from '../../access/tokens.js'
@@ -31,6 +33,8 @@ export class Accounts implements Service {
   readonly #threads = new PasswordThreads()
   readonly #signer: TokenSigner
   readonly #adminPassword: string
+  readonly #throttle: LoginThrottle
+  readonly #failures: AuthFailures
   readonly #keyUses: Chore
   /** Unix seconds by the hash of the key, until they are written. */
   #uses = new Map<string, number>()
@@ -45,6 +49,8 @@ export class Accounts implements Service {
     if (auth === null) throw new Error('access control is off')
     this.#signer = new TokenSigner(auth.jwtSecret, authJwtExpiryMs)
     this.#adminPassword = auth.adminPassword
+    this.#throttle = new LoginThrottle(loginRules(config))
+    this.#failures = new AuthFailures(config)
     this.#keyUses = new Chore(tools, {
       name: 'api-key-uses',
       first: 'idle',
@@ -79,12 +85,22 @@ export class Accounts implements Service {
     if (this.#uses.size < KEY_USES_GATHERED_MAX) this.#uses.set(hash, Math.floor(Date.now() / 1000))
   }
 
-  readonly #login: Io<LoginMessage> = async ({ username, password, user }) => {
+  readonly #login: Io<LoginMessage> = async ({ username, password, user }, { clientAddress }) => {
+    const address = clientAddress()
+    // The throttle must know whom it slows down, and nobody would see the answer.
+    if (address === null) return refusal('deadline')
+    if (!this.#threads.hasSpace) return refusal('tooManyLogins')
+    const waitMs = this.#throttle.admit(username, address)
+    if (waitMs > 0) return { ...refusal('tooManyLogins'), facts: ['retryAfterSeconds', String(Math.ceil(waitMs / 1000))] }
     // bcrypt would compare the first bytes only.
     const isTooLong = Buffer.byteLength(password) > PASSWORD_BYTES_MAX
     const matches = await this.#matches(isTooLong ? '' : password, user?.passwordHash ?? NOBODYS_HASH)
     if (matches === null) return refusal('tooManyLogins')
-    if (!matches || user === null || isTooLong) return refusal('invalidCredentials')
+    if (!matches || user === null || isTooLong) {
+      this.#failures.failed(username, address)
+      return refusal('invalidCredentials')
+    }
+    this.#throttle.succeeded(username, address)
     const { tokenEpoch, isAdmin } = user
     return successOf(JSON.stringify(this.#signer.issue({ username, isAdmin, tokenEpoch })))
   }

@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { addressKey, addressKeyOf } from '../../access/client_key.js'
 import type { RequestClient } from '../../dispatch/request_client.js'
 import type { ErrorCode } from '../../errors.js'
 import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
@@ -147,6 +148,12 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
       this.peer === '' ? this.peerText() : this.peer,
       this.forwardedFor,
     ))
+  }
+
+  /** Returns the text under which the address of the client is counted. */
+  addressKey(): string {
+    if (this.proxies !== null) return addressKey(this.clientAddress())
+    return this.#response === null ? '' : addressKeyOf(new Uint8Array(this.#response.getRemoteAddress()))
   }
 
   isPeerLoopback(): boolean {

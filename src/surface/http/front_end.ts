@@ -20,8 +20,10 @@ import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
+import { NOT_LIMITED, type HttpLimit } from './http_limit.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
+import type { LoopConnections } from './loop_connections.js'
 import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
@@ -44,6 +46,10 @@ export interface FrontEndParts<Handle extends object> {
   readonly authenticator: Authenticator
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
+  /** Absent or null: no rate limit. */
+  readonly limit?: HttpLimit | null
+  /** Absent: connections are not counted. */
+  readonly connections?: LoopConnections
 }
 
 export class FrontEnd<Handle extends object> {
@@ -79,6 +85,8 @@ export class FrontEnd<Handle extends object> {
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
+    const { connections } = parts
+    if (connections !== undefined) this.#app.filter((response, change) => countSocket(connections, response, change))
     this.#app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
@@ -130,12 +138,18 @@ export class FrontEnd<Handle extends object> {
       exchange.answerAndClose(httpRefusal('badFraming'))
       return
     }
+    const limited = this.#parts.limit?.take(exchange, this.#parts.authenticator) ?? NOT_LIMITED
+    if (limited.headers.length > 0) exchange.commonHeaders = [...NOSNIFF, ...limited.headers]
     const foreign = this.#guard?.refusalOf(exchange) ?? null
     if (foreign !== null) {
       exchange.answer(httpRefusal(foreign))
       return
     }
-    exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
+    exchange.commonHeaders = [...exchange.commonHeaders, ...this.#cors.headersFor(exchange.origin)]
+    if (limited.refusal !== null) {
+      exchange.answer(limited.refusal)
+      return
+    }
     try {
       this.#route(exchange, call)
     } catch (error) {
@@ -232,6 +246,12 @@ class Misframed {
     if (this.#peers.size === 0) setImmediate(() => this.#peers.clear())
     this.#peers.add(exchange.peerText())
   }
+}
+
+/** @param change 1: the connection has opened; -1: it has closed, and its address is not known any more */
+function countSocket(connections: LoopConnections, response: uWS.HttpResponse, change: number): void {
+  if (change < 0) connections.closed()
+  else if (!connections.opened(() => response.getRemoteAddress())) response.close()
 }
 
 /** Redirects browsers that open the server's address. */

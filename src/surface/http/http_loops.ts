@@ -3,6 +3,7 @@
  * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
  * between them. Decision: docs/decisions/0203. Front-end thread only.
  */
+import { publishIncident } from '../../access/incidents.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
@@ -11,6 +12,10 @@ import { LoopBlock } from '../../wire/loop_block.js'
 import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import { FrontEnd } from './front_end.js'
+import type { Chore } from '../../chore.js'
+import { connectionWatch } from './connection_watch.js'
+import { HttpLimit } from './http_limit.js'
+import { LoopConnections } from './loop_connections.js'
 import { claim } from './listening.js'
 import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
@@ -21,18 +26,33 @@ export class HttpLoops implements RunningSurface {
   readonly #first: FrontEnd<object>
   readonly #others: readonly ThreadSurface[]
   readonly #loops: LoopBlock
+  readonly #connections: LoopConnections
+  /** Null: the number of connections is not bounded. */
+  readonly #watch: Chore | null
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface, identities } = host
+    const { config, dispatcher, telemetry, surface, identities, rateLimit } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
     const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, authenticator, budgets })
+    this.#connections = new LoopConnections(this.#loops, 0, telemetry)
+    const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry, publishIncident)
+    this.#first = new FrontEnd({
+      config,
+      core: dispatcher,
+      telemetry,
+      surface,
+      authenticator,
+      budgets,
+      limit,
+      connections: this.#connections,
+    })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
+    this.#watch = config.connectionsOfAddressMax > 0 && config.httpAddr.kind === 'tcp' ? this.#watchOf() : null
   }
 
   async listen(): Promise<string> {
@@ -41,6 +61,7 @@ export class HttpLoops implements RunningSurface {
     const claimed = isShared ? await claim(httpAddr) : httpAddr
     this.#address = await this.#first.listen(claimed, isShared)
     await Promise.all(this.#others.map((thread) => thread.listen()))
+    this.#watch?.start()
     return formatAddress(this.#address)
   }
 
@@ -54,12 +75,27 @@ export class HttpLoops implements RunningSurface {
   }
 
   close(): void {
+    void this.#watch?.stop()
     this.#first.close()
     for (const thread of this.#others) thread.close()
   }
 
+  #watchOf(): Chore {
+    const { config, dispatcher, telemetry } = this.#host
+    return connectionWatch({
+      config,
+      tools: { role: dispatcher.control, telemetry },
+      open: () => this.#loops.connections().reduce((sum, count) => sum + count, 0),
+      port: () => (this.#address.kind === 'tcp' ? this.#address.port : 0),
+      publish: (clients) => {
+        this.#connections.refuse(clients)
+        for (const thread of this.#others) thread.refuse(clients)
+      },
+    })
+  }
+
   #threadOf(loop: number): ThreadSurface {
-    const { config, dispatcher, telemetry, surface } = this.#host
+    const { config, dispatcher, telemetry, surface, rateLimit } = this.#host
     return new ThreadSurface(this.#host, {
       program: PROGRAM,
       options: (): HttpLoopStart => ({
@@ -70,6 +106,7 @@ export class HttpLoops implements RunningSurface {
         telemetry: telemetry.buffer,
         log: logMemory(),
         loops: this.#loops.buffer,
+        rateLimit: rateLimit?.memory ?? null,
         generation: dispatcher.served.generation,
       }),
       asksAdmission: true,

@@ -18,6 +18,8 @@ export interface HttpLoopStart {
   readonly log: SharedArrayBuffer
   /** Shared by the loops: src/wire/loop_block.ts. */
   readonly loops: SharedArrayBuffer
+  /** Shared by all that serve clients: src/access/rate_limit.ts. Null: there is no rate limit. */
+  readonly rateLimit: SharedArrayBuffer | null
   /** The generation of the store to read; null: none yet. */
   readonly generation: string | null
 }

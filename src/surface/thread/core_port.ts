@@ -3,6 +3,7 @@
  * answer. The front end's side is src/dispatch/surface_port.ts. One object a thread.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { Incident } from '../../access/incidents.js'
 import type { AskedIdentity, Identity } from '../../access/identity.js'
 import type { ErrorCode } from '../../errors.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
@@ -19,6 +20,8 @@ export interface CoreEvents {
   readonly onDrain: () => void
   /** Read this generation of the store from now on, or none. Default: the thread reads no store. */
   readonly onServe?: (generation: string | null) => Promise<void>
+  /** Close further connections of these clients, and of no others. */
+  readonly onCrowded?: (clients: readonly string[]) => void
 }
 
 export class CorePort {
@@ -27,12 +30,13 @@ export class CorePort {
   readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
   #lastId = 0
 
-  constructor(port: MessagePort, { onDrain, onServe }: CoreEvents) {
+  constructor(port: MessagePort, { onDrain, onServe, onCrowded }: CoreEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
       if (reply.kind === 'answer') this.#settle(reply)
       else if (reply.kind === 'identity') this.#identified(reply.id, reply.identity)
       else if (reply.kind === 'drain') onDrain()
+      else if (reply.kind === 'crowded') onCrowded?.(reply.clients)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
     })
   }
@@ -75,6 +79,10 @@ export class CorePort {
 
   refused(reason: string): void {
     this.#send({ kind: 'refused', reason })
+  }
+
+  incident(incident: Incident): void {
+    this.#send({ kind: 'incident', incident })
   }
 
   drained(): void {

@@ -3,6 +3,7 @@
  * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
  */
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
+import { publishIncident } from '../../access/incidents.js'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
@@ -60,6 +61,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
           isListening = true
           resolve(message.address)
         } else if (message.kind === 'refused') reject(new Error(message.reason))
+        else if (message.kind === 'incident') publishIncident(message.incident)
         else if (message.kind === 'drained') this.#drained()
         else if (message.kind === 'served') this.#settle(message.number)
       })
@@ -106,6 +108,11 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   #settle(number: number): void {
     this.#served.get(number)?.()
     this.#served.delete(number)
+  }
+
+  /** For event loops of HTTP: further connections of these clients are closed. */
+  refuse(clients: readonly string[]): void {
+    this.#port?.postMessage({ kind: 'crowded', clients } satisfies SurfaceReply)
   }
 
   stopListening(): void {

@@ -1,0 +1,119 @@
+/**
+ * The options of limits on clients, a part of the table of options (options.ts): rate limit, connections,
+ * events about failed authentication. Pure data; main thread, at start.
+ */
+import {
+  AUTH_BURST_COOLDOWN_SECONDS_DEFAULT,
+  AUTH_BURST_SECONDS_MAX,
+  AUTH_BURST_THRESHOLD_DEFAULT,
+  AUTH_BURST_THRESHOLD_MAX,
+  AUTH_BURST_WINDOW_SECONDS_DEFAULT,
+  CONNECTIONS_OF_ADDRESS_DEFAULT,
+  CONNECTIONS_OF_ADDRESS_MAX,
+  RATE_BURST_DEFAULT,
+  RATE_REQUESTS_DEFAULT,
+  RATE_REQUESTS_MAX,
+  RATE_WINDOW_MS_DEFAULT,
+  RATE_WINDOW_MS_MAX,
+  RATE_WINDOW_MS_MIN,
+} from '../limits/access.js'
+import type { Option } from './option.js'
+import { parseBoolean, parseDuration, parseWhole, parseWord } from './values.js'
+
+export interface LimitOptionValues {
+  readonly rateLimitEnabled: boolean
+  /** Requests of one client in a window, and further ones in a burst. The limit is their sum. */
+  readonly rateLimitRequests: number
+  readonly rateLimitBurst: number
+  readonly rateLimitWindowMs: number
+  /** `user`: clients with a name are counted by it, others by their address. */
+  readonly rateLimitBy: 'ip' | 'user'
+  /** Open connections of one address over HTTP. 0: any number. */
+  readonly connectionsOfAddressMax: number
+  readonly incidentAuthThreshold: number
+  readonly incidentAuthWindowSeconds: number
+  readonly incidentAuthCooldownSeconds: number
+}
+
+export const LIMIT_OPTIONS: { readonly [Name in keyof LimitOptionValues]: Option<LimitOptionValues[Name]> } = {
+  rateLimitEnabled: {
+    flag: 'rate-limit',
+    variables: ['SVC_RATE_LIMIT_ENABLED'],
+    yaml: ['rateLimit.enabled'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'limit the requests of each client in a window of time',
+  },
+  rateLimitRequests: {
+    flag: 'rate-limit-requests',
+    variables: ['SVC_RATE_LIMIT_REQUESTS'],
+    yaml: ['rateLimit.requests'],
+    fallback: RATE_REQUESTS_DEFAULT,
+    parse: parseWhole(1, RATE_REQUESTS_MAX),
+    help: 'number of requests of one client in a window, to which the burst is added',
+  },
+  rateLimitWindowMs: {
+    flag: 'rate-limit-window',
+    variables: ['SVC_RATE_LIMIT_WINDOW'],
+    yaml: ['rateLimit.window'],
+    fallback: RATE_WINDOW_MS_DEFAULT,
+    fallbackText: '60s',
+    parse: parseSeconds(RATE_WINDOW_MS_MIN, RATE_WINDOW_MS_MAX),
+    help: 'length of the window, in seconds or as a duration such as 60s or 1m',
+  },
+  rateLimitBurst: {
+    flag: 'rate-limit-burst',
+    variables: ['SVC_RATE_LIMIT_BURST'],
+    yaml: ['rateLimit.burst'],
+    fallback: RATE_BURST_DEFAULT,
+    parse: parseWhole(0, RATE_REQUESTS_MAX),
+    help: 'number of further requests of one client in a window',
+  },
+  rateLimitBy: {
+    flag: 'rate-limit-by',
+    variables: ['SVC_RATE_LIMIT_BY'],
+    yaml: ['rateLimit.by'],
+    fallback: 'ip',
+    parse: parseWord(['ip', 'user'] as const),
+    help: 'ip: a client is an address, or a network of 64 bits for IPv6; user: clients with a name are counted by it, others by their address',
+  },
+  connectionsOfAddressMax: {
+    flag: 'max-conn-ip',
+    variables: ['SVC_MAX_CONN_IP'],
+    yaml: ['http.maxConnIp'],
+    fallback: CONNECTIONS_OF_ADDRESS_DEFAULT,
+    parse: parseWhole(0, CONNECTIONS_OF_ADDRESS_MAX),
+    help: 'number of open HTTP connections of one address; with --production, further ones are closed, otherwise a warning is logged; 0: any number',
+  },
+  incidentAuthThreshold: {
+    flag: 'incident-auth-threshold',
+    variables: ['SVC_INCIDENT_AUTH_THRESHOLD'],
+    yaml: ['incident.authThreshold'],
+    fallback: AUTH_BURST_THRESHOLD_DEFAULT,
+    parse: parseWhole(1, AUTH_BURST_THRESHOLD_MAX),
+    help: 'number of failed authentications of one actor and address within the window that are an audit event',
+  },
+  incidentAuthWindowSeconds: {
+    flag: 'incident-auth-window-sec',
+    variables: ['SVC_INCIDENT_AUTH_WINDOW_SEC'],
+    yaml: ['incident.authWindowSec'],
+    fallback: AUTH_BURST_WINDOW_SECONDS_DEFAULT,
+    parse: parseWhole(1, AUTH_BURST_SECONDS_MAX),
+    help: 'length of that window in seconds',
+  },
+  incidentAuthCooldownSeconds: {
+    flag: 'incident-auth-cooldown-sec',
+    variables: ['SVC_INCIDENT_AUTH_COOLDOWN_SEC'],
+    yaml: ['incident.authCooldownSec'],
+    fallback: AUTH_BURST_COOLDOWN_SECONDS_DEFAULT,
+    parse: parseWhole(0, AUTH_BURST_SECONDS_MAX),
+    help: 'minimum time in seconds between two such events about one actor and address',
+  },
+}
+
+/** Accepts a duration, and a whole number of seconds. Returns milliseconds. */
+function parseSeconds(leastMs: number, mostMs: number): (text: string) => number {
+  const parse = parseDuration(leastMs, mostMs)
+  return (text) => parse(/^\d+$/.test(text) ? `${text}s` : text)
+}
