@@ -3,6 +3,7 @@
  * behind the port, and the reads that it answers itself.
  */
 import { workerData } from 'node:worker_threads'
+import { ForwardedEvents } from './audit/forwarded_events.js'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
@@ -11,6 +12,7 @@ import { FrontEnd } from './surface/http/front_end.js'
 import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
+import { receiveAuditEvents } from './telemetry/audit.js'
 import { joinLog } from './telemetry/log.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { ControlBlock } from './wire/control_block.js'
@@ -40,6 +42,7 @@ const port = new CorePort(messages, {
   },
   onServe: (named) => reads.serve(named),
 })
+if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => port.audit(events)).take)
 const core = new RemoteCore(port, control, reads)
 const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry) })
 frontEnd.listen(config.httpAddr, true).then(

@@ -4,6 +4,7 @@
  * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
+import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, readWebhookHeaders } from './audit.js'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
@@ -41,6 +42,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly encryption: EncryptionKeys | null
   /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
   readonly embedding: ProviderSettings | null
+  /** Headers of the audit log's webhook: name, value, name, value ... Never shown or logged. */
+  readonly auditWebhookHeaders: readonly string[]
   /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, logged at start. */
@@ -75,6 +78,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
+    auditWebhookHeaders: readWebhookHeaders(env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -156,8 +160,9 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     'SVC_CONFIG',
     ...ENCRYPTION_VARIABLES,
     EMBEDDING_KEY_VARIABLE,
+    AUDIT_HEADER_VARIABLE,
   ])
-  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML])
+  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML, AUDIT_HEADER_YAML])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue

@@ -20,7 +20,7 @@ import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
 import type { Core } from './core.js'
-import { emitOutcome, pendingEvent } from './audit_trail.js'
+import { emitOutcome, noteCollections, pendingEvent } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
@@ -108,7 +108,7 @@ export class Dispatcher implements Core<Ticket> {
     const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) {
       const answer = this.loop.answer(operation, request)
-      emitOutcome({ audit: pendingEvent(operation, request.principal, request.client) }, answer)
+      emitOutcome({ audit: pendingEvent(operation, request.principal, request.input.params, request.client) }, answer)
       request.sink.answer(answer)
       return null
     }
@@ -178,6 +178,7 @@ export class Dispatcher implements Core<Ticket> {
       return
     }
     ticket.batch = 0
+    noteCollections(ticket, answer.collections)
     if (answer.kind === 'forward') return this.#forward(ticket, answer.body)
     if (answer.kind === 'message') return this.#suspensions.begin(ticket, answer)
     if (ticket.onCommitted !== null) {

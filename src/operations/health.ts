@@ -52,7 +52,7 @@ export const health = operation({
     }),
     durable: Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' }),
   }),
-  errors: ['warmingUp', 'unhealthy', 'diskFull'],
+  errors: ['warmingUp', 'unhealthy', 'diskFull', 'auditUnwritable'],
 })
 
 export const livez = operation({

@@ -3,6 +3,7 @@
  * `/v1/endpoints`, metric labels and permissions are derived from it. Pure data; loaded by every thread,
  * loads no engine.
  */
+import { auditOperations } from './audit.js'
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
@@ -46,6 +47,7 @@ export const operations: readonly Operation[] = checked([
   ...exportOperations,
   ...backupOperations,
   ...encryptionOperations,
+  ...auditOperations,
   ...embeddingConfigOperations,
   ...healthOperations,
 ])

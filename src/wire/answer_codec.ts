@@ -33,7 +33,7 @@ export interface LaneAnswer {
   readonly isCompressed: boolean
   /** Not 0: a part of an answer, and more parts can be requested under this number. */
   readonly stream: number
-  /** The collections that were authorized, for an answer that may be cached. */
+  /** The collections that the input names, for an answer that may be cached and for audit events. */
   readonly collections: readonly string[]
   readonly body: Uint8Array
   /** In a lane: nothing else uses the body's buffer any more, so it need not be copied. */

@@ -37,6 +37,8 @@ export interface LaneRequest {
   /** Not 0: the next part of that answer is requested. */
   readonly stream: number
   readonly body: Uint8Array
+  /** The collections that its input names, set once it is read, if its audit event needs them. */
+  audited: readonly string[]
 }
 
 /** A request to be sent to a lane. */
@@ -137,6 +139,7 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
       head: frame.head() ?? '',
       params,
       stream: frame.stream(),
+      audited: [],
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }

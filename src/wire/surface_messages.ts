@@ -6,6 +6,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
+import type { AuditEvent } from '../telemetry/audit.js'
 import type { Facts } from './answer.js'
 import type { EncodedInput } from './form.js'
 
@@ -23,7 +24,11 @@ export type SurfaceRequest =
       readonly principal: Principal
       readonly deadlineMs?: number
       readonly address?: string
+      /** What the client says that it is; with `address` where audit events need it. */
+      readonly agent?: string
     }
+  /** From the server's own threads: events without their times. */
+  | { readonly kind: 'audit'; readonly events: readonly AuditEvent[] }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */

@@ -21,6 +21,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     areWritesLost: () => false,
     lanesOverdueMs: () => 0,
     isIndexStale: () => false,
+    auditObstacle: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }

@@ -101,6 +101,7 @@ describe('envelope', () => {
             ...request,
             isCommand: commit && !direct,
             isDirect: direct,
+            audited: [],
             queuedAt: 1_000.5,
           })),
         )

@@ -52,6 +52,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
   readonly forwardedFor: string
+  readonly agent: string
   readonly declaredBytes: number
   /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
   readonly peer: string
@@ -80,13 +81,14 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     /** How long a client may read nothing of an answer in parts or of a pushed answer. */
     readonly stallMsMax: number,
     readsPeer: boolean,
+    readsAgent: boolean,
     /** The streams that a shutdown ends: streamed bodies and pushed answers. */
     readonly streams: OpenStreams,
   ) {
     this.#response = response
     // Must come first: uWS ends the process if a handler returns without having set an abort handler.
     response.onAborted(() => this.#abort())
-    const head = readHead(request)
+    const head = readHead(request, readsAgent)
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -102,6 +104,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     this.acceptsBrotli = head.acceptsBrotli
     this.ifNoneMatch = head.ifNoneMatch
     this.forwardedFor = head.forwardedFor
+    this.agent = head.agent
     this.declaredBytes = head.declaredBytes
     this.peer = readsPeer ? this.peerText() : ''
   }
@@ -143,6 +146,10 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
       this.peer === '' ? this.peerText() : this.peer,
       this.forwardedFor,
     ))
+  }
+
+  userAgent(): string {
+    return this.agent
   }
 
   isPeerLoopback(): boolean {

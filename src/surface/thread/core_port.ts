@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
+import type { AuditEvent } from '../../telemetry/audit.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
 export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
@@ -54,6 +55,10 @@ export class CorePort {
   cancel(id: number): void {
     this.#waiting.delete(id)
     this.#send({ kind: 'cancel', id })
+  }
+
+  audit(events: readonly AuditEvent[]): void {
+    this.#send({ kind: 'audit', events })
   }
 
   listening(address: string): void {

@@ -7,6 +7,7 @@ import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
 import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
+import { AUDIT_COLLECTIONS_MAX } from '../../limits/audit.js'
 import { isInternal, type AnyOperation } from '../../operations/operation.js'
 import { CorruptRecord } from '../../store/record.js'
 import type { Answer } from '../../wire/answer.js'
@@ -34,7 +35,7 @@ export function readInput(
   readers: FormReaders,
   operation: AnyOperation,
   request: LaneRequest,
-  { store }: LaneContext,
+  { store, config }: LaneContext,
   stopWord: RequestContext['stopWord'],
 ): ReadRequest {
   const input = readers[request.form].read(operation, request, stopWord)
@@ -43,7 +44,10 @@ export function readInput(
     if (!isInternal(operation) && operation.collections.kind !== 'server') checkNames(input)
   })
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
-  const access = authorize(operation, request.principal, collectionsOf(operation, input, collectionOfJob), 'lane')
+  const collections = collectionsOf(operation, input, collectionOfJob)
+  if (config.auditEnabled && !isInternal(operation) && operation.audit !== null)
+    request.audited = collections.slice(0, AUDIT_COLLECTIONS_MAX)
+  const access = authorize(operation, request.principal, collections, 'lane')
   return { input, access }
 }
 
@@ -77,7 +81,7 @@ export function answerFrame(
   readers: FormReaders,
   request: LaneRequest,
   answer: Answer,
-  { stream = 0, collections = NO_TEXTS }: AnswerFrameOptions = {},
+  { stream = 0, collections = request.audited }: AnswerFrameOptions = {},
 ): LaneAnswer {
   const plain = bytesOf(answer.body)
   const compressed = request.mayCompress ? readers[request.form].compress(answer, plain) : null
@@ -134,6 +138,6 @@ function errorBody(code: ErrorCode, text: string, hint?: string): Answer {
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], body: Uint8Array): LaneAnswer {
   const { slot, generation } = request
   return {
-    slot, generation, kind, code: null, contentType: null, facts: NO_TEXTS, isCompressed: false, stream: 0, collections: NO_TEXTS, body,
+    slot, generation, kind, code: null, contentType: null, facts: NO_TEXTS, isCompressed: false, stream: 0, collections: request.audited, body,
   } // prettier-ignore
 }
