@@ -113,6 +113,8 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['encryptionStatus', {}],
   ['encryptionJobs', {}],
   ['encryptionJob', {}],
+  ['auditEvents', {}],
+  ['auditExporters', {}],
   ['backup', { to: 'tour.db' }],
   ['delete', { collection: 'blog', key: 'Hello', lang: 'en' }],
   ['deleteCollection', { collection: 'blog' }],
@@ -127,6 +129,7 @@ const EVERYTHING_ON = {
   SVC_TEMPORAL: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_EMBEDDING_PROVIDER: 'local',
+  SVC_AUDIT_ENABLED: 'true',
 }
 
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
