@@ -2,7 +2,8 @@
  * What audit events cost: `npm run bench:audit [-- EVENTS_PER_SECOND] [SECONDS]`. For the thread that emits
  * (the event loop of a server): the time of one event, the share of a core, events dropped at a steady rate
  * with the real file, hash chain and flushes, how late the thread's timers are, and the same at higher rates.
- * The same loop without an audit log is the baseline. Machine and last results: bench/README.md.
+ * The same loop without an audit log is the baseline. Then durable adds over HTTP at 64 connections, of two
+ * servers in turns, one of which has a log. Machine and last results: bench/README.md.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,6 +16,10 @@ import { verifyLog } from '../src/audit/verification.js'
 import { loadConfig } from '../src/config/config.js'
 import { emitAuditEvent, type AuditEvent } from '../src/telemetry/audit.js'
 import { Telemetry } from '../src/telemetry/registry.js'
+import { startServer } from '../test/harness/server.js'
+import { postBytes } from './connection.js'
+import { runLoad } from './load.js'
+import { median } from './statistics.js'
 
 const [perSecond = 20_000, seconds = 60] = process.argv.slice(2).map(Number)
 const EVENT: AuditEvent = {
@@ -76,6 +81,25 @@ async function withLog(run: (log: AuditLog) => Promise<Figures>): Promise<void> 
   rmSync(directory, { recursive: true })
 }
 
+/** Adds per second of a server without and with a log: medians of rounds in turns. */
+async function addBoth(rounds: number, roundSeconds: number): Promise<void> {
+  const servers = await Promise.all(['false', 'true'].map((on) => startServer({ env: { SVC_AUDIT_ENABLED: on } })))
+  const rates: [number[], number[]] = [[], []]
+  let added = 0
+  const next = (): Buffer =>
+    postBytes('/v1/add', JSON.stringify({ collection: 'a', key: `k${added++}`, lang: 'en', meta: {}, contentMd: 'A short text.' }))
+  for (let round = 0; round <= rounds; round++)
+    for (const [at, { port }] of servers.entries()) {
+      const { perSecond: rate } = await runLoad(port, 64, roundSeconds, next)
+      // The first round warms up.
+      if (round > 0) rates[at === 0 ? 0 : 1].push(rate)
+    }
+  for (const server of servers) await server.stop()
+  const [without, withLog] = rates.map((each) => Math.round(median(each))) as [number, number]
+  console.log(JSON.stringify({ addsPerSecond: without, withLog, ratio: Math.round((100 * withLog) / without) / 100 }))
+}
+
 console.log(JSON.stringify({ audit: false, ...(await emitSteadily(perSecond, 5_000)) }))
 await withLog(() => emitSteadily(perSecond, seconds * 1000))
 for (const rate of [50_000, 100_000, 200_000]) await withLog(() => emitSteadily(rate, 5_000))
+await addBoth(5, 4)

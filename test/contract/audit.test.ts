@@ -1,19 +1,19 @@
 /** service-2, "Audit event" and "Audit, encryption, compliance": events and queries of a real server. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { addDocuments, auditOf, timesOf } from '../harness/audit_log.js'
+import { addDocuments, auditOf, killStarted, startAudited, timesOf } from '../harness/audit_log.js'
 import { DocumentsClient, summary } from '../harness/documents_client.js'
 import { startServer } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
 
-const AUDIT = { SVC_AUDIT_ENABLED: 'true' }
+after(killStarted)
 
 describe('audit events', () => {
   let client: DocumentsClient
   before(async () => {
     const key = Buffer.alloc(32, 5).toString('base64')
     client = await DocumentsClient.start({
-      env: { ...AUDIT, SVC_ENCRYPTION_KEY: key, SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_HTTP_LOOPS: '2' },
+      env: { SVC_AUDIT_ENABLED: 'true', SVC_ENCRYPTION_KEY: key, SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_HTTP_LOOPS: '2' },
     })
   })
   after(() => client.stop())
@@ -122,7 +122,7 @@ it('audit: without SVC_AUDIT_ENABLED both endpoints are 404 audit disabled', asy
 })
 
 it('audit: events beyond the ring are dropped and counted, and the ring holds the last ones', async () => {
-  const server = await startServer({ env: { ...AUDIT, SVC_AUDIT_RING_SIZE: '8' } })
+  const server = await startAudited({ env: { SVC_AUDIT_RING_SIZE: '8' } })
   await addDocuments(server, 'many', 64)
   const { dropped, count } = await auditOf(server, 'limit=1000')
   assert.ok(dropped > 0 && dropped <= 56, String(dropped))

@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { addDocuments, auditOf, exportersOf, type EventJson } from '../harness/audit_log.js'
-import { startServer } from '../harness/server.js'
+import { addDocuments, auditOf, exportersOf, killStarted, startAudited, type EventJson } from '../harness/audit_log.js'
 import { untilAsked } from '../harness/until.js'
 
-const AUDIT = { SVC_AUDIT_ENABLED: 'true' }
 const closers: (() => void)[] = []
-after(() => closers.forEach((close) => close()))
+after(async () => {
+  await killStarted()
+  for (const close of closers) close()
+})
 
 /** An HTTP server that keeps what it gets, and answers as it is told. */
 class Receiver {
@@ -75,8 +76,8 @@ describe('audit exporters', () => {
   it('audit webhook: batches of events in order, with the headers of the operator, and the counters of the exporter', async () => {
     const receiver = new Receiver()
     const url = await receiver.listen()
-    const env = { ...AUDIT, SVC_AUDIT_EXPORT_WEBHOOK_URL: url, SVC_AUDIT_EXPORT_WEBHOOK_HEADER: 'X-Token: t 1, X-Other: 2' }
-    const server = await startServer({ env })
+    const env = { SVC_AUDIT_EXPORT_WEBHOOK_URL: url, SVC_AUDIT_EXPORT_WEBHOOK_HEADER: 'X-Token: t 1, X-Other: 2' }
+    const server = await startAudited({ env })
     await addDocuments(server, 'exported', 30)
     const [state] = await untilAsked(() => exportersOf(server), ([first]) => first?.delivered === 30) // prettier-ignore
     const target = url.slice(0, url.indexOf('?'))
@@ -92,8 +93,8 @@ describe('audit exporters', () => {
 
   it('audit webhook: while it is down the queue is bounded and the oldest are lost; then the others arrive in order', async () => {
     const receiver = new Receiver()
-    const env = { ...AUDIT, SVC_AUDIT_EXPORT_WEBHOOK_URL: await receiver.listen(), SVC_AUDIT_EXPORT_BUFFER: '10' }
-    const server = await startServer({ env })
+    const env = { SVC_AUDIT_EXPORT_WEBHOOK_URL: await receiver.listen(), SVC_AUDIT_EXPORT_BUFFER: '10' }
+    const server = await startAudited({ env })
     receiver.status = 503
     await addDocuments(server, 'lost', 40)
     const [down] = await untilAsked(() => exportersOf(server), ([first]) => (first?.dropped ?? 0) >= 30 && (first?.failed ?? 0) > 0) // prettier-ignore
@@ -110,7 +111,7 @@ describe('audit exporters', () => {
 
   it('audit webhook: a shutdown delivers what waits', async () => {
     const receiver = new Receiver()
-    const server = await startServer({ env: { ...AUDIT, SVC_AUDIT_EXPORT_WEBHOOK_URL: await receiver.listen() } })
+    const server = await startAudited({ env: { SVC_AUDIT_EXPORT_WEBHOOK_URL: await receiver.listen() } })
     await addDocuments(server, 'last', 20)
     await server.stop()
     assert.equal(receiver.events.length, 20)
@@ -122,8 +123,8 @@ describe('audit exporters', () => {
     await once(socket.bind(0, '127.0.0.1'), 'listening')
     closers.push(() => socket.close())
     const address = `udp://127.0.0.1:${socket.address().port}`
-    const env = { ...AUDIT, SVC_AUDIT_EXPORT_SYSLOG_ADDR: address, SVC_AUDIT_EXPORT_SYSLOG_FACILITY: 'local4' }
-    const server = await startServer({ env })
+    const env = { SVC_AUDIT_EXPORT_SYSLOG_ADDR: address, SVC_AUDIT_EXPORT_SYSLOG_FACILITY: 'local4' }
+    const server = await startAudited({ env })
     await addDocuments(server, 'logged', 3)
     await server.post('/v1/delete', { collection: 'logged', key: 'nobody', lang: 'en' })
     await untilAsked(() => Promise.resolve(received.length), (count) => count === 4) // prettier-ignore
@@ -144,7 +145,7 @@ describe('audit exporters', () => {
     const received: Buffer[] = []
     const sockets: Socket[] = []
     const port = await listening(createServer(), received, sockets)
-    const server = await startServer({ env: { ...AUDIT, SVC_AUDIT_EXPORT_SYSLOG_ADDR: `tcp://127.0.0.1:${port}` } })
+    const server = await startAudited({ env: { SVC_AUDIT_EXPORT_SYSLOG_ADDR: `tcp://127.0.0.1:${port}` } })
     await addDocuments(server, 'a', 10)
     await untilAsked(() => exportersOf(server), ([first]) => first?.delivered === 10) // prettier-ignore
     await untilAsked(() => Promise.resolve(unframed(Buffer.concat(received)).length), (count) => count === 10) // prettier-ignore
@@ -169,13 +170,13 @@ describe('audit exporters', () => {
       createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, () => undefined),
       received,
     )
-    const env = { ...AUDIT, SVC_AUDIT_EXPORT_SYSLOG_ADDR: `tls://localhost:${port}` }
-    const trusting = await startServer({ env: { ...env, NODE_EXTRA_CA_CERTS: cert } })
+    const env = { SVC_AUDIT_EXPORT_SYSLOG_ADDR: `tls://localhost:${port}` }
+    const trusting = await startAudited({ env: { ...env, NODE_EXTRA_CA_CERTS: cert } })
     await addDocuments(trusting, 'a', 5)
     await untilAsked(() => exportersOf(trusting), ([first]) => first?.delivered === 5) // prettier-ignore
     await trusting.stop()
     assert.equal(unframed(Buffer.concat(received)).length, 5)
-    const doubting = await startServer({ env })
+    const doubting = await startAudited({ env })
     await addDocuments(doubting, 'a', 1)
     const [refused] = await untilAsked(() => exportersOf(doubting), ([first]) => (first?.failed ?? 0) > 0) // prettier-ignore
     assert.match(refused?.lastError ?? '', /self.signed certificate/)

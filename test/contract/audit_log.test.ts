@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { fileName } from '../../src/audit/chain.js'
 import { LogWriter } from '../../src/audit/log_writer.js'
-import { addDocuments, auditFiles, auditOf, eventLines, linesOf, timesOf, verify } from '../harness/audit_log.js'
-import { runToEnd, startServer } from '../harness/server.js'
+import { addDocuments, auditFiles, auditOf, eventLines, killStarted, linesOf, startAudited, timesOf, verify } from '../harness/audit_log.js'
+import { runToEnd } from '../harness/server.js'
 
 const folders: string[] = []
-after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+after(async () => {
+  await killStarted()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mds-audit-'))
@@ -18,14 +21,13 @@ function scratch(): string {
   return folder
 }
 
-const AUDIT = { SVC_AUDIT_ENABLED: 'true' }
 const DAY_MS = 86_400_000
 
 describe('audit log on disk', () => {
   it('audit: an event that a query has shown survives kill -9, the chain goes on behind it, and a torn tail is cut off', async () => {
     const directory = scratch()
     const log = join(directory, 'audit')
-    let server = await startServer({ directory, env: AUDIT })
+    let server = await startAudited({ directory })
     await addDocuments(server, 'a', 50)
     const shown = await timesOf(server, 'limit=1000')
     assert.equal(shown.length, 50)
@@ -38,7 +40,7 @@ describe('audit log on disk', () => {
     const torn = await verify(log)
     assert.equal(torn.code, 1)
     assert.match(torn.output, /lines \d+ to \d+ have no seal: the end was cut off there, or the server ended there/)
-    server = await startServer({ directory, env: AUDIT })
+    server = await startAudited({ directory })
     assert.match(server.output(), /the last batch of an earlier process was not whole and was cut off bytes=\d+/)
     await addDocuments(server, 'b', 5)
     const times = await timesOf(server, 'limit=1000')
@@ -51,7 +53,7 @@ describe('audit log on disk', () => {
 
   it('audit: a shutdown writes every event that it has taken', async () => {
     const directory = scratch()
-    const server = await startServer({ directory, env: AUDIT })
+    const server = await startAudited({ directory })
     await addDocuments(server, 'a', 200)
     await server.stop()
     assert.match((await verify(join(directory, 'audit'))).output, /, 200 events; ends with a shutdown/)
@@ -59,13 +61,13 @@ describe('audit log on disk', () => {
 
   it('audit: a file ends at its size, and the chain goes through all files, in a directory of the operator', async () => {
     const folder = join(scratch(), 'deep', 'log')
-    const env = { ...AUDIT, SVC_AUDIT_DIR: folder, SVC_AUDIT_FILE_MAX_SIZE: '4KB' }
-    const server = await startServer({ env })
+    const env = { SVC_AUDIT_DIR: folder, SVC_AUDIT_FILE_MAX_SIZE: '4KB' }
+    const server = await startAudited({ env })
     for (let round = 0; round < 4; round++) {
       await addDocuments(server, `c${round}`, 20)
       await auditOf(server)
     }
-    const second = await runToEnd({ env })
+    const second = await runToEnd({ env: { SVC_AUDIT_ENABLED: 'true', ...env } })
     assert.match(second.output, /the audit log in .* is in use by another process/)
     await server.stop()
     assert.ok(auditFiles(folder).length >= 3)
@@ -83,7 +85,7 @@ describe('audit log on disk', () => {
     for (let day = 0; day < 10; day++, now += DAY_MS) writer.append(eventLines(day * 1000 + 1, 3), 0)
     writer.close()
     assert.equal(auditFiles(log).length, 10)
-    const server = await startServer({ directory, env: { ...AUDIT, SVC_AUDIT_RETENTION_DAYS: '3' } })
+    const server = await startAudited({ directory, env: { SVC_AUDIT_RETENTION_DAYS: '3' } })
     await addDocuments(server, 'a', 1)
     await server.stop()
     const kept = auditFiles(log)

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lineOf } from '../../src/audit/event_line.js'
-import type { Server } from './server.js'
+import { startServer, type Server, type ServerOptions } from './server.js'
 
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
 
@@ -35,6 +35,20 @@ export interface ExporterJson {
   readonly dropped: number
   readonly lastError: string
   readonly bufferSize: number
+}
+
+const started: Server[] = []
+
+/** A server with an audit log. */
+export async function startAudited(options: ServerOptions = {}): Promise<Server> {
+  const server = await startServer({ ...options, env: { SVC_AUDIT_ENABLED: 'true', ...options.env } })
+  started.push(server)
+  return server
+}
+
+/** After a test has failed its servers still run, and would keep the file from ending. */
+export async function killStarted(): Promise<void> {
+  await Promise.all(started.map((server) => server.kill()))
 }
 
 /** @param query without the question mark */
