@@ -14,6 +14,7 @@ const PROGRAMS = [
   'lane',
   'http_loop',
   'password_hashing',
+  'audit/thread',
   'worker/lane/local_model',
   'restore_preparation',
   'doctor_check',

@@ -5,7 +5,8 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
-import type { Authenticator, Checked } from '../../access/authenticator.js'
+import type { Authenticator } from '../../access/authenticator.js'
+import type { Checked } from '../../access/checks.js'
 import { refusalOfMetrics } from '../../access/metrics_access.js'
 import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
@@ -128,9 +129,20 @@ export class FrontEnd<Handle extends object> {
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
     )
-    const { PART_STALL_MS_MAX } = this.#parts.config.limits
+    const { limits, auditEnabled } = this.#parts.config
     const readsPeer = logsAccess() || slowMs() > 0
-    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer, this.#streams)
+    const exchange = new Exchange(
+      response,
+      request,
+      call,
+      this.#budget,
+      this.#unsent,
+      NOSNIFF,
+      limits.PART_STALL_MS_MAX,
+      readsPeer,
+      auditEnabled,
+      this.#streams,
+    )
     exchange.proxies = this.#proxies
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {
