@@ -53,7 +53,7 @@ const port = new CorePort(messages, {
   onServe: (named) => reads.serve(named),
   onCrowded: (clients) => connections.refuse(clients),
 })
-if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => port.audit(events)).take)
+if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
 const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
