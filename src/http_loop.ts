@@ -3,6 +3,7 @@
  * behind the port, and the reads that it answers itself.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { FailureReports } from './access/failure_reports.js'
 import type { Incident } from './access/incidents.js'
 import { RateLimit } from './access/rate_limit.js'
 import { formatAddress } from './config/config.js'
@@ -57,7 +58,8 @@ const budgets = budgetsOf(config, loops, loop, telemetry)
 const publish = (incident: Incident): void => port.incident(incident)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections })
+const failures = new FailureReports((ip) => port.authFailure(ip))
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, failures, budgets, limit, connections })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

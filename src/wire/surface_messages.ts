@@ -28,6 +28,8 @@ export type SurfaceRequest =
     }
   /** Asks who a credential belongs to. `id`: as for `ask`. */
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
+  /** A token or API key was refused; `ip` is the address of the client. */
+  | { readonly kind: 'authFailure'; readonly ip: string }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */

@@ -241,7 +241,7 @@ describe('access control', () => {
 
   it('tokens: whatever is wrong with one, the answer is the same 401', async () => {
     const now = Math.floor(Date.now() / 1000)
-    const claims = { iss: 'mds', username: 'admin', admin: true, epoch: 1, exp: now + 3600 }
+    const claims = { iss: 'mds', aud: 'mds', username: 'admin', admin: true, epoch: 1, exp: now + 3600 }
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
     const signed = (head: object, payload: object, secret = JWT_SECRET, hash = 'sha256'): string => {
       const text = `${part(head)}.${part(payload)}`
@@ -262,6 +262,9 @@ describe('access control', () => {
       'not yet valid': signed(HS256, { ...claims, nbf: now + 3600 }),
       'without expiry': signed(HS256, { ...claims, exp: undefined }),
       'of another issuer': signed(HS256, { ...claims, iss: 'other' }),
+      'without issuer': signed(HS256, { ...claims, iss: undefined }),
+      'for another audience': signed(HS256, { ...claims, aud: 'other' }),
+      'without audience': signed(HS256, { ...claims, aud: undefined }),
       'of another epoch': signed(HS256, { ...claims, epoch: 2 }),
       'without epoch': signed(HS256, { ...claims, epoch: undefined }),
       'of an unknown user': signed(HS256, { ...claims, username: 'nobody' }),

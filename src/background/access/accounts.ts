@@ -85,6 +85,11 @@ export class Accounts implements Service {
     if (this.#uses.size < KEY_USES_GATHERED_MAX) this.#uses.set(hash, Math.floor(Date.now() / 1000))
   }
 
+  /** Called for each token or API key that was refused. It names nobody whose name could be trusted. */
+  noteFailure(ip: string): void {
+    this.#failures.failed('', ip)
+  }
+
   readonly #login: Io<LoginMessage> = async ({ username, password, user }, { clientAddress }) => {
     const address = clientAddress()
     // The throttle must know whom it slows down, and nobody would see the answer.
