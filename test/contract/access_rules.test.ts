@@ -1,0 +1,133 @@
+/** Rules of access control beside rights and tokens: service-2, "Authentication"; security.md. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { AUDIT_CHANNEL } from '../../src/telemetry/audit.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, tokenOf } from '../harness/access.js'
+import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
+import { startServer } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
+
+const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
+const folder = mkdtempSync(join(tmpdir(), 'mds-access-rules-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** All bytes that a server has written. */
+function bytesUnder(directory: string): Buffer {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name))
+  return Buffer.concat(names.filter((name) => statSync(name).isFile()).map((name) => readFileSync(name)))
+}
+
+describe('rules of access control', () => {
+  it('failed authentication: refused tokens and keys of one address are a burst over all loops, once; requests without credentials are none', async (test) => {
+    const listener = join(folder, 'listener.mjs')
+    const print = "console.log('AUDIT ' + JSON.stringify(event, (_, value) => typeof value === 'bigint' ? String(value) : value))"
+    writeFileSync(listener, `import { subscribe } from 'node:diagnostics_channel'\nsubscribe('${AUDIT_CHANNEL}', (event) => ${print})\n`)
+    const server = await startServer({
+      env: {
+        ...ACCESS_ENV,
+        ...LOOP_LOG,
+        NODE_OPTIONS: `--import=${listener}`,
+        SVC_INCIDENT_AUTH_THRESHOLD: '4',
+        SVC_INCIDENT_AUTH_WINDOW_SEC: '3600',
+      },
+    })
+    test.after(() => server.kill())
+    const bursts = (): Record<string, string>[] =>
+      [...server.output().matchAll(/^AUDIT (.*)$/gm)]
+        .map(([, json = '']) => JSON.parse(json) as Record<string, string>)
+        .filter(({ action }) => action === 'security.auth_failure_burst')
+    const clients = await clientsOfLoops(server, 2)
+    test.after(() => {
+      for (const client of clients) client.close()
+    })
+    const admin = new Admin(server)
+    await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'x' })
+    // Two kinds of wrong credentials on each of the two loops: one that is read, and one that is looked up.
+    const wrong = [bearer('no token'), { 'x-api-key': `svc_live_${'0'.repeat(48)}` }]
+    const statuses: number[] = []
+    for (const client of clients)
+      for (const headers of wrong) {
+        for (let at = 0; at < 5; at++) assert.equal((await client.ask('POST', '/v1/get', DOCUMENT)).status, 401)
+        assert.deepEqual(bursts(), [])
+        statuses.push((await client.ask('POST', '/v1/get', DOCUMENT, headers)).status)
+      }
+    assert.deepEqual(statuses, [401, 401, 401, 401])
+    const [event] = await untilAsked(() => Promise.resolve(bursts()), (found) => found.length > 0) // prettier-ignore
+    assert.deepEqual([event?.['ip'], event?.['result']], ['127.0.0.1', 'fail'])
+    assert.deepEqual(JSON.parse(event?.['detail'] ?? ''), { actor: '', ip: '127.0.0.1', count: 4, windowSec: 3600 })
+    for (const client of clients) await client.ask('POST', '/v1/get', DOCUMENT, bearer(tokenOf('nobody')))
+    assert.equal((await admin.do('POST', '/v1/get', DOCUMENT)).status, 200)
+    assert.equal(bursts().length, 1)
+  })
+
+  it('login: a failed one takes as long for an unknown user as for a known one', async (test) => {
+    const server = await startServer({ env: ACCESS_ENV })
+    test.after(() => server.kill())
+    const fastest = async (username: string): Promise<number> => {
+      const times: number[] = []
+      for (let round = 0; round < 4; round++) {
+        const began = performance.now()
+        assert.equal((await server.post('/v1/auth/login', { username, password: 'wrong' })).status, 401)
+        times.push(performance.now() - began)
+      }
+      return Math.min(...times)
+    }
+    const [known, unknown] = [await fastest('admin'), await fastest('nobody')]
+    assert.ok(unknown > known / 2 && known > unknown / 2, `known ${known} ms, unknown ${unknown} ms`)
+  })
+
+  it('storage: neither a password nor an API key stands in a file as it is, and permissions belong to user and collection', async (test) => {
+    const directory = mkdtempSync(join(folder, 'store-'))
+    const server = await startServer({ env: ACCESS_ENV, directory })
+    test.after(() => server.kill())
+    const admin = new Admin(server)
+    await admin.register('stored', 'a password that is looked for')
+    await admin.grant('stored', 'one-collection', { read: true })
+    const key = await keyOf(server, 'stored')
+    const listed = await server.get('/v1/auth/permissions?username=stored', admin.headers)
+    assert.deepEqual(JSON.parse(listed.text), [
+      { username: 'stored', collection: 'one-collection', read: true, write: false, admin: false },
+    ])
+    assert.equal((await server.get('/v1/auth/permissions?username=admin', admin.headers)).text, '[]')
+    assert.equal(await server.stop(), 0)
+    const bytes = bytesUnder(directory)
+    assert.ok(bytes.includes('one-collection') && bytes.includes('$2b$12$'), 'the rows of accounts are read')
+    for (const secret of ['a password that is looked for', ADMIN_PASSWORD, key, key.slice('svc_live_'.length)])
+      assert.ok(!bytes.includes(secret), 'a secret stands in a file')
+  })
+
+  it('API keys: the last use is recorded and listed, at most some minutes old', async (test) => {
+    const server = await startServer({ env: { ...ACCESS_ENV, SVC_LIMIT_KEY_USES_GATHERED_MS: '20' } })
+    test.after(() => server.kill())
+    await new Admin(server).register('user')
+    const key = await keyOf(server, 'user')
+    const lastUse = async (): Promise<number> => {
+      const { keys } = (await server.get('/v1/auth/api-keys', asUser('user'))).json<{ keys: { lastUsedAt: number }[] }>()
+      return keys[0]?.lastUsedAt ?? -1
+    }
+    assert.equal(await lastUse(), 0)
+    const before = Math.floor(Date.now() / 1000)
+    assert.equal((await server.get('/v1/auth/me', { 'x-api-key': key })).status, 200)
+    const used = await untilAsked(lastUse, (at) => at !== 0)
+    assert.ok(used >= before && used <= Date.now() / 1000)
+  })
+
+  it('logins: while a flood of them is hashed, gets are answered: no password is hashed on an event loop', async (test) => {
+    const server = await startServer({ env: { ...ACCESS_ENV, SVC_HTTP_LOOPS: '1' } })
+    test.after(() => server.kill())
+    const admin = new Admin(server)
+    await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'x' })
+    let hashed = 0
+    const logins = Array.from({ length: 24 }, async () => {
+      await server.post('/v1/auth/login', { username: 'nobody', password: 'x' })
+      hashed++
+    })
+    await untilAsked(() => Promise.resolve(hashed), (count) => count > 0) // prettier-ignore
+    for (let at = 0; at < 100; at++) assert.equal((await server.post('/v1/get', DOCUMENT, admin.headers)).status, 200)
+    assert.ok(hashed < 24, 'a hundred gets took as long as all the hashes')
+    await Promise.all(logins)
+  })
+})
