@@ -38,8 +38,8 @@ export function readAuth(
   if (missing.length > 0) throw new ConfigError(`SVC_AUTH_ENABLED needs ${missing.join(' and ')}`)
   if (Buffer.byteLength(adminPassword) > PASSWORD_BYTES_MAX)
     throw new ConfigError(`SVC_AUTH_ADMIN_PASSWORD: at most ${PASSWORD_BYTES_MAX} bytes, because bcrypt ignores the rest`)
-  if (authAdminUsername === '' || Buffer.byteLength(authAdminUsername) > USERNAME_BYTES_MAX || /[\0-\x1f\x7f/]/.test(authAdminUsername))
-    throw new ConfigError(`SVC_AUTH_ADMIN_USERNAME: a name of at most ${USERNAME_BYTES_MAX} bytes without / expected`)
+  if (authAdminUsername === '' || Buffer.byteLength(authAdminUsername) > USERNAME_BYTES_MAX || /[\0-\x1f\x7f]/.test(authAdminUsername))
+    throw new ConfigError(`SVC_AUTH_ADMIN_USERNAME: a name of at most ${USERNAME_BYTES_MAX} bytes without control characters expected`)
   const weakness = weaknessOfAdminPassword({ adminPassword }, authAdminUsername)
   if (production && weakness !== null) throw new ConfigError(weakness)
   return { jwtSecret, adminPassword }

@@ -99,6 +99,26 @@ describe('rules of access control', () => {
       assert.ok(!bytes.includes(secret), 'a secret stands in a file')
   })
 
+  it('names: `/` in the name of a user, a group or a collection is a character like others, and gives no rights', async (test) => {
+    const server = await startServer({ env: ACCESS_ENV })
+    test.after(() => server.kill())
+    const admin = new Admin(server)
+    for (const name of ['acme/alice', 'acme/bob']) await admin.register(name)
+    await admin.grant('acme/alice', 'acme/blog', { read: true })
+    const created = await admin.do('POST', '/v1/auth/groups', { name: 'acme/readers', members: ['acme/bob'] })
+    assert.equal(created.json()['name'], 'acme/readers')
+    await admin.do('POST', '/v1/add', { ...DOCUMENT, collection: 'acme/blog', contentMd: 'x' })
+    const get = async (user: string): Promise<number> =>
+      (await server.post('/v1/get', { ...DOCUMENT, collection: 'acme/blog' }, asUser(user))).status
+    assert.deepEqual([await get('acme/alice'), await get('acme/bob')], [200, 403])
+    await admin.grantGroup('acme/readers', 'acme/blog', { read: true })
+    assert.equal(await get('acme/bob'), 200)
+    const group = await server.get(`/v1/auth/groups/${encodeURIComponent('acme/readers')}`, admin.headers)
+    assert.deepEqual(group.json()['members'], ['acme/bob'])
+    await admin.do('DELETE', `/v1/auth/users/${encodeURIComponent('acme/alice')}`)
+    assert.equal(await get('acme/alice'), 401)
+  })
+
   it('API keys: the last use is recorded and listed, at most some minutes old', async (test) => {
     const server = await startServer({ env: { ...ACCESS_ENV, SVC_LIMIT_KEY_USES_GATHERED_MS: '20' } })
     test.after(() => server.kill())

@@ -59,6 +59,6 @@ export function checkCollection(name: string): void {
 
 /** A name is a segment of a path, and clients remove `.` and `..` from paths. */
 function checkName(field: string, name: string, bytesMax: number): void {
-  if (name === '.' || name === '..' || /[\0-\x1f\x7f/]/.test(name)) throw badRequest(`invalid ${field}`)
+  if (name === '.' || name === '..' || /[\0-\x1f\x7f]/.test(name)) throw badRequest(`invalid ${field}`)
   if (Buffer.byteLength(name) > bytesMax) throw badRequest(`invalid ${field}: at most ${bytesMax} bytes are allowed`)
 }
