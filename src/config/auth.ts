@@ -4,7 +4,7 @@
  * Error messages do not contain them. Main thread, at start.
  */
 import { readFileSync } from 'node:fs'
-import { weaknessOf } from '../access/password_strength.js'
+import { weaknessOf } from '../passwords/password_strength.js'
 import { JWT_SECRET_BYTES_MIN_PRODUCTION, PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../limits/access.js'
 import { ConfigError } from './sources.js'
 import type { AuthOptionValues } from './auth_options.js'

@@ -283,6 +283,7 @@ describe('access control', () => {
     assert.equal((await server.get('/')).status, 302)
     for (const path of ['/v1/stats', '/v1/config', '/v1/endpoints', '/v1/system/info', '/v1/collection-configs', '/v1/auth/users'])
       assert.equal((await server.get(path)).status, 401, path)
+    assert.equal((await server.get('/v1/config', admin.headers)).json()['authEnabled'], true)
     const endpoints = (await server.get('/v1/endpoints', admin.headers)).json<{ http: { path: string; requiresAuth: boolean }[] }>().http
     assert.equal(endpoints.find(({ path }) => path === '/v1/auth/login')?.requiresAuth, false)
     assert.equal(endpoints.find(({ path }) => path === '/v1/auth/me')?.requiresAuth, true)

@@ -1,7 +1,7 @@
 /** Which new passwords are weak, and what a server does about them: security.md, "Passwords". */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { isCommon, weaknessOf } from '../../src/access/password_strength.js'
+import { isCommon, weaknessOf } from '../../src/passwords/password_strength.js'
 import { loadConfig } from '../../src/config/config.js'
 import { checkPassword } from '../../src/domain/access/names.js'
 

@@ -1,5 +1,5 @@
 /** Checks of the names and texts of accounts that do not depend on stored data. Pure; any lane. */
-import { weaknessOf } from '../../access/password_strength.js'
+import { weaknessOf } from '../../passwords/password_strength.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
   ACCESS_DESCRIPTION_BYTES_MAX,

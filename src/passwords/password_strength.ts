@@ -16,7 +16,7 @@ const AROUND = /^[\d\W_]+|[\d\W_]+$/gu
 /** Digits in a row of the keyboard count as neighbours, also 9 and 0. */
 const ROWS = ['0123456789012345678901234567890123456789', 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz']
 
-/** @returns why the password is weak, to be put behind `password: `, without the password; null if it is not */
+/** @returns why the password is weak, without the password; null if it is not weak */
 export function weaknessOf(password: string, username: string): string | null {
   if (password.toLowerCase() === username.toLowerCase()) return 'it is the username'
   if ([...password].length < PASSWORD_CHARS_MIN_PRODUCTION) return `at least ${PASSWORD_CHARS_MIN_PRODUCTION} characters are needed`
