@@ -5,6 +5,7 @@
 import { ANSWER_BYTES_MAX } from '../limits/answers.js'
 import { CLIENT_REQUEST_MS_MAX } from '../limits/cli.js'
 import { TimeLimit } from '../time_limit.js'
+import { credentialHeaders } from './credentials.js'
 
 /**
  * The command usually runs on the server's machine, where compressing responses took half of an export's
@@ -33,16 +34,21 @@ export class AnswerError extends Error {
   }
 }
 
-type Method = 'GET' | 'POST' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** @param base e.g. `http://127.0.0.1:11023` */
-export async function send(base: string, method: Method, path: string, body?: string): Promise<Reply> {
-  const headers = { ...PLAIN, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+/**
+ * @param base e.g. `http://127.0.0.1:11023`
+ * @param as `anonymous`: without credentials
+ * @throws ConnectionError, CommandError
+ */
+export async function send(base: string, method: Method, path: string, body?: string, as?: 'anonymous'): Promise<Reply> {
+  const headers = headersFor(base, body, as)
   const limit = new TimeLimit(CLIENT_REQUEST_MS_MAX)
   try {
     const response = await fetch(new URL(path, base), {
       method,
       headers,
+      redirect: 'manual',
       signal: limit.signal,
       ...(body === undefined ? {} : { body }),
     })
@@ -64,9 +70,10 @@ export async function send(base: string, method: Method, path: string, body?: st
  * @throws AnswerError, ConnectionError
  */
 export async function* sendForBytes(base: string, path: string, body: string): AsyncGenerator<Buffer> {
+  const headers = headersFor(base, body)
   try {
-    const response = await fetch(new URL(path, base), { method: 'POST', headers: { ...PLAIN, 'content-type': 'application/json' }, body })
-    if (response.status >= 400) {
+    const response = await fetch(new URL(path, base), { method: 'POST', headers, redirect: 'manual', body })
+    if (response.status >= 300) {
       const text = await readText(response.body)
       throw new AnswerError(response.status, errorText({ status: response.status, text, retryAfterMs: undefined }))
     }
@@ -93,8 +100,8 @@ export async function request(base: string, method: Method, path: string, body?:
 export async function requestLong(base: string, method: Method, path: string, body?: unknown): Promise<unknown> {
   const { request: ask } = await import('undici')
   const patience = { headersTimeout: 0, bodyTimeout: 0 }
-  const sent =
-    body === undefined ? { headers: PLAIN } : { headers: { ...PLAIN, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const sent = { headers: headersFor(base, text), ...(text === undefined ? {} : { body: text }) }
   let reply: Reply
   try {
     const { statusCode, body: answer } = await ask(new URL(path, base), { method, ...sent, ...patience })
@@ -105,13 +112,28 @@ export async function requestLong(base: string, method: Method, path: string, bo
   return valueOf(reply)
 }
 
+/** Redirects are not followed, because credentials must not reach another server. */
+function headersFor(base: string, body: string | undefined, as?: 'anonymous'): Record<string, string> {
+  const credentials = as === 'anonymous' ? {} : credentialHeaders(base, process.env)
+  return { ...PLAIN, ...credentials, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+}
+
 function valueOf(reply: Reply): unknown {
-  if (reply.status >= 400) throw new AnswerError(reply.status, errorText(reply))
+  if (reply.status >= 300) throw new AnswerError(reply.status, errorText(reply))
   return parseJson(reply)
 }
 
-/** Returns the server's `error` text with its `hint`, or the status if there is none. */
+const NEXT_STEPS: Readonly<Record<number, string>> = {
+  401: ': log in with `mds login`',
+  403: ': log in with `mds login` as a user who may, or have the right given by `mds grant`',
+}
+
+/** Returns the server's `error` text with its `hint`, or the status if there is none; and the next step. */
 export function errorText(reply: Reply): string {
+  return reasonOfReply(reply) + (NEXT_STEPS[reply.status] ?? '')
+}
+
+function reasonOfReply(reply: Reply): string {
   try {
     const { error, hint } = parseJson(reply) as { error?: unknown; hint?: unknown }
     if (typeof error === 'string') return typeof hint === 'string' ? `${error} (${hint})` : error

@@ -5,9 +5,7 @@ import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { ADDED_FILE_BYTES_MAX } from '../limits/cli.js'
 import { request } from './client.js'
-
-/** The reason why a command failed, in one line. */
-export class CommandError extends Error {}
+import { CommandError } from './command_error.js'
 
 export interface AddOptions {
   readonly url: string

@@ -4,7 +4,7 @@
  * damage, and with 2 if it cannot read the store.
  */
 import { pathToFileURL } from 'node:url'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import pc from 'picocolors'
 import { programPath } from '../installation.js'
 import { IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX } from '../limits/cli.js'
@@ -12,16 +12,18 @@ import { BATCH_DOCUMENTS_MAX } from '../limits/input.js'
 import { LIMIT_MAX } from '../limits/search.js'
 import { versionText } from '../version.js'
 import { verifyAudit } from './audit_command.js'
+import { addAccessCommands } from './access_commands.js'
 import { AnswerError, ConnectionError, request } from './client.js'
+import { DEFAULT_URL, print, wholeNumber, withUrl } from './command_options.js'
 import { doctor } from './doctor.js'
-import { addDocument, CommandError, deleteDocument, type AddOptions } from './document_commands.js'
+import { CommandError } from './command_error.js'
+import { addDocument, deleteDocument, type AddOptions } from './document_commands.js'
 import { exportCollection, type ExportOptions } from './export_command.js'
 import { importPath } from './import_command.js'
 import { formatHits, formatStats, formatStored } from './output.js'
 import { stateFolder } from './resume_state.js'
 import { backup, restore, vectorReindex, type BackupOptions } from './server_commands.js'
 
-const DEFAULT_URL = 'http://127.0.0.1:11023'
 /** Colours only on a terminal: the library would also colour a file if the environment says CI. */
 const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)
 
@@ -62,6 +64,7 @@ function buildProgram(): Command {
   addStats(program)
   addDoctor(program)
   addAudit(program)
+  addAccessCommands(program)
   return program
 }
 
@@ -212,26 +215,4 @@ function addAudit(program: Command): void {
     .option('--contains <batch:hash>', 'the end of the log as an earlier run has printed it: it must still be there')
     .addHelpText('after', '\nExit code 0: the chain is unbroken, 1: it is not, or the log cannot be read.')
     .action((folder: string, { contains }: { contains?: string }) => void (process.exitCode = verifyAudit(folder, contains)))
-}
-
-function withUrl(command: Command): Command {
-  return command.option('-u, --url <url>', 'address of the server', httpUrl, process.env.MDS_URL ?? DEFAULT_URL)
-}
-
-function print(answer: unknown, asJson: boolean, format: (answer: unknown) => string): void {
-  process.stdout.write(asJson ? `${JSON.stringify(answer, null, 2)}\n` : format(answer))
-}
-
-function httpUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError('an http:// or https:// address is needed')
-  return text
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`a whole number from ${min} to ${max} is needed`)
-    return value
-  }
 }

@@ -64,7 +64,7 @@ function titleOf(meta: Record<string, unknown>, content: string): string {
   return heading.length > TITLE_CHARACTERS_MAX ? `${heading.slice(0, TITLE_CHARACTERS_MAX - 1)}…` : heading
 }
 
-function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const printable = [header, ...rows].map((row) => row.map(withoutControls))
   const widths = header.map((_, column) => Math.max(...printable.map((row) => row[column]?.length ?? 0)))
   return printable
@@ -87,10 +87,10 @@ function formatBytes(value: unknown): string {
   return typeof value === 'number' ? `${(value / 1_000_000).toFixed(1)} MB` : ''
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function asText(value: unknown): string {
+export function asText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }

@@ -3,7 +3,7 @@
  * time.
  */
 import { request, requestLong } from './client.js'
-import { CommandError } from './document_commands.js'
+import { CommandError } from './command_error.js'
 import { formatBackups, formatReindex } from './output.js'
 
 export interface BackupOptions {

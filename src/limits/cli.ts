@@ -18,6 +18,19 @@ export const DOCTOR_HEAP_MB_MAX = 1024
 export const DOCTOR_SLICE_ROWS = 20_000
 export const DOCTOR_SLICE_BYTES = 64 * MIB
 
+// ---- Credentials
+
+/** Bytes of the credentials file: a token has some 600, so this is enough for 400 servers. */
+export const CREDENTIALS_FILE_BYTES_MAX = 256 * KIB
+/** Bytes of standard input that contains passwords: two lines of at most 72 bytes, and space. */
+export const PASSWORD_INPUT_BYTES_MAX = 4 * KIB
+/** Characters of the password that `mds init` makes: the number of the issue, 139 bits. */
+export const GENERATED_PASSWORD_CHARS = 24
+/** Bytes of the secret that `mds init` makes: more than the 32 of the digest that it keys. */
+export const GENERATED_SECRET_BYTES = 48
+/** Days that `mds key create --expires` takes: ten years. */
+export const KEY_EXPIRY_DAYS_MAX = 3_650
+
 // ---- Import
 
 /**

@@ -1,0 +1,2 @@
+/** The reason why a command failed, in one line. */
+export class CommandError extends Error {}
