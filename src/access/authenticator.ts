@@ -53,7 +53,8 @@ export class Authenticator {
   check(operation: Operation, request: CheckedRequest): Checked | Promise<Checked> {
     const tokens = this.#tokens
     if (tokens === null) return ANONYMOUS
-    return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
+    if (operation.permission !== 'public') return this.#check(tokens, request, operation.needsLogin === true)
+    return operation.knowsCaller === true ? this.#callerOf(tokens, request) : GUEST
   }
 
   /** @returns who asks, as far as that is known without a look-up; a guest otherwise */
@@ -75,6 +76,11 @@ export class Authenticator {
     const checked = this.#identify(tokens, credential, needsLogin)
     emitCheck(request, credential, checked)
     return checked
+  }
+
+  #callerOf(tokens: TokenReader, request: CheckedRequest): Principal | Promise<Principal> {
+    const checked = this.#identify(tokens, credentialOf(request), false)
+    return checked instanceof Promise ? checked.then(orGuest) : orGuest(checked)
   }
 
   #identify(tokens: TokenReader, credential: Credential | null, needsLogin: boolean): Checked | Promise<Checked> {
@@ -136,6 +142,10 @@ export class Authenticator {
     this.#kept.set(text, { principal, epoch, until })
     return principal
   }
+}
+
+function orGuest(checked: Checked): Principal {
+  return typeof checked === 'string' ? GUEST : checked
 }
 
 /** @param expiresAt Unix seconds; 0: never. @returns milliseconds since the epoch */

@@ -3,6 +3,7 @@
  * takes microseconds. Front-end thread only.
  */
 import { authorize, collectionsOf } from '../access/authorize.js'
+import type { Principal } from '../access/principal.js'
 import { badRequest, serviceError } from '../errors.js'
 import { LOOP_INPUT_BYTES_MAX } from '../limits/dispatch.js'
 import { operations } from '../operations/index.js'
@@ -17,7 +18,7 @@ import type { DispatchRequest } from './ticket.js'
 /** The first value of each field, as text. */
 export type LoopInput = Readonly<Record<string, string>>
 /** Must take microseconds: it runs on the event loop between two socket events. */
-export type LoopHandler = (input: LoopInput) => Answer
+export type LoopHandler = (input: LoopInput, principal: Principal) => Answer
 export type BoundLoopHandler = readonly [row: Operation, run: LoopHandler]
 
 /** Reads an input of one form on the event loop. */
@@ -53,7 +54,7 @@ export class LoopOperations {
         collectionsOf(row, read, () => undefined),
         'loop',
       )
-      return outgoing(run(read))
+      return outgoing(run(read, principal))
     } catch (error) {
       return refusalOf(error)
     }

@@ -19,8 +19,9 @@ export const health = operation({
   ...onLoop,
   name: 'health',
   description:
-    'Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy.',
+    'Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy. While access control is on, only administrators see more than status and mode.',
   permission: 'public',
+  knowsCaller: true,
   input: Type.Object({
     mode: Type.Optional(
       Type.String({
@@ -42,15 +43,17 @@ export const health = operation({
         '`healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is full: reads continue, writes are refused.',
     }),
     mode: Type.String({ examples: ['wr'] }),
-    persistence: shape('Where the data is stored.', {
-      path: Type.String(),
-      filesystem: Type.String({ examples: ['ext4'] }),
-      ephemeral: Type.Boolean({ description: 'True on a file system that does not survive a restart of the machine.' }),
-      writable: Type.Boolean(),
-      freeBytes: wholeNumber('Free space of the file system in bytes.'),
-      warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
-    }),
-    durable: Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' }),
+    persistence: Type.Optional(
+      shape('Where the data is stored.', {
+        path: Type.String(),
+        filesystem: Type.String({ examples: ['ext4'] }),
+        ephemeral: Type.Boolean({ description: 'True on a file system that does not survive a restart of the machine.' }),
+        writable: Type.Boolean(),
+        freeBytes: wholeNumber('Free space of the file system in bytes.'),
+        warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
+      }),
+    ),
+    durable: Type.Optional(Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' })),
     update: Type.Optional(
       Type.Object(
         {

@@ -74,6 +74,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly collections: CollectionAccess
   /** The user must have logged in: an API key is refused. */
   readonly needsLogin?: true
+  /** Public, and says more to administrators: a valid credential is looked at, and a wrong one is ignored. */
+  readonly knowsCaller?: true
   /** `action` of its audit event. Null: no event. */
   readonly audit: string | null
   /** Field of the response that the event includes. */

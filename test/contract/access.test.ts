@@ -277,6 +277,25 @@ describe('access control', () => {
     assert.equal((await server.get('/v1/auth/me', { authorization: 'Basic YWRtaW46eA==', 'x-api-key': key })).status, 200)
   })
 
+  it('health: status and mode for everybody, on every loop; paths, free space and warnings for administrators', async () => {
+    await admin.register('health-reader')
+    const reader = asUser('health-reader')
+    const clients = await clientsOfLoops(server, 2)
+    try {
+      for (const client of clients)
+        for (const path of ['/health', '/v1/health']) {
+          for (const headers of [{}, bearer('x'), reader]) {
+            const { status, text } = await client.ask('GET', path, undefined, headers)
+            assert.deepEqual([status, JSON.parse(text)], [200, { status: 'healthy', mode: 'wr' }])
+          }
+          const { text } = await client.ask('GET', path, undefined, admin.headers)
+          assert.equal(typeof (JSON.parse(text) as { persistence: { path: string } }).persistence.path, 'string')
+        }
+    } finally {
+      for (const client of clients) client.close()
+    }
+  })
+
   it('public endpoints need no credentials, and wrong ones do not matter there; all others do', async () => {
     for (const path of ['/health', '/v1/health', '/livez', '/readyz', '/metrics', '/docs', '/openapi.json'])
       for (const headers of [{}, bearer('x')]) assert.equal((await server.get(path, headers)).status, 200, path)

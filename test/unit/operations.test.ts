@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { ANONYMOUS } from '../../src/access/principal.js'
 import { collectionsOf } from '../../src/access/authorize.js'
 import type { Phase } from '../../src/wire/control_block.js'
 import type { ServerState } from '../../src/system/server_state.js'
@@ -39,7 +40,7 @@ const ROUTES = [
 function ask(name: string, state: ServerState = serverState(), input: Readonly<Record<string, string>> = {}): Answer {
   const bound = [...systemAnswers(state), ...referencePages(state.config)]
   const [, run] = bound.find(([row]) => row.name === name) ?? assert.fail(name)
-  return run(input)
+  return run(input, ANONYMOUS)
 }
 
 /** The HTTP status of an answer. */

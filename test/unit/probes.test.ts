@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { describe, it } from 'node:test'
+import { ANONYMOUS } from '../../src/access/principal.js'
 import { loadConfig } from '../../src/config/config.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import type { Phase } from '../../src/wire/control_block.js'
@@ -42,7 +43,7 @@ function answer(
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
   const [, run] = systemAnswers(state).find(([row]) => row.name === probe) ?? assert.fail(probe)
-  const { code, body } = run(asked)
+  const { code, body } = run(asked, ANONYMOUS)
   return [code === undefined ? 200 : entryOf(code).http, JSON.parse(String(body))]
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { serverState } from '../harness/server_state.js'
+import { ANONYMOUS } from '../../src/access/principal.js'
 import { operations } from '../../src/operations/index.js'
 import type { Answer } from '../../src/wire/answer.js'
 import { docsPolicy } from '../../src/surface/http/docs_page.js'
@@ -10,7 +11,7 @@ import { referencePages } from '../../src/surface/http/reference.js'
 
 function ask(name: string): Answer {
   const [, run] = referencePages(serverState().config).find(([row]) => row.name === name) ?? assert.fail(name)
-  return run({})
+  return run({}, ANONYMOUS)
 }
 
 describe('the reference page', () => {

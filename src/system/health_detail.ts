@@ -1,0 +1,10 @@
+/** What health says to whom. Pure. */
+import type { Principal } from '../access/principal.js'
+import type { Answer } from '../wire/answer.js'
+
+/** While access control is on, only administrators see more than status and mode: paths, free space, errors. */
+export function healthFor({ kind, rights }: Principal, answer: Answer): Answer {
+  if (kind === 'anonymous' || rights?.isAdmin === true) return answer
+  const { status, mode } = JSON.parse(String(answer.body)) as { readonly status: string; readonly mode: string }
+  return { ...answer, body: JSON.stringify({ status, mode }) }
+}
