@@ -24,6 +24,7 @@ export const CHORES = {
   'embedding-detection': { thread: 'front end', writesUnasked: false },
   'stale-vectors': { thread: 'front end', writesUnasked: false },
   'health-watch': { thread: 'front end', writesUnasked: false },
+  'tls-files': { thread: 'front end', writesUnasked: false },
   expiry: { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },

@@ -18,7 +18,7 @@ import { LoopBlock } from './wire/loop_block.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
 
 const { port: messages, options } = workerData as SurfaceStart
-const { config, surface, loop, generation, ...shared } = options as HttpLoopStart
+const { config, surface, entry, loop, generation, ...shared } = options as HttpLoopStart
 
 joinLog(shared.log, `http loop ${loop}`)
 closeSocketsAtExit()
@@ -39,9 +39,10 @@ const port = new CorePort(messages, {
     void frontEnd.idle().then(() => port.drained())
   },
   onServe: (named) => reads.serve(named),
+  onRenew: (files) => frontEnd.renew(files),
 })
 const core = new RemoteCore(port, control, reads)
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry) })
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry), entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

@@ -37,6 +37,7 @@ import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirector
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { surfaces } from './surface/index.js'
+import { Credentials } from './surface/tls/credentials.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
@@ -45,7 +46,7 @@ import { log } from './telemetry/log.js'
  * @param supervised whether it ends when its parent does
  */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
-  const server = new Server(config)
+  const server = new Server(config, credentialsOf(config))
   process.on('SIGTERM', () => void server.shutDown())
   process.on('SIGINT', () => void server.shutDown())
   if (supervised) process.on('disconnect', () => void server.shutDown())
@@ -74,7 +75,10 @@ class Server implements ServerState, LanesListener {
   #diskFloorBytes: number | undefined
   #ending: Promise<void> | undefined
 
-  constructor(readonly config: Config) {
+  constructor(
+    readonly config: Config,
+    credentials: Credentials | null,
+  ) {
     this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
@@ -95,7 +99,7 @@ class Server implements ServerState, LanesListener {
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
+      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface, credentials })
     })
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
@@ -103,6 +107,7 @@ class Server implements ServerState, LanesListener {
     // some jobs wait for requests.
     this.#services = new Services([
       service('data directory', { start: () => this.#claimDirectory() }),
+      ...(credentials === null ? [] : [credentials.watch(tools)]),
       service('object stores', { stop: () => this.#objects.stores.close() }),
       service('listener', { start: () => this.#listen() }),
       healthWatch(answerHealth, this, this.#telemetry, backups, tools),
@@ -224,7 +229,7 @@ class Server implements ServerState, LanesListener {
   #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
-    printReady(this.listenAddress, Date.now() - this.startedAt)
+    printReady(this.listenAddress, Date.now() - this.startedAt, this.config.tlsEnabled)
   }
 
   onFailed(reason: string): void {
@@ -302,6 +307,17 @@ function lock({ path, lockPath, isReadOnly }: DataDirectory): void {
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === 'locked') throw new Error(`${path} is in use by another process`)
     throw error
+  }
+}
+
+/** Null: no TLS. */
+function credentialsOf(config: Config): Credentials | null {
+  if (!config.tlsEnabled) return null
+  if (config.httpAddr.kind === 'unix') refuseStart('SVC_TLS_ENABLED needs a TCP address: SVC_HTTP_ADDR is a unix socket')
+  try {
+    return new Credentials(config)
+  } catch (error) {
+    return refuseStart((error as Error).message)
   }
 }
 

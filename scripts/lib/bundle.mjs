@@ -8,7 +8,16 @@ import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
 /** Entry points of processes and threads, below `src`. Those of surfaces are found by their list. */
-const PROGRAMS = ['main', 'cli/main', 'lane', 'http_loop', 'worker/lane/local_model', 'restore_preparation', 'doctor_check']
+const PROGRAMS = [
+  'main',
+  'cli/main',
+  'lane',
+  'http_loop',
+  'surface/http/gate/gate_thread',
+  'worker/lane/local_model',
+  'restore_preparation',
+  'doctor_check',
+]
 
 const SURFACES = 'src/surface/index.ts'
 

@@ -30,10 +30,11 @@ import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
+import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues extends VectorOptionValues {
+export interface OptionValues extends VectorOptionValues, TlsOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -317,6 +318,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     help: 'seconds for which unreferenced objects stay in their object store, so that an older backup can be restored',
   },
   ...VECTOR_OPTIONS,
+  ...TLS_OPTIONS,
   metrics: {
     flag: 'metrics',
     variables: ['SVC_METRICS'],

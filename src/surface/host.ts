@@ -6,6 +6,7 @@ import type { AccessMode } from '../config/values.js'
 import type { RunningSurface, Surface } from '../dispatch/surface.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Form } from '../wire/form.js'
+import type { Credentials } from './tls/credentials.js'
 
 export interface SurfaceHost {
   readonly config: Config
@@ -13,6 +14,8 @@ export interface SurfaceHost {
   readonly telemetry: Telemetry
   /** The surface itself, as the core sees it. */
   readonly surface: Surface
+  /** For TLS. Null: the server has none. */
+  readonly credentials: Credentials | null
 }
 
 export interface SurfaceDefinition {

@@ -85,6 +85,7 @@ describe('where a configuration value comes from', () => {
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
+      tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
@@ -195,7 +196,6 @@ describe('what is refused', () => {
   it('configuration: protection that was asked for and is not there stops the start', () => {
     refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED asks for access control/)
     refused(['-c', yamlFile('auth: { enabled: true }')], {}, /^auth\.enabled in the configuration file asks for access control/)
-    refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
     assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
   })

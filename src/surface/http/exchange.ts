@@ -82,6 +82,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     readsPeer: boolean,
     /** The streams that a shutdown ends: streamed bodies and pushed answers. */
     readonly streams: OpenStreams,
+    /** Whether the peer is the gate, which says the address of the client (gate/proxy_header.ts). */
+    readonly isBehindGate = false,
   ) {
     this.#response = response
     // Must come first: uWS ends the process if a handler returns without having set an abort handler.
@@ -134,7 +136,9 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
 
   /** Returns the address of the peer as text; empty for a unix socket. */
   peerText(): string {
-    return this.#response === null ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1')
+    const response = this.#response
+    if (response === null) return ''
+    return Buffer.from(this.isBehindGate ? response.getProxiedRemoteAddressAsText() : response.getRemoteAddressAsText()).toString('latin1')
   }
 
   /** Returns the address of the client, which may be behind trusted proxies; empty if it is not known. */
@@ -146,7 +150,9 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   }
 
   isPeerLoopback(): boolean {
-    return this.#response !== null && isLoopbackAddress(new Uint8Array(this.#response.getRemoteAddress()))
+    const response = this.#response
+    if (response === null) return false
+    return isLoopbackAddress(new Uint8Array(this.isBehindGate ? response.getProxiedRemoteAddress() : response.getRemoteAddress()))
   }
 
   /** Answers, and reads no further requests from the connection. */

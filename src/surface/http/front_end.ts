@@ -16,6 +16,7 @@ import type { Telemetry } from '../../telemetry/registry.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
+import { PLAIN_ENTRY, type Entry } from './entry.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
@@ -23,7 +24,10 @@ import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
+import { TlsApps } from './tls_apps.js'
 import { TrustedProxies } from './trusted_proxies.js'
+import { HSTS_SECONDS } from '../../limits/tls.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
 /**
@@ -40,11 +44,16 @@ export interface FrontEndParts<Handle extends object> {
   readonly surface: Surface
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
+  /** Default: clients connect to the loop, without TLS. */
+  readonly entry?: Entry
 }
 
 export class FrontEnd<Handle extends object> {
   readonly #parts: FrontEndParts<Handle>
-  readonly #app = uWS.App()
+  readonly #plain: uWS.TemplatedApp | null
+  readonly #tls: TlsApps | null
+  readonly #isBehindGate: boolean
+  readonly #securityHeaders: readonly string[]
   readonly #routes: RouteTable
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
@@ -75,7 +84,11 @@ export class FrontEnd<Handle extends object> {
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
-    this.#app.any('/*', (response, request) => this.#onRequest(response, request))
+    const { files, isBehindGate } = parts.entry ?? PLAIN_ENTRY
+    this.#isBehindGate = isBehindGate
+    this.#securityHeaders = parts.config.tlsEnabled ? [...SECURITY_HEADERS, ...HSTS] : SECURITY_HEADERS
+    this.#tls = files === null ? null : new TlsApps(files, (app) => this.#serve(app))
+    this.#plain = files === null ? this.#serve(uWS.App()) : null
   }
 
   /**
@@ -84,7 +97,7 @@ export class FrontEnd<Handle extends object> {
    * @throws Error with a one-line message if the address is not available
    */
   async listen(address: ListenAddress, isShared = false): Promise<ListenAddress> {
-    const socket = await listenOn(this.#app, address, isShared)
+    const socket = await listenOn(this.#tls?.acceptor ?? this.#plain!, address, isShared)
     this.#listenSocket = socket
     return address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) }
   }
@@ -104,9 +117,23 @@ export class FrontEnd<Handle extends object> {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
+  /** Accepts connections with this pair from now on. A pair that is not usable changes nothing. */
+  renew(files: TlsFiles): void {
+    try {
+      this.#tls?.renew(files)
+    } catch (error) {
+      log.error('TLS: the certificate stays as it is', { reason: error })
+    }
+  }
+
   /** Closes every connection. */
   close(): void {
-    ;(this.#app as unknown as { close(): void }).close()
+    this.#tls?.close()
+    this.#plain?.close()
+  }
+
+  #serve(app: uWS.TemplatedApp): uWS.TemplatedApp {
+    return app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
@@ -118,7 +145,18 @@ export class FrontEnd<Handle extends object> {
     )
     const { PART_STALL_MS_MAX } = this.#parts.config.limits
     const readsPeer = logsAccess() || slowMs() > 0
-    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer, this.#streams)
+    const exchange = new Exchange(
+      response,
+      request,
+      call,
+      this.#budget,
+      this.#unsent,
+      this.#securityHeaders,
+      PART_STALL_MS_MAX,
+      readsPeer,
+      this.#streams,
+      this.#isBehindGate,
+    )
     exchange.proxies = this.#proxies
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {
@@ -131,7 +169,7 @@ export class FrontEnd<Handle extends object> {
       exchange.answer(httpRefusal(foreign))
       return
     }
-    exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
+    exchange.commonHeaders = [...this.#securityHeaders, ...this.#cors.headersFor(exchange.origin)]
     try {
       this.#route(exchange, call)
     } catch (error) {
@@ -230,8 +268,12 @@ const TO_DOCS: HttpAnswer = {
 const CLOSED_AT_ONCE = 'connection closed: a request came behind one that was not answered yet, or the client went'
 
 const pages = new Pages()
-// Answers are JSON. A browser must not interpret a stored document as another type.
-const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
+/**
+ * Of every answer. A browser must not interpret a stored document as another type, and must not send the URL
+ * of a request, whose query may be confidential, to other sites.
+ */
+const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
+const HSTS: readonly string[] = ['Strict-Transport-Security', `max-age=${HSTS_SECONDS}`]
 
 /** One request on its way through the surface: its route and admission, then its handle of the core. */
 class Call<Handle extends object> implements ExchangeListener {

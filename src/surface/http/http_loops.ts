@@ -10,7 +10,10 @@ import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
 import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
+import type { Entry } from './entry.js'
 import { FrontEnd } from './front_end.js'
+import { Gate } from './gate/gate.js'
 import { claim } from './listening.js'
 import { budgetsOf, type HttpLoopStart } from './loop_start.js'
 
@@ -21,19 +24,25 @@ export class HttpLoops implements RunningSurface {
   readonly #first: FrontEnd<object>
   readonly #others: readonly ThreadSurface[]
   readonly #loops: LoopBlock
+  /** Null: clients connect to the loops. */
+  readonly #gate: Gate | null
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface } = host
+    const { config, dispatcher, telemetry, surface, credentials } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets: budgetsOf(config, this.#loops, 0, telemetry) })
+    this.#gate = this.#newGate()
+    const budgets = budgetsOf(config, this.#loops, 0, telemetry)
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets, entry: this.#entry() })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
+    credentials?.onRenewed((files) => this.#renew(files))
   }
 
   async listen(): Promise<string> {
+    if (this.#gate !== null) return await this.#listenBehind(this.#gate)
     const { httpAddr } = this.#host.config
     const isShared = this.#others.length > 0
     const claimed = isShared ? await claim(httpAddr) : httpAddr
@@ -43,17 +52,52 @@ export class HttpLoops implements RunningSurface {
   }
 
   stopListening(): void {
+    this.#gate?.thread.stopListening()
     this.#first.stopListening()
     for (const thread of this.#others) thread.stopListening()
   }
 
   async idle(): Promise<void> {
     await Promise.all([this.#first.idle(), ...this.#others.map((thread) => thread.idle())])
+    if (this.#gate === null) return
+    // The gate sends on what it has, then closes its connections.
+    this.#closeLoops()
+    await this.#gate.thread.idle()
   }
 
   close(): void {
+    this.#closeLoops()
+    this.#gate?.close()
+  }
+
+  #closeLoops(): void {
     this.#first.close()
     for (const thread of this.#others) thread.close()
+  }
+
+  #newGate(): Gate | null {
+    const { config, credentials } = this.#host
+    if (credentials?.requiresClients !== true || config.httpAddr.kind === 'unix') return null
+    return new Gate(this.#host, credentials, config.httpAddr, config.httpLoops)
+  }
+
+  async #listenBehind(gate: Gate): Promise<string> {
+    await this.#first.listen(gate.addressOf(0))
+    await Promise.all(this.#others.map((thread) => thread.listen()))
+    return await gate.listen()
+  }
+
+  #entry(): Entry {
+    return { files: this.#gate === null ? (this.#host.credentials?.files ?? null) : null, isBehindGate: this.#gate !== null }
+  }
+
+  #renew(files: TlsFiles): void {
+    if (this.#gate !== null) {
+      this.#gate.thread.renew(files)
+      return
+    }
+    this.#first.renew(files)
+    for (const thread of this.#others) thread.renew(files)
   }
 
   #threadOf(loop: number): ThreadSurface {
@@ -61,8 +105,9 @@ export class HttpLoops implements RunningSurface {
     return new ThreadSurface(this.#host, {
       program: PROGRAM,
       options: (): HttpLoopStart => ({
-        config: { ...config, httpAddr: this.#address },
+        config: { ...config, httpAddr: this.#gate?.addressOf(loop) ?? this.#address },
         surface,
+        entry: this.#entry(),
         loop,
         control: dispatcher.control.buffer,
         telemetry: telemetry.buffer,

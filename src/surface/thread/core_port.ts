@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
 export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
@@ -17,6 +18,8 @@ export interface CoreEvents {
   readonly onDrain: () => void
   /** Read this generation of the store from now on, or none. Default: the thread reads no store. */
   readonly onServe?: (generation: string | null) => Promise<void>
+  /** Accept connections with this pair from now on. Default: the thread has no TLS. */
+  readonly onRenew?: (files: TlsFiles) => void
 }
 
 export class CorePort {
@@ -24,11 +27,12 @@ export class CorePort {
   readonly #waiting = new Map<number, TakeAnswer>()
   #lastId = 0
 
-  constructor(port: MessagePort, { onDrain, onServe }: CoreEvents) {
+  constructor(port: MessagePort, { onDrain, onServe, onRenew }: CoreEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
       if (reply.kind === 'answer') this.#settle(reply)
       else if (reply.kind === 'drain') onDrain()
+      else if (reply.kind === 'renew') onRenew?.(reply.files)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
     })
   }
