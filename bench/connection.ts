@@ -88,8 +88,9 @@ export class Connection {
 }
 
 /** Returns the wire bytes of a POST with a JSON body. */
-export function postBytes(path: string, json: string): Buffer {
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n`
+export function postBytes(path: string, json: string, headers: Readonly<Record<string, string>> = {}): Buffer {
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more.join('')}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n`
   return Buffer.concat([Buffer.from(head), Buffer.from(json)])
 }
 

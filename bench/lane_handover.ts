@@ -74,6 +74,7 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
         telemetry: telemetry.buffer,
         log: logMemory(),
         accesses: null,
+        searches: null,
         isReadOnly: false,
         embedding: EmbeddingBlock.create().buffer,
       },

@@ -9,6 +9,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postBytes } from '../bench/connection.js'
@@ -51,6 +52,12 @@ function filesBelow(folder: string): string[] {
 const metric = async (server: Server, name: string): Promise<number> =>
   Number(new RegExp(`^mddb_${name} (\\d+)$`, 'm').exec((await server.get('/metrics')).text)?.[1])
 
+/** Memory of the server that can't be evicted. */
+async function residentMb({ pid }: Server): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1]) / 1024
+}
+
 const report = new Report()
 const random = randomSource(SEED)
 const corpus = await readDocuments(sharedPath('corpora/md/md50k.ndjson.gz'), DOCUMENTS)
@@ -87,15 +94,21 @@ try {
   // The first cold load fills the memory of the group.
   await coldGets()
   await smallGets()
-  const alone = await smallGets()
-  report.add({ what: 'small gets alone', ...alone })
-  const [beside, cold] = await Promise.all([smallGets(), coldGets()])
-  report.add({ what: 'small gets beside cold ones', ...beside })
-  report.add({ what: 'cold gets', ...cold })
+  /** The load, and what the event loop did meanwhile. */
+  const counted = async (what: string, load: () => Promise<readonly [LoadResult, ...LoadResult[]]>): Promise<LoadResult> => {
+    const names = ['documents_answered_on_loop_total', 'loop_page_faults_total']
+    const before = await Promise.all(names.map((name) => metric(server, name)))
+    const [first] = await load()
+    const after = await Promise.all(names.map((name) => metric(server, name)))
+    const [onLoop = 0, faults = 0] = after.map((value, at) => value - before[at]!)
+    report.add({ what, ...first, onLoop, faults, rssMb: await residentMb(server) })
+    return first
+  }
+  const alone = await counted('small gets alone', async () => [await smallGets()])
+  const beside = await counted('small gets beside cold ones', async () => await Promise.all([smallGets(), coldGets()]))
+  await counted('cold gets alone', async () => [await coldGets()])
   report.add({ what: 'p99 beside / alone', ratio: beside.p99Ms / alone.p99Ms })
-  report.add({ what: 'page faults of the loop', count: await metric(server, 'loop_page_faults_total') })
-  report.add({ what: 'answers of the loop', count: await metric(server, 'documents_answered_on_loop_total') })
-  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'ratio', 'count'])
+  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'ratio', 'onLoop', 'faults', 'rssMb'])
   await server.stop()
   group.remove()
 } finally {

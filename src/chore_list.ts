@@ -23,6 +23,8 @@ export const CHORES = {
   'embedding-provider': { thread: 'front end', writesUnasked: false },
   'embedding-detection': { thread: 'front end', writesUnasked: false },
   'stale-vectors': { thread: 'front end', writesUnasked: false },
+  'api-key-uses': { thread: 'front end', writesUnasked: true },
+  'update-check': { thread: 'front end', writesUnasked: false },
   'health-watch': { thread: 'front end', writesUnasked: false },
   'tls-files': { thread: 'front end', writesUnasked: false },
   expiry: { thread: 'write lane', writesUnasked: true },

@@ -25,6 +25,7 @@ export interface CatalogueEntry extends Columns {
 
 const INVALID = { kind: 'input', http: 400, grpc: 'INVALID_ARGUMENT', graphql: 'BAD_USER_INPUT', mcp: -32602 } as const satisfies Columns
 const DENIED = { kind: 'rights', http: 403, grpc: 'PERMISSION_DENIED', graphql: 'FORBIDDEN', mcp: 'tool' } as const satisfies Columns
+const UNKNOWN = { kind: 'rights', http: 401, grpc: 'UNAUTHENTICATED', graphql: 'UNAUTHENTICATED', mcp: 'tool' } as const satisfies Columns
 const ABSENT = { kind: 'absence', http: 404, grpc: 'NOT_FOUND', graphql: 'NOT_FOUND', mcp: 'tool' } as const satisfies Columns
 const CONFLICT = { kind: 'conflict', http: 409, grpc: 'ALREADY_EXISTS', graphql: 'CONFLICT', mcp: 'tool' } as const satisfies Columns
 const INTERNAL = { kind: 'fault', http: 500, grpc: 'INTERNAL', graphql: 'INTERNAL_SERVER_ERROR', mcp: -32603 } as const satisfies Columns
@@ -48,6 +49,23 @@ export const CATALOGUE = {
   readOnlyMode: { ...DENIED, text: 'read-only mode' },
   writeOnlyMode: { ...DENIED, text: 'write-only mode' },
   forbidden: { ...DENIED, text: 'forbidden' },
+  adminRequired: { ...DENIED, text: 'admin access required' },
+  notYourKey: { ...DENIED, text: 'forbidden: you can only delete your own api keys' },
+  missingAuthentication: { ...UNKNOWN, text: 'missing authentication' },
+  invalidToken: { ...UNKNOWN, text: 'invalid token' },
+  invalidApiKey: { ...UNKNOWN, text: 'invalid api key' },
+  /** An API key where a login is needed. */
+  loginRequired: { ...UNKNOWN, text: 'authentication required' },
+  invalidCredentials: { ...UNKNOWN, text: 'invalid credentials' },
+  tooManyLogins: {
+    kind: 'unavailable',
+    http: 429,
+    grpc: 'RESOURCE_EXHAUSTED',
+    graphql: 'UNAVAILABLE',
+    mcp: 'tool',
+    text: 'too many logins, please retry',
+    retryAfterSeconds: 5,
+  },
   foreignOrigin: {
     ...DENIED,
     text: 'web pages of other origins may not call a server on their own machine; SVC_CORS_ORIGINS names those that may',
@@ -55,6 +73,11 @@ export const CATALOGUE = {
   foreignHost: { ...DENIED, text: 'a server on the same machine is not known by this host name; SVC_ALLOWED_HOSTS names those that are' },
   badFraming: { ...INVALID, text: 'invalid Content-Length, Transfer-Encoding or Host' },
   notFound: { ...ABSENT, text: 'not found' },
+  userNotFound: { ...ABSENT, text: 'user not found' },
+  groupNotFound: { ...ABSENT, text: 'group not found' },
+  keyNotFound: { ...ABSENT, text: 'api key not found' },
+  userExists: { ...CONFLICT, text: 'user already exists' },
+  groupExists: { ...INVALID, text: 'group already exists' },
   ingestEnded: { ...CONFLICT, text: 'the job has ended' },
   embeddingConfigExists: { ...CONFLICT, text: 'embedding config already exists' },
   embeddingConfigDefault: { ...INVALID, text: 'cannot delete the default embedding config' },

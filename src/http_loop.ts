@@ -2,16 +2,17 @@
  * The program of a further event loop that serves HTTP, in a thread of its own: a front end whose core is
  * behind the port, and the reads that it answers itself.
  */
-import { workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
-import { budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
 import { joinLog } from './telemetry/log.js'
+import { openProfilePort } from './telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { ControlBlock } from './wire/control_block.js'
 import { LoopBlock } from './wire/loop_block.js'
@@ -31,6 +32,11 @@ const loops = new LoopBlock(shared.loops)
 loops.noteRow(loop, telemetry.claimRow())
 installTelemetry(telemetry)
 
+if (config.pprofEnabled) {
+  const profiles = openProfilePort()
+  parentPort?.postMessage(profiles, [profiles])
+}
+
 const reads = new ResidentReads(config, control, telemetry)
 await reads.serve(generation)
 const port = new CorePort(messages, {
@@ -42,7 +48,9 @@ const port = new CorePort(messages, {
   onRenew: (files) => frontEnd.renew(files),
 })
 const core = new RemoteCore(port, control, reads)
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, budgets: budgetsOf(config, loops, loop, telemetry), entry })
+const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
+const budgets = budgetsOf(config, loops, loop, telemetry)
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

@@ -6,14 +6,19 @@
  * I/O error.
  */
 import type { AccessMode, Config } from './config/config.js'
+import { Accounts } from './background/access/accounts.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
+import { serveProfiles } from './background/profiles.js'
+import { serveAdvice } from './background/search_advisor.js'
+import { UpdateCheck, type Update } from './background/update_check.js'
 import type { ChoreTools } from './chore.js'
 import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { Identities } from './dispatch/identities.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
 import { modeOfAll, type RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
@@ -66,6 +71,7 @@ class Server implements ServerState, LanesListener {
   readonly #objects: ObjectIo
   readonly #embedding: Embedding
   readonly #provider: ActiveEmbedding
+  readonly #updates: UpdateCheck
   readonly #services: Services
   /** In the order of their definitions. */
   readonly #surfaces: readonly RunningSurface[]
@@ -97,10 +103,15 @@ class Server implements ServerState, LanesListener {
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
+    const accounts = config.auth === null ? undefined : new Accounts(config, this.#dispatcher, tools)
+    const identities = new Identities(this.#dispatcher, (hash) => accounts?.noteKeyUse(hash))
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface, credentials })
+      return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface, credentials })
     })
+    if (config.pprofEnabled) serveProfiles(this.#dispatcher)
+    serveAdvice(this.#dispatcher)
+    this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
     // report `warming_up`. Sockets are closed before the lanes. Jobs end in parallel with requests, because
@@ -111,11 +122,14 @@ class Server implements ServerState, LanesListener {
       service('object stores', { stop: () => this.#objects.stores.close() }),
       service('listener', { start: () => this.#listen() }),
       healthWatch(answerHealth, this, this.#telemetry, backups, tools),
+      this.#updates,
       service('lanes', { start: () => this.#openLanes(), stop: () => this.#lanes?.close() }),
       service('sockets', { stop: () => this.#closeSurfaces() }),
       // Event loops read by the env that the lanes have open.
       service('loop reads', { start: () => this.#serveLoops(), stop: () => this.#dispatcher.served.serve(null) }),
       service('dispatcher', { stop: () => this.#endDispatcher() }),
+      // Nobody can log in before the administrator exists.
+      ...(accounts === undefined ? [] : [accounts]),
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
         this.#provider,
@@ -124,8 +138,9 @@ class Server implements ServerState, LanesListener {
         new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
-        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
+        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, identities, tools),
         this.#embedding,
+        service('profiles', { stop: () => this.#dispatcher.profiled.stop() }),
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),
       ]),
     ])
@@ -165,6 +180,10 @@ class Server implements ServerState, LanesListener {
 
   isDiskFull(): boolean {
     return this.#control.diskFull
+  }
+
+  update(): Update | undefined {
+    return this.#updates.update
   }
 
   vectorConfig(): VectorConfig {

@@ -14,6 +14,7 @@ const PROGRAMS = [
   'lane',
   'http_loop',
   'surface/http/gate/gate_thread',
+  'password_hashing',
   'worker/lane/local_model',
   'restore_preparation',
   'doctor_check',

@@ -2,14 +2,14 @@
  * Decides whether a principal may run an operation on collections. It is called for every request of every
  * surface: on the event loop for operations answered there and before a cached answer is returned, in a lane
  * before the handler runs. While access control is off, every caller is the anonymous principal, who may do
- * everything. The check is on every path from the start, so that no operation and no surface can bypass it.
- * Pure.
+ * everything. No operation and no surface can bypass the check. Pure.
  */
-import { serviceError } from '../errors.js'
+import { serviceError, type ErrorCode } from '../errors.js'
 import { ALL_COLLECTIONS, namesAt } from '../operations/collection_access.js'
 import { isInternal, type AnyOperation } from '../operations/operation.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { Principal } from './principal.js'
+import type { CollectionPermission } from './rights.js'
 
 /** Where the check was made; each path has its counter. */
 export type AuthorizationPath = 'loop' | 'lane' | 'cached'
@@ -44,6 +44,7 @@ export function collectionsOf(
   switch (access.kind) {
     case 'server':
       return [ALL_COLLECTIONS]
+    case 'account':
     case 'readable':
       return []
     case 'job':
@@ -56,7 +57,7 @@ export function collectionsOf(
   }
 }
 
-/** @throws ServiceError 403 `forbidden` */
+/** @throws ServiceError 401 `missing authentication`, 403 */
 export function authorize(
   operation: AnyOperation,
   principal: Principal,
@@ -64,23 +65,36 @@ export function authorize(
   path: AuthorizationPath,
 ): Authorized {
   threadTelemetry().add(COUNTERS[path], 1)
-  if (!isAllowed(operation, principal, collections)) throw serviceError('forbidden')
-  return { principal, collections, mayRead: (collection: string) => mayRead(principal, collection) } as unknown as Authorized
+  if (!isAllowed(operation, principal, collections)) throw serviceError(refusalOf(operation, principal))
+  return { principal, collections, mayRead: (collection: string) => permits(principal, 'read', collection) } as unknown as Authorized
 }
 
 const COUNTERS = { loop: 'authorizations_loop', lane: 'authorizations_lane', cached: 'authorizations_cached' } as const
 
 function isAllowed(operation: AnyOperation, principal: Principal, collections: readonly string[]): boolean {
   if (isInternal(operation)) return principal.kind === 'system'
-  if (operation.permission === 'public' || principal.kind === 'system') return true
-  return collections.every((collection) => mayAsk(principal, collection))
+  const { permission } = operation
+  if (permission === 'public' || principal.kind === 'system') return true
+  if (principal.kind === 'guest') return false
+  if (permission === 'authenticated') return principal.kind === 'user'
+  return collections.every((collection) => permits(principal, permission, collection))
 }
 
-/** While access control is off, every caller may use every named collection. */
-function mayAsk(principal: Principal, collection: string): boolean {
-  return principal.kind === 'anonymous' && collection !== ''
+function refusalOf(operation: AnyOperation, { kind }: Principal): ErrorCode {
+  if (kind === 'guest') return 'missingAuthentication'
+  const isOfServer = !isInternal(operation) && operation.permission === 'admin' && operation.collections.kind === 'server'
+  return isOfServer ? 'adminRequired' : 'forbidden'
 }
 
-function mayRead(principal: Principal, collection: string): boolean {
-  return principal.kind === 'system' || mayAsk(principal, collection)
+function permits({ kind, rights }: Principal, permission: CollectionPermission, collection: string): boolean {
+  switch (kind) {
+    case 'system':
+      return true
+    case 'anonymous':
+      return collection !== ''
+    case 'guest':
+      return false
+    case 'user':
+      return rights?.permits(permission, collection) === true
+  }
 }

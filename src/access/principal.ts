@@ -4,17 +4,21 @@
  */
 
 import { PRINCIPAL_NAME_CHARS_MAX } from '../limits/wire.js'
+import type { Rights } from './rights.js'
 
 /**
  * `anonymous`: a client while access control is off. `system`: the server itself, for its background work; no
- * surface makes one.
+ * surface makes one. `guest`: a client without credentials while access control is on, who may use public
+ * operations only. `user`: a client whose credentials were checked.
  */
-export type PrincipalKind = 'anonymous' | 'system'
+export type PrincipalKind = 'anonymous' | 'system' | 'guest' | 'user'
 
 export interface Principal {
   readonly kind: PrincipalKind
   /** Recorded as the actor of its writes; empty if it has no name. */
   readonly name: string
+  /** Of a user. They do not cross threads: each thread looks them up by the name. */
+  readonly rights?: Rights
 }
 
 /**
@@ -25,11 +29,12 @@ export function isClientPrincipal(value: unknown): value is Principal {
   if (typeof value !== 'object' || value === null) return false
   const { kind, name } = value as Partial<Record<keyof Principal, unknown>>
   if (!PRINCIPAL_KINDS.some((known) => known === kind) || kind === 'system') return false
-  return typeof name === 'string' && name.length <= PRINCIPAL_NAME_CHARS_MAX
+  return typeof name === 'string' && name.length <= PRINCIPAL_NAME_CHARS_MAX && (kind !== 'user' || name !== '')
 }
 
 /** In the order of their codes on the wire. */
-export const PRINCIPAL_KINDS: readonly PrincipalKind[] = ['anonymous', 'system']
+export const PRINCIPAL_KINDS: readonly PrincipalKind[] = ['anonymous', 'system', 'guest', 'user']
 
 export const ANONYMOUS: Principal = { kind: 'anonymous', name: '' }
 export const SYSTEM: Principal = { kind: 'system', name: '' }
+export const GUEST: Principal = { kind: 'guest', name: '' }

@@ -4,10 +4,12 @@
  * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
+import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, type AuthSecrets } from './auth.js'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './later.js'
+import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
 import type { Option } from './option.js'
@@ -37,10 +39,14 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly readLanes: number
   /** Number of event loops that serve HTTP, at least one. */
   readonly httpLoops: number
+  /** Null: access control is off. Never shown, never logged. */
+  readonly auth: AuthSecrets | null
   /** Null: no encryption at rest. Never shown, never logged. */
   readonly encryption: EncryptionKeys | null
   /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
   readonly embedding: ProviderSettings | null
+  /** Opens `/metrics` to its bearer; empty: none. Never shown, never logged. */
+  readonly metricsToken: string
   /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, logged at start. */
@@ -65,18 +71,21 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   if (values.compressionMediumBytes < values.compressionSmallBytes) {
     throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
   }
+  const auth = readAuth(values, env, sources.yaml)
   const config: Config = {
     ...values,
-    // Access control, once it exists, will switch this off, too.
-    guardsLocal: !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
+    guardsLocal:
+      !values.authEnabled && !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
     httpLoops: httpLoopsOf(values),
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
+    auth,
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
+    metricsToken: readMetricsToken(env, sources.yaml),
     limits: readLimits(env),
-    warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
+    warnings: collectWarnings(sources, values, auth).slice(0, CONFIG_WARNINGS_MAX),
   }
   return Object.freeze(config)
 }
@@ -148,16 +157,28 @@ function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
   return Object.fromEntries(Object.entries(OVERRIDABLE).map(([name, standard]) => [name, read(name, standard)])) as OverridableLimits
 }
 
-function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValues, 'httpModeOverride'>): string[] {
+function collectWarnings(
+  { flags, env, yaml }: Sources,
+  values: Omit<OptionValues, 'httpModeOverride'>,
+  auth: AuthSecrets | null,
+): string[] {
   const options = Object.values(OPTIONS) as Option<unknown>[]
   const variables = new Set([
     ...options.flatMap((option) => option.variables),
     ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
     'SVC_CONFIG',
     ...ENCRYPTION_VARIABLES,
+    ...AUTH_VARIABLES,
     EMBEDDING_KEY_VARIABLE,
+    METRICS_TOKEN_VARIABLE,
   ])
-  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML])
+  const keys = new Set([
+    ...options.flatMap((option) => option.yaml),
+    ...ENCRYPTION_YAML,
+    ...AUTH_YAML,
+    EMBEDDING_KEY_YAML,
+    METRICS_TOKEN_YAML,
+  ])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue
@@ -168,6 +189,10 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     const later = LATER_YAML.includes(key.split('.')[0] ?? '')
     warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
   }
+  if (auth !== null && !isStrongSecret(auth))
+    warnings.push('SVC_AUTH_JWT_SECRET is short: tokens can be forged by guessing it; 32 random bytes are enough')
+  if (!values.metricsPublic && auth === null && readMetricsToken(env, yaml) === '')
+    warnings.push('SVC_METRICS_PUBLIC=false: nobody can read /metrics without SVC_METRICS_TOKEN')
   if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
   return warnings
 }

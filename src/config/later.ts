@@ -7,14 +7,13 @@
 
 /** A trailing `*` matches all variables with that prefix. */
 export const LATER_VARIABLES: readonly string[] = [
-  'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_IMPORT_DIR', 'SVC_MAX_CONN_IP',
+  'SVC_EXTREME', 'SVC_IMPORT_DIR', 'SVC_MAX_CONN_IP',
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
-  'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
+  'SVC_HTTP_POOL_*', 'SVC_WIKI_*',
   'SVC_CODE_MAX_SYMBOLS',
-  'SVC_AUTH_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
+  'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
   'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
   'SVC_REPLICATION_*', 'SVC_NODE_ID', 'SVC_BINLOG_ENABLED', 'SVC_BINLOG_PATH', 'SVC_BINLOG_MAX_AGE',
-  'SVC_METRICS_PUBLIC', 'SVC_METRICS_DETAIL', 'SVC_METRICS_TOKEN', 'SVC_UPDATE_CHECK', 'SVC_PPROF_ENABLED',
 ] // prettier-ignore
 
 export const LATER_FLAGS: readonly string[] = [
@@ -23,7 +22,7 @@ export const LATER_FLAGS: readonly string[] = [
 
 /** First components of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'auth', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
+  'grpc', 'mcp', 'http3', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
 ] // prettier-ignore
 
 /** A protection that must not be ignored silently. */
@@ -35,11 +34,9 @@ export interface Guard {
   readonly feature: string
 }
 
-const isOn = (text: string): boolean => /^(true|1|yes|on|enabled?)$/i.test(text)
 const isAnything = (text: string): boolean => text !== ''
 
 export const GUARDS: readonly Guard[] = [
-  { variable: 'SVC_AUTH_ENABLED', yaml: 'auth.enabled', asks: isOn, feature: 'access control' },
   { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role', asks: isAnything, feature: 'replication' },
 ]
 

@@ -27,14 +27,16 @@ import {
 } from './values.js'
 import type { Option } from './option.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
+import { OPERATION_OPTIONS, type OperationOptionValues } from './operation_options.js'
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
+import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues extends VectorOptionValues, TlsOptionValues {
+export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues, TlsOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -318,7 +320,9 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     help: 'seconds for which unreferenced objects stay in their object store, so that an older backup can be restored',
   },
   ...VECTOR_OPTIONS,
+  ...AUTH_OPTIONS,
   ...TLS_OPTIONS,
+  ...OPERATION_OPTIONS,
   metrics: {
     flag: 'metrics',
     variables: ['SVC_METRICS'],

@@ -54,6 +54,15 @@ export function parseText(text: string): string {
   return text
 }
 
+/** Accepts an absolute http or https URL without credentials, or nothing. */
+export function parseUrl(text: string): string {
+  if (text === '') return ''
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isUsable = (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === ''
+  if (!isUsable) throw new BadValue('an http or https URL without credentials expected')
+  return text
+}
+
 /** Accepts a language tag in any spelling (`en_US`). Returns its base code. */
 export function parseLanguage(text: string): string {
   const code = resolveLanguage(text, 'en')

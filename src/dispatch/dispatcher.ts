@@ -31,6 +31,7 @@ import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
+import { ProfiledThreads } from './profiled_threads.js'
 import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
 import { RequestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
@@ -49,6 +50,8 @@ export class Dispatcher implements Core<Ticket> {
   readonly notices = new Notices()
   /** The generation that event loops read. */
   readonly served = new ServedStore()
+  /** The threads of which profiles can be made. */
+  readonly profiled = new ProfiledThreads()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
@@ -80,7 +83,7 @@ export class Dispatcher implements Core<Ticket> {
       again: (ticket) => this.#again(ticket),
       abandon: (ticket) => this.abandon(ticket),
       settled: () => this.#scheduleDrain(),
-      switchTo: (generation) => this.#switchTo(generation),
+      switchTo: (generation, keepsAccounts) => this.#switchTo(generation, keepsAccounts),
     })
     this.#slots = new SlotTable(control, surfaces)
     this.#openAnswers = new OpenAnswers(surfaces)
@@ -205,10 +208,10 @@ export class Dispatcher implements Core<Ticket> {
   }
 
   /** No other request of the long lane runs during the switch. */
-  async #switchTo(generation: string): Promise<void> {
+  async #switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
     this.#isSwitching = true
     try {
-      await this.#pools?.switchTo(generation)
+      await this.#pools?.switchTo(generation, keepsAccounts)
     } finally {
       this.#isSwitching = false
       this.#scheduleDrain()

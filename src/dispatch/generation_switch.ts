@@ -13,6 +13,7 @@
  * A failure before step 3 drops the next generation. A failure after step 3 ends the process.
  */
 import { failPoint } from '../fail_point.js'
+import type { LaneOrder } from '../wire/lane_messages.js'
 import type { StoreReader } from './loop_reads.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
 import type { ControlBlock } from '../wire/control_block.js'
@@ -54,9 +55,11 @@ export class GenerationSwitch {
   ) {}
 
   /**
+   * @param keepsAccounts the accounts of the present store replace those of the generation. They are on its
+   * disk before it is served, so that a key that was taken away does not come back by a crash
    * @throws Error if the switch failed: the present generation is still served and the next one is removed
    */
-  async switchTo(generation: string): Promise<void> {
+  async switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
     const old = this.generations.served()
     try {
       this.lanes.point()
@@ -69,6 +72,8 @@ export class GenerationSwitch {
       failPoint('restore.held')
       // Until all lanes have adopted the next generation, every read is for them.
       await within(SWITCH_DRAIN_MS_MAX, this.holder.served.serve(null), 'event loops do not end their reads')
+      if (keepsAccounts) await this.#notify('takeAccounts', generation)
+      failPoint('restore.accounts')
       this.generations.serve(generation)
     } catch (error) {
       if (this.generations.served() === old) await this.#goBack(generation)
@@ -86,6 +91,7 @@ export class GenerationSwitch {
     }
     // Invalidates the cached answers, which belong to the previous generation.
     this.control.countPublished()
+    this.control.raiseAccessEpoch()
     await this.#release(generation)
     failPoint('restore.adopted')
     await this.#remove(old)
@@ -108,7 +114,7 @@ export class GenerationSwitch {
     await this.generations.remove(generation).catch((error: unknown) => log.error('restore', { fault: error }))
   }
 
-  async #notify(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {
+  async #notify(kind: LaneOrder['kind'], generation: string): Promise<void> {
     // The write lane first, because it opens the index.
     for (const pool of this.lanes.pools()) await pool.order(kind, generation)
   }

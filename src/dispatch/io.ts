@@ -5,12 +5,15 @@
  */
 import type { Principal } from '../access/principal.js'
 import { refusal } from './answers.js'
+import type { Surface } from './surface.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 
 export interface IoTools {
   /** Who has requested the operation. */
   readonly principal: Principal
+  /** The surface through which it came. */
+  readonly surface: Surface
   /**
    * Commits a prepared command on the write lane.
    * @returns its answer, or null if nothing was written because no client waits for the answer any more

@@ -38,6 +38,8 @@ export interface LaneEvents {
   readonly onFetch: FetchObjects
   /** The store has changed: notices.ts. */
   onNoticed(topics: readonly string[]): void
+  /** A lane can be profiled by the port. */
+  onProfiles?(kind: LaneKind, port: MessagePort): void
   onReady(kind: LaneKind): void
   onFailed(kind: LaneKind, reason: string): void
   onFatal(kind: LaneKind, reason: string): void
@@ -112,7 +114,7 @@ export class LanePool {
       resourceLimits: { maxOldGenerationSizeMb: heapMb(start.config), maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
       workerData: laneStart,
     })
-    this.#pool.on('message', (message: LaneHello) => this.#greet(message.port, new EnvelopeBlocks(message.answers)))
+    this.#pool.on('message', (message: LaneHello) => this.#greet(message))
     // A worker that died between two tasks, or before it could open its port. If the port was open, the port
     // reports the death.
     this.#pool.on('error', (error: Error) => {
@@ -219,7 +221,9 @@ export class LanePool {
     port.postMessage({ kind: 'fetched', number, failures } satisfies ObjectsFetched)
   }
 
-  #greet(port: MessagePort, blocks: EnvelopeBlocks): void {
+  #greet({ port, answers, profiles }: LaneHello): void {
+    const blocks = new EnvelopeBlocks(answers)
+    if (profiles !== null) this.events.onProfiles?.(this.kind, profiles)
     let row = -1
     this.#ports.add(port)
     if (this.#generation !== undefined)

@@ -13,5 +13,5 @@ export interface LanePools {
    * Makes every lane serve the generation.
    * @throws Error if the switch failed and the previous generation is still served
    */
-  switchTo(generation: string): Promise<void>
+  switchTo(generation: string, keepsAccounts: boolean): Promise<void>
 }

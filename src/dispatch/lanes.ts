@@ -4,6 +4,7 @@
  * replaced, unless workers die in quick succession. The death of the write lane ends the process. Front-end
  * thread only.
  */
+import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/config.js'
 import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
 import {
@@ -16,6 +17,7 @@ import {
   TASKS_PER_WRITE_WORKER,
 } from '../limits/lanes.js'
 import { AccessRings } from '../telemetry/access_rings.js'
+import { SearchCounts } from '../telemetry/search_counts.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../wire/lane_start.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
@@ -58,6 +60,7 @@ export class Lanes implements LanePools, LaneEvents {
   #deaths: number[] = []
   readonly #commitWatch: NodeJS.Timeout
   readonly #accesses: SharedArrayBuffer | null
+  readonly #searches: SharedArrayBuffer | null
 
   constructor(
     readonly config: Config,
@@ -73,6 +76,7 @@ export class Lanes implements LanePools, LaneEvents {
     this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
     this.#accesses = config.temporal && !isReadOnly ? AccessRings.create() : null
+    this.#searches = config.searchStats ? SearchCounts.create() : null
     // The pools start concurrently, which saves the time that a thread needs to load its code. Read lanes
     // wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
@@ -100,8 +104,8 @@ export class Lanes implements LanePools, LaneEvents {
     return [this.write, this.read, this.#point, this.#bulk, this.#long].filter((pool) => pool !== undefined)
   }
 
-  switchTo(generation: string): Promise<void> {
-    return this.#switch.switchTo(generation)
+  switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
+    return this.#switch.switchTo(generation, keepsAccounts)
   }
 
   /**
@@ -120,6 +124,10 @@ export class Lanes implements LanePools, LaneEvents {
 
   onNoticed(topics: readonly string[]): void {
     this.listener.onNoticed?.(topics)
+  }
+
+  onProfiles(kind: LaneKind, port: MessagePort): void {
+    this.dispatcher.profiled.add(kind, port)
   }
 
   readonly onFetch: FetchObjects = (objects) => this.dispatcher.objects.bringEach(objects)
@@ -179,6 +187,7 @@ export class Lanes implements LanePools, LaneEvents {
       telemetry: telemetry.buffer,
       log: logMemory(),
       accesses: this.#accesses,
+      searches: this.#searches,
       isReadOnly: this.isReadOnly,
       embedding,
     }

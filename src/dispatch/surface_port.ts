@@ -5,9 +5,12 @@
  * and so is the time for which an answer waits for the request of its next part. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { isClientPrincipal } from '../access/principal.js'
+import { refusalOfMetrics } from '../access/metrics_access.js'
+import { GUEST, isClientPrincipal, type Principal } from '../access/principal.js'
 import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
+import type { ErrorCode } from '../errors.js'
+import { metrics } from '../operations/health.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
@@ -17,6 +20,7 @@ import { isEncodedInput } from '../wire/form.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
 import { refusal, refusalWith } from './answers.js'
 import type { Dispatcher } from './dispatcher.js'
+import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
 import type { Ticket } from './ticket.js'
 
@@ -41,6 +45,7 @@ export class SurfacePort {
     readonly dispatcher: Dispatcher,
     readonly surface: Surface,
     readonly config: Config,
+    readonly identities: Identities,
     /** The thread runs the server's own code, which asks for admission before it reads a body. */
     readonly asksAdmission = false,
   ) {
@@ -57,6 +62,11 @@ export class SurfacePort {
     switch (message.kind) {
       case 'ask':
         this.#guarded(message.id, () => this.#ask(message))
+        return true
+      case 'identify':
+        void this.identities
+          .identify(message.asked)
+          .then((identity) => this.port.postMessage({ kind: 'identity', id: message.id, identity } satisfies SurfaceReply))
         return true
       case 'more':
         this.#guarded(message.id, () => this.#more(message.id))
@@ -107,6 +117,9 @@ export class SurfacePort {
     if (bytes > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
       return this.#answer(id, refusal('overloaded'))
+    // Its callers cannot show the token.
+    const refused = !this.asksAdmission && operation === metrics ? refusalOfMetrics(this.config, '') : null
+    if (refused !== null) return this.#answer(id, refusal(refused))
     if (!isClientPrincipal(principal)) return this.#answer(id, refusal('forbidden'))
     if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
       return this.#answer(id, refusalWith('invalid', 'invalid deadline'))
@@ -115,15 +128,27 @@ export class SurfacePort {
     const { admission } = this.dispatcher
     const admitted = this.asksAdmission ? admission.admitAgain(operation, this.surface) : admission.admit(operation, this.surface)
     if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
-    pending.ticket = this.dispatcher.submit({
+    const request = {
       admitted,
       input,
-      principal,
       acceptedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(address === undefined ? {} : { client: { clientAddress: () => address } }),
       sink: this.#sinkOf(id),
-    })
+    }
+    const known = this.#principalOf(principal)
+    if (!(known instanceof Promise)) pending.ticket = this.dispatcher.submit({ ...request, principal: known })
+    else
+      void known.then((found) => {
+        if (this.#pending.get(id) !== pending) return
+        if (typeof found === 'string') this.#answer(id, refusal(found))
+        else this.#guarded(id, () => (pending.ticket = this.dispatcher.submit({ ...request, principal: found })))
+      })
+  }
+
+  /** A thread that does not check credentials has guests only, while access control is on. */
+  #principalOf(principal: Principal): Principal | Promise<Principal | ErrorCode> {
+    return principal.kind === 'anonymous' && this.config.authEnabled ? GUEST : this.identities.withRights(principal)
   }
 
   #sinkOf(id: number): AnswerSink {

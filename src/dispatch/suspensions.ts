@@ -40,9 +40,10 @@ export interface Resumption {
   settled(): void
   /**
    * Makes every lane serve the generation.
+   * @param keepsAccounts the accounts of the present store replace those of the generation
    * @throws Error if the switch failed and the previous generation is still served
    */
-  switchTo(generation: string): Promise<void>
+  switchTo(generation: string, keepsAccounts: boolean): Promise<void>
 }
 
 /** Transfers of bodies to and from storage backends. Never rejects. */
@@ -124,13 +125,13 @@ export class Suspensions {
   }
 
   /** Delays the answer of a restore until every lane serves the restored generation. */
-  async #switch(ticket: Ticket, { generation, body }: SwitchFirst): Promise<void> {
+  async #switch(ticket: Ticket, { generation, keepsAccounts, body }: SwitchFirst): Promise<void> {
     let answer = successOf(body)
     try {
       // Without a client the prepared generation is not served; the next start removes it.
       if (ticket.sink === null) answer = refusal('deadline')
       else {
-        await this.resumption.switchTo(generation)
+        await this.resumption.switchTo(generation, keepsAccounts)
         log.info('restored', { backup: (JSON.parse(body) as { readonly restored: string }).restored })
       }
     } catch (error) {
@@ -143,7 +144,7 @@ export class Suspensions {
   async #doIo(ticket: Ticket, { message }: IoFirst): Promise<void> {
     const io = this.#io.get(ticket.operation)
     if (io?.commits !== false) this.#beforeCommit.add(ticket)
-    const tools: IoTools = { principal: ticket.principal, commit: (command) => this.#commit(ticket, command) }
+    const tools: IoTools = { principal: ticket.principal, surface: ticket.surface, commit: (command) => this.#commit(ticket, command) }
     this.#finish(ticket, await answerOfIo(io?.run, message, tools))
   }
 

@@ -5,6 +5,7 @@
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
+import type { AccessCommand } from './access/access_changes.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
 
 /**
@@ -225,6 +226,7 @@ export type Command =
   | SetTtlCommand
   | RotateCommand
   | SettingsCommand
+  | AccessCommand
   | SubmitIngestCommand
   | CancelIngestCommand
   | IngestChunkCommand

@@ -14,8 +14,8 @@ import type { Collection } from '../store/collections/collection_row.js'
 import { mergeConfig } from './settings/collection_config.js'
 import type { CurationDraft, CurationRule } from './settings/curation.js'
 import type { Step } from './step.js'
-import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './settings/embedding_configs.js'
-import { lowerCase } from '../store/keys.js'
+import { decideEmbedding, isEmbeddingChange, type EmbeddingChange, type SettingWrite } from './settings/embedding_configs.js'
+import { lowerCase } from '../operations/lower_case.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
 import { spellWordsOf } from './settings/collection_settings.js'
 import { configBefore, locationChange, newLocation } from './settings/storage.js'
@@ -99,12 +99,16 @@ function settingStep(transaction: WriteTransaction, collection: Collection, sett
 /** Settings of the server, one entry each. */
 function changeEmbedding(transaction: WriteTransaction, change: EmbeddingChange): SettingsDecision {
   const { writes, status, answer } = decideEmbedding(transaction.view, change)
+  return { steps: serverSteps(transaction, writes), answer, status }
+}
+
+/** @param before number of entries that precede them in the decision */
+export function serverSteps(transaction: WriteTransaction, writes: readonly SettingWrite[], before = 0): Step[] {
   const server = { id: SERVER_SETTINGS, name: '' }
-  const steps = writes.map(({ setting, id, value }, at) => {
+  return writes.map(({ setting, id, value }, at) => {
     const step = settingStep(transaction, server, setting, id, value === null ? null : JSON.stringify(value))
-    return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + BigInt(at) } }
+    return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + BigInt(before + at) } }
   })
-  return { steps, answer, status }
 }
 
 /**

@@ -11,3 +11,9 @@ export const LOG_SLOW_MS_MAX = 3_600_000
  * keep a scrape under 300 KB.
  */
 export const METRIC_COLLECTIONS_MAX = 1000
+/**
+ * Characters of the token of the metrics. 16 of 64 different ones are 96 bits; a header of 4 096 would fill
+ * the head of a request.
+ */
+export const METRICS_TOKEN_CHARS_MIN = 16
+export const METRICS_TOKEN_CHARS_MAX = 1024

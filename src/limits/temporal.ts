@@ -22,6 +22,8 @@ export const ACCESS_WAITING_MAX = 262_144
  * largest entry of an LMDB page (2 KB).
  */
 export const HISTORY_WRITES_MAX = 100
+/** Bytes of the names of the principals of its writes. The newest writes keep theirs. */
+export const HISTORY_ACTORS_BYTES_MAX = 512
 /** Groups of reads in the history of one document, 8 B each. */
 export const HISTORY_ACCESS_GROUPS_MAX = 150
 

@@ -44,7 +44,15 @@ export const restore = operation({
   effect: 'write',
   freesSpace: true,
   http: { routes: [{ method: 'POST', path: '/v1/restore' }] },
-  input: Type.Object({ from: text('Name of the backup.', 'nightly.db') }),
+  input: Type.Object({
+    from: text('Name of the backup.', 'nightly.db'),
+    withAccess: optional(
+      Type.Boolean({
+        description: 'Whether users, groups, API keys and permissions are restored, too. Otherwise the present ones are kept.',
+        default: false,
+      }),
+    ),
+  }),
   output: shape('Name of the restored backup.', { restored: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['restoreFailed'],
   audit: 'write./v1/restore',

@@ -9,6 +9,8 @@ export const ALL_COLLECTIONS = '*'
 export type CollectionAccess =
   /** No particular collection: checked on `*`. */
   | { readonly kind: 'server' }
+  /** No collection at all: it concerns the caller itself. */
+  | { readonly kind: 'account' }
   /** A listing: every caller may call it, and gets the collections that it may read. */
   | { readonly kind: 'readable' }
   /** The collection of the job with the input's `id`. */
@@ -20,6 +22,7 @@ export type CollectionAccess =
   | { readonly kind: 'named'; readonly paths: readonly string[]; readonly otherwise: 'all' | 'readable' }
 
 export const SERVER: CollectionAccess = { kind: 'server' }
+export const ACCOUNT: CollectionAccess = { kind: 'account' }
 export const READABLE: CollectionAccess = { kind: 'readable' }
 export const OF_JOB: CollectionAccess = { kind: 'job' }
 

@@ -148,12 +148,12 @@ const FtsResponse = shape(
     offset: Type.Optional(Type.Integer({ description: 'Number of skipped results, if any.' })),
     took: Type.Number({ description: 'Milliseconds.' }),
     fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f: the weights that were used.' })),
-    searchStats: Type.Object({
-      durationMs: Type.Number(),
-      queryTerms: Type.Integer(),
-      indexSize: Type.Integer(),
-      totalTokens: Type.Integer(),
-    }),
+    searchStats: Type.Optional(
+      Type.Object(
+        { durationMs: Type.Number(), queryTerms: Type.Integer(), indexSize: Type.Integer(), totalTokens: Type.Integer() },
+        { description: 'Absent with SVC_SEARCH_STATS=false.' },
+      ),
+    ),
     facets: Type.Optional(facets),
     spellCorrected: Type.Optional(
       Type.Object(

@@ -51,6 +51,18 @@ export const health = operation({
       warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
     }),
     durable: Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' }),
+    update: Type.Optional(
+      Type.Object(
+        {
+          current: Type.String({ examples: ['0.1.0'] }),
+          latest: Type.String({ examples: ['0.2.0'] }),
+          available: Type.Boolean({ description: 'True if the latest version is newer.' }),
+          url: Type.Optional(Type.String()),
+          checkedAt: Type.Integer({ description: 'Unix seconds.' }),
+        },
+        { description: 'Present once the address in SVC_UPDATE_URL has answered.' },
+      ),
+    ),
   }),
   errors: ['warmingUp', 'unhealthy', 'diskFull'],
 })
@@ -135,16 +147,16 @@ export const systemInfo = operation({
     hostname: Type.String(),
     os: Type.String({ examples: ['linux'] }),
     arch: Type.String({ examples: ['amd64'] }),
-    numCPU: Type.Integer(),
+    numCPU: Type.Integer({ description: 'Cores that the process may use: those of the machine, or of its share as a container.' }),
     goVersion: Type.String({
       description: 'Runtime. The field name comes from the contract; the value names Node.',
       examples: ['node v20.20.0'],
     }),
     version: Type.String({ examples: ['2.9.17'] }),
     uptimeSeconds: wholeNumber('Seconds since the process started.'),
-    memoryTotal: wholeNumber('Memory of the machine in bytes.'),
+    memoryTotal: wholeNumber('Memory of the machine in bytes, or the limit of the container.'),
     memoryUsed: wholeNumber('Resident memory of the process in bytes.'),
-    memorySystem: wholeNumber('Memory in use on the machine in bytes.'),
+    memorySystem: wholeNumber('Memory in use on the machine, or in the container with the limit, in bytes.'),
     memoryHeap: wholeNumber('Heap in use of the front end in bytes.'),
     numGoroutines: Type.Integer({ description: 'Number of threads of the process. The field name comes from the contract.' }),
     cpuUsagePercent: Type.Number({ description: 'CPU usage of all cores together, 0 to 100, over the last second or more.' }),
@@ -196,13 +208,14 @@ export const docs = operation({
 export const metrics = operation({
   ...onLoop,
   name: 'metrics',
-  description: 'Metrics in the Prometheus text format. 404 with SVC_METRICS=false.',
+  description:
+    'Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization: Bearer` and the token of SVC_METRICS_TOKEN where one is set.',
   permission: 'public',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/metrics' }] },
   output: Type.String({ description: 'Prometheus text format, version 0.0.4.' }),
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
-  errors: ['notFound'],
+  errors: ['notFound', 'missingAuthentication', 'invalidToken'],
 })
 
 export const stats = operation({

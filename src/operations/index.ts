@@ -3,6 +3,8 @@
  * `/v1/endpoints`, metric labels and permissions are derived from it. Pure data; loaded by every thread,
  * loads no engine.
  */
+import { authOperations, internalAuthOperations } from './auth.js'
+import { adviceOperations } from './search_advice.js'
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
@@ -16,13 +18,16 @@ import { exportOperations } from './export.js'
 import { activeEmbeddingConfig, embeddingConfigOperations } from './embedding_configs.js'
 import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
+import { groupOperations } from './groups.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
 import type { AnyOperation, InternalOperation, Operation } from './operation.js'
+import { profileOperations } from './profiles.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
 import { storageOperations } from './storage.js'
 import { temporalOperations } from './temporal.js'
+import { userOperations } from './users.js'
 import { vectorSearchOperations } from './vector_search.js'
 import { vocabularyOperations } from './vocabulary.js'
 
@@ -40,6 +45,7 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...adviceOperations,
   ...vectorSearchOperations,
   ...hybridOperations,
   ...embeddingOperations,
@@ -47,7 +53,11 @@ export const operations: readonly Operation[] = checked([
   ...backupOperations,
   ...encryptionOperations,
   ...embeddingConfigOperations,
+  ...authOperations,
+  ...userOperations,
+  ...groupOperations,
   ...healthOperations,
+  ...profileOperations,
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */
@@ -56,6 +66,7 @@ export const internalOperations: readonly InternalOperation[] = [
   ...storageOperations,
   activeEmbeddingConfig,
   ...internalEmbeddingOperations,
+  ...internalAuthOperations,
 ]
 
 /** The operations of the lanes. The index in this list identifies an operation to a lane. */

@@ -15,7 +15,11 @@ import type { Schema, ValueOf } from './json_schema.js'
  */
 export type Effect = 'read' | 'write' | 'system'
 
-export type Permission = 'public' | 'read' | 'write' | 'admin'
+/**
+ * `public`: everyone, also without credentials. `authenticated`: every user, whatever its rights. Otherwise
+ * the user needs the permission on each collection that the operation touches.
+ */
+export type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
 
 /**
  * Where an operation runs.
@@ -64,9 +68,12 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
     | 'Full-text search'
     | 'Vector search'
     | 'Export and backup'
+    | 'Access'
   readonly permission: Permission
   /** The collections on which the permission is checked. */
   readonly collections: CollectionAccess
+  /** The user must have logged in: an API key is refused. */
+  readonly needsLogin?: true
   /** `action` of its audit event. Null: no event. */
   readonly audit: string | null
   /** Field of the response that the event includes. */

@@ -26,7 +26,7 @@ export const vectorFields = {
   oversample: Type.Number({ description: 'Candidates per result for approximate algorithms, 1 to 10.', default: 3 }),
 }
 
-export const searchStats = Type.Object({ durationMs: Type.Number() })
+export const searchStats = Type.Optional(Type.Object({ durationMs: Type.Number() }, { description: 'Absent with SVC_SEARCH_STATS=false.' }))
 
 const threshold = (of: string): ReturnType<typeof Type.Number> => Type.Number({ description: `Minimum score of a ${of}.`, default: 0 })
 const query = Type.String({
@@ -124,7 +124,7 @@ export const crossSearch = operation({
     distanceMetric: Type.String(),
     sourceCollection: Type.Optional(Type.String()),
     sourceDocID: Type.Optional(Type.String()),
-    searchStats: Type.Object({ durationMs: Type.Number(), collectionsSearched: Type.Integer() }),
+    searchStats: Type.Optional(Type.Object({ durationMs: Type.Number(), collectionsSearched: Type.Integer() })),
   }),
   errors: ['notFound', 'noEmbeddingProvider', 'invalidOversample', 'vectorsLoading'],
   deadlineMs: DEADLINE_EMBEDDED_MS,

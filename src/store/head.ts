@@ -2,7 +2,7 @@
  * The head of a document: the JSON text of all its fields except contentMd, after a fixed binary prefix. A
  * superseded head that is kept unchanged is a revision. Layout: docs/formats/truth-env.md.
  */
-import { lowerCase } from './keys.js'
+import { lowerCase } from '../operations/lower_case.js'
 import { checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 88

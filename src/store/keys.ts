@@ -4,19 +4,9 @@
  * immediately. Layout: docs/formats/truth-env.md.
  */
 import { TRUTH_KEY_BYTES_MAX } from '../limits/store.js'
-
-/**
- * Lower-cases identities, independently of the locale. No other code does this. The two lower-case forms of
- * the Greek sigma count as one letter and are written as their position in the word requires: `ΟΔΟΣ`, `οδος`
- * and `οδοσ` are the same.
- */
-export function lowerCase(text: string): string {
-  const lower = text.toLowerCase()
-  return SIGMA.test(lower) ? lower.replace(SIGMAS, 'Σ').toLowerCase() : lower
-}
+import { lowerCase } from '../operations/lower_case.js'
 
 const SIGMA = /[σς]/
-const SIGMAS = /[σς]/g
 const LAST_SIGMAS = /σ(?!\p{L})/gu
 
 /**

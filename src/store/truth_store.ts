@@ -15,6 +15,8 @@ import { beginEpoch, endEpoch, presentEpoch, readHistory } from './epochs.js'
 import { markIndex } from './index_mark.js'
 import { noteAdoption } from './objects.js'
 import type { ObjectSource } from './object_source.js'
+import { readSettings, writeSetting } from './collections/stored_settings.js'
+import { ACCESS_SETTINGS, SERVER_SETTINGS } from './settings.js'
 import { unreadableCredentials } from './collections/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import { beginSealing, readSealing } from './collections/sealing_change.js'
@@ -189,6 +191,23 @@ export class TruthStore {
   /** For the write lane, before a restored store replaces the served one (src/store/objects.ts). */
   noteAdoption(): void {
     this.#environment.root.transactionSync(() => noteAdoption(this.#environment, unixSeconds()))
+  }
+
+  /**
+   * For the write lane, before a restored store replaces the served one: the accounts of that one replace its
+   * own. They are on disk when the promise resolves.
+   */
+  async takeAccounts(from: TruthStore): Promise<void> {
+    const { root } = this.#environment
+    const taken = from.read((view) => ACCESS_SETTINGS.map((kind) => [kind, view.settings(SERVER_SETTINGS, kind)] as const))
+    root.transactionSync(() => {
+      for (const [kind, rows] of taken) {
+        for (const [id] of readSettings(this.#environment, SERVER_SETTINGS, kind))
+          writeSetting(this.#environment, SERVER_SETTINGS, kind, id, null)
+        for (const [id, value] of rows) writeSetting(this.#environment, SERVER_SETTINGS, kind, id, JSON.stringify(value))
+      }
+    })
+    await root.flushed
   }
 
   /** For the write lane, after its last group is on disk. */

@@ -1,6 +1,7 @@
 /** What the server passes to a surface that it runs, and the static definition of a surface. */
 import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
+import type { Identities } from '../dispatch/identities.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
 import type { AccessMode } from '../config/values.js'
 import type { RunningSurface, Surface } from '../dispatch/surface.js'
@@ -11,6 +12,7 @@ import type { Credentials } from './tls/credentials.js'
 export interface SurfaceHost {
   readonly config: Config
   readonly dispatcher: Dispatcher
+  readonly identities: Identities
   readonly telemetry: Telemetry
   /** The surface itself, as the core sees it. */
   readonly surface: Surface

@@ -76,17 +76,19 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   ]
   const persistence = { ...found, writable: found.writable && !isFull, warnings }
   const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
-  const notReady = (about: object): Answer => ({ code: 'notReady', ...json(about) })
+  const update = state.update()
+  const about = { mode, persistence, durable, ...(update === undefined ? {} : { update }) }
+  const notReady = (body: object): Answer => ({ code: 'notReady', ...json(body) })
   switch (phase) {
     case 'healthy':
-      if (isFull) return degraded(mode === 'read' || asked === 'read', { mode, persistence, durable })
-      return json({ status: 'healthy', mode, persistence, durable })
+      if (isFull) return degraded(mode === 'read' || asked === 'read', about)
+      return json({ status: 'healthy', ...about })
     case 'warming_up':
-      return notReady({ status: 'warming_up', mode, persistence, durable })
+      return notReady({ status: 'warming_up', ...about })
     case 'unhealthy':
-      return notReady({ status: 'unhealthy', error: state.phaseReason(), mode, persistence, durable: false })
+      return notReady({ status: 'unhealthy', error: state.phaseReason(), ...about, durable: false })
     case 'draining':
-      return notReady({ status: 'shutting_down', mode, persistence, durable })
+      return notReady({ status: 'shutting_down', ...about })
   }
 }
 
@@ -107,15 +109,15 @@ const answerConfig: SystemAnswer = (state) => {
       mcp: { enabled: false, addr: '' },
       http3: { enabled: false, addr: '' },
     },
-    authEnabled: false,
+    authEnabled: config.authEnabled,
     metricsEnabled: config.metrics,
     vectorConfig: state.vectorConfig(),
     chunkConfig: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
     automationsEnabled: false,
     automationLogsEnabled: false,
-    searchStatsEnabled: true,
+    searchStatsEnabled: config.searchStats,
     graphql_enabled: false,
-    panelMode: 'internal',
+    panelMode: config.panelMode,
     replicationRole: '',
     exposed: isExposed(config),
     warnings: config.warnings,
@@ -146,7 +148,8 @@ const answerEndpoints: SystemAnswer = ({ config }) =>
  * True if anyone who can reach the machine can use the server: there is no access control, and it listens on
  * more than the loopback address.
  */
-export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
+export function isExposed({ httpAddr, authEnabled }: Pick<Config, 'httpAddr' | 'authEnabled'>): boolean {
+  if (authEnabled) return false
   if (httpAddr.kind === 'unix') return false
   return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
 }

@@ -2,9 +2,10 @@
  * The operating system's view of this machine and process, for /v1/system/info. Cached for PROBE_CACHE_MS.
  * Front-end thread.
  */
-import { readdirSync } from 'node:fs'
-import { cpus, freemem, hostname, networkInterfaces, totalmem } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
+import { freemem, hostname, networkInterfaces, totalmem } from 'node:os'
 import { PROBE_CACHE_MS } from '../limits/process.js'
+import { readShare, usableCpus } from './cgroup.js'
 
 export interface ProcessReading {
   readonly hostname: string
@@ -37,7 +38,9 @@ export class ProcessProbe {
   }
 
   #ask(now: number): ProcessReading {
-    const cores = Math.max(1, cpus().length)
+    const share = readShare()
+    const cores = usableCpus(share)
+    const isLimited = share.memoryMax < totalmem()
     const { user, system } = process.cpuUsage(this.#cpu)
     const cpuUsagePercent = ((user + system) / 1000 / Math.max(1, now - this.#at) / cores) * 100
     this.#cpu = process.cpuUsage()
@@ -48,9 +51,9 @@ export class ProcessProbe {
       os: SYSTEMS[process.platform] ?? process.platform,
       arch: ARCHITECTURES[process.arch] ?? process.arch,
       numCPU: cores,
-      memoryTotal: totalmem(),
+      memoryTotal: isLimited ? share.memoryMax : totalmem(),
       memoryUsed: memory.rss,
-      memorySystem: totalmem() - freemem(),
+      memorySystem: isLimited ? share.memoryUsed : totalmem() - freemem(),
       memoryHeap: memory.heapUsed,
       threads: countThreads(),
       cpuUsagePercent: Math.min(100, Math.round(cpuUsagePercent * 10) / 10),
@@ -72,6 +75,28 @@ function listNetwork(): ProcessReading['network'] {
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
     name,
     addresses: addresses.map(({ cidr, address }) => cidr ?? address),
-    flags: addresses.some(({ internal }) => internal) ? ['up', 'loopback'] : ['up'],
+    flags: flagsOf(name) ?? (addresses.some(({ internal }) => internal) ? ['up', 'loopback'] : ['up']),
   }))
+}
+
+/** Bits of `ifr_flags`, see netdevice(7), in the order of their values. */
+const FLAGS: readonly (readonly [bit: number, name: string])[] = [
+  [0x1, 'up'],
+  [0x2, 'broadcast'],
+  [0x8, 'loopback'],
+  [0x10, 'pointtopoint'],
+  [0x40, 'running'],
+  [0x1000, 'multicast'],
+]
+
+/** Undefined: the system does not tell. */
+function flagsOf(name: string): readonly string[] | undefined {
+  try {
+    // An alias such as `eth0:1` has the flags of its interface.
+    const bits = Number(readFileSync(`/sys/class/net/${name.split(':')[0] ?? name}/flags`, 'utf8'))
+    return FLAGS.filter(([bit]) => (bits & bit) !== 0).map(([, flag]) => flag)
+  } catch {
+    // Only Linux has this file.
+    return undefined
+  }
 }

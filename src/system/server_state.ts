@@ -5,6 +5,7 @@
 import type { AccessMode, Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
 import type { Phase } from '../wire/control_block.js'
+import type { Update } from '../background/update_check.js'
 import type { VectorConfig } from '../background/embedding/provider.js'
 
 export interface ServerState {
@@ -36,6 +37,8 @@ export interface ServerState {
   areWritesLost(): boolean
   /** The embedding provider, without its key. */
   vectorConfig(): VectorConfig
+  /** Undefined: not asked, or not answered yet. */
+  update(): Update | undefined
 }
 
 /**

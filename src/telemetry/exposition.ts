@@ -41,6 +41,8 @@ export interface StoreGauges {
   readonly binlogBytes: number
   readonly lastLsn: bigint
   readonly collections: readonly CollectionGauges[]
+  /** Whether samples may name collections. */
+  readonly showsNames: boolean
   readonly vectors: VectorGauges
   readonly schemas: number
   readonly engine: EngineStats
@@ -118,7 +120,7 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
     [[], reading.embeddingSeconds],
   ])
   renderChores(page, reading)
-  renderCollections(page, gauges.collections)
+  renderCollections(page, gauges.collections, gauges.showsNames)
   renderVectors(page, gauges.vectors)
   renderEngine(page, gauges.engine)
   return page.text()
@@ -185,11 +187,11 @@ function renderChores(page: Page, { chores }: TelemetryReading): void {
 
 /**
  * The first collections by name have samples of their own. The others are summed, so that a scrape stays
- * small with 10 000 collections.
+ * small with 10 000 collections. Where names may not be shown, all are summed.
  */
-function renderCollections(page: Page, collections: readonly CollectionGauges[]): void {
-  const shown = collections.slice(0, METRIC_COLLECTIONS_MAX)
-  const rest = collections.slice(METRIC_COLLECTIONS_MAX)
+function renderCollections(page: Page, collections: readonly CollectionGauges[], showsNames: boolean): void {
+  const shown = showsNames ? collections.slice(0, METRIC_COLLECTIONS_MAX) : []
+  const rest = collections.slice(shown.length)
   const samples = (count: (collection: CollectionGauges) => number): Sample[] => {
     const lines = shown.map((collection): Sample => [[['collection', collection.name]], count(collection)])
     if (rest.length > 0) lines.push([[['collection', UNROUTED]], rest.reduce((sum, collection) => sum + count(collection), 0)])

@@ -42,6 +42,9 @@ const FINDINGS_WORD = 11
 const WRITES_LOST_WORD = 12
 // Written by the front end, read by every chore that writes unasked.
 const ROLE_WORD = 13
+// Incremented by the write lane after a change of rights, before it is acknowledged; and by the front end
+// when another store is served.
+const ACCESS_WORD = 14
 // One cache line of words before the slots: the phase is read by every request, the slots are written by
 // every request.
 const FIRST_SLOT_WORD = 16
@@ -167,6 +170,15 @@ export class ControlBlock {
 
   set vectorsLoading(loading: boolean) {
     Atomics.store(this.words, VECTORS_LOADING_WORD, loading ? 1 : 0)
+  }
+
+  /** What was found out about principals at another epoch may be wrong. In 32 bits. */
+  get accessEpoch(): number {
+    return Atomics.load(this.words, ACCESS_WORD)
+  }
+
+  raiseAccessEpoch(): void {
+    Atomics.add(this.words, ACCESS_WORD, 1)
   }
 
   /** Number of documents that wait for their vectors, or for the vectors to reach the vector engine. */

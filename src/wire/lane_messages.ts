@@ -12,6 +12,8 @@ export interface LaneHello {
   readonly hello: true
   readonly port: MessagePort
   readonly answers: BlockMemory
+  /** By which the thread can be profiled; null if that is off. */
+  readonly profiles: MessagePort | null
 }
 
 /**
@@ -28,11 +30,12 @@ export type LaneMessage =
   | { readonly kind: 'fatal'; readonly reason: string }
 
 /**
- * Orders of the front end. `adopt` opens the generation if no `open` was sent before, and does nothing if it
- * is served already.
+ * Orders of the front end. `takeAccounts`: the write lane replaces the accounts of the generation, which is
+ * open, by those of the store that it serves. `adopt` opens the generation if no `open` was sent before, and
+ * does nothing if it is served already.
  */
 export interface LaneOrder {
   readonly number: number
-  readonly kind: 'open' | 'adopt' | 'drop'
+  readonly kind: 'open' | 'takeAccounts' | 'adopt' | 'drop'
   readonly generation: string
 }

@@ -24,6 +24,8 @@ export interface LaneStart {
   readonly log: SharedArrayBuffer
   /** A ring of reads per thread: src/telemetry/access_rings.ts; null if nothing is tracked. */
   readonly accesses: SharedArrayBuffer | null
+  /** Counts of searches by query: src/telemetry/search_counts.ts; null if they are not counted. */
+  readonly searches: SharedArrayBuffer | null
   /** The active provider of vectors: src/wire/embedding_block.ts. */
   readonly embedding: SharedArrayBuffer
   /**

@@ -59,6 +59,8 @@ export interface IoFirst {
 export interface SwitchFirst {
   readonly kind: 'switch'
   readonly generation: string
+  /** The accounts of the present store replace those of the generation. */
+  readonly keepsAccounts: boolean
   readonly body: string
 }
 

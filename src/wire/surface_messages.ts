@@ -4,6 +4,7 @@
  * are transferred.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { AskedIdentity, Identity } from '../access/identity.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
@@ -25,6 +26,8 @@ export type SurfaceRequest =
       readonly deadlineMs?: number
       readonly address?: string
     }
+  /** Asks who a credential belongs to. `id`: as for `ask`. */
+  | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */
@@ -56,6 +59,8 @@ export type SurfaceReply =
       /** More can be requested, or must be cancelled. */
       readonly hasMore: boolean
     }
+  /** The answer to `identify`. Null: nobody's; a code: it can't be said now. */
+  | { readonly kind: 'identity'; readonly id: number; readonly identity: Identity | null | ErrorCode }
   /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
   /** For threads that read the store: read this generation from now on, or none, and answer `served`. */

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { operations } from '../../src/operations/index.js'
 import { exampleInput } from '../../src/surface/http/openapi.js'
+import { ACCESS_ENV, asUser } from '../harness/access.js'
 import { Client, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
 import { scratchCopy, type Edit } from '../harness/scratch_copy.js'
 import { startServer } from '../harness/server.js'
@@ -18,7 +19,16 @@ const folder = mkdtempSync(join(tmpdir(), 'mds-authorization-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const FORBIDDEN = '{"error":"forbidden"}'
-const EVERYTHING_ON = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+/** Nobody's credentials are looked at where none are needed. */
+const MISSING = '{"error":"missing authentication"}'
+const ADMIN_REQUIRED = '{"error":"admin access required"}'
+const EVERYTHING_ON = {
+  ...ACCESS_ENV,
+  SVC_SPELL: 'true',
+  SVC_TEMPORAL: 'true',
+  SVC_PPROF_ENABLED: 'true',
+  SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
@@ -38,15 +48,23 @@ it('authorization: asked for every operation, on the loop and in the lanes, whic
   const server = await startServer({ main: copy.main, env: { ...EVERYTHING_ON, ...surfaceEnv(path) } })
   const client = new Client(path)
   try {
+    const headers = asUser('admin')
     for (const row of operations) {
       const input = exampleInput(row.input)
-      const overPort = await client.ask(row.name, input)
-      assert.deepEqual([overPort.code, Buffer.from(overPort.body).toString()], ['forbidden', FORBIDDEN], row.name)
+      const isOfServer = row.permission === 'admin' && row.collections.kind === 'server'
+      const refused = isOfServer ? ADMIN_REQUIRED : FORBIDDEN
+      const overPort = await client.ask(row.name, input, undefined, 'admin')
+      const code = isOfServer ? 'adminRequired' : 'forbidden'
+      assert.deepEqual([overPort.code, Buffer.from(overPort.body).toString()], [code, refused], row.name)
       for (const { method, path: route } of row.http?.routes ?? []) {
         const target = route.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(input[name])))
         const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, textOf(value)]))
-        const answer = method === 'GET' ? await server.get(`${target}?${query.toString()}`) : await server.request(method, target, input)
-        assert.deepEqual([answer.status, answer.text], [403, FORBIDDEN], `${method} ${route}`)
+        const answer =
+          method === 'GET'
+            ? await server.get(`${target}?${query.toString()}`, headers)
+            : await server.request(method, target, input, headers)
+        const wanted = row.permission === 'public' ? [401, MISSING] : [403, refused]
+        assert.deepEqual([answer.status, answer.text], wanted, `${method} ${route}`)
       }
     }
   } finally {

@@ -9,6 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Operation } from '../../src/operations/operation.js'
 import { operationByName, operations } from '../../src/operations/index.js'
 import { exampleInput } from '../../src/surface/http/openapi.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../harness/access.js'
 import { runToEnd, startServer } from '../harness/server.js'
 import type { Server, TestResponse } from '../harness/server.js'
 import { withoutHint } from '../harness/documents_client.js'
@@ -59,6 +60,7 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['fts', { collection: 'blog', query: 'serchable~1 AND hello', mode: 'boolean', highlight: true, explain: true, offset: 0, cacheTtl: 5 }],
   ['multiSearch', { merge: true, searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: 'hello' }] }], // prettier-ignore
   ['multiSearch', { searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: '(', mode: 'boolean' }] }], // prettier-ignore
+  ['searchAdvisor', { collection: 'blog', apply: true }],
   ['autocomplete', { collection: 'blog', q: 'sear' }],
   ['addSpellWords', { collection: 'blog', lang: 'en', words: ['kubernetes'] }],
   ['getSpellDictionary', { collection: 'blog', lang: 'en' }],
@@ -80,6 +82,24 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['findDuplicates', { collection: 'blog', threshold: 0 }],
   ['vectorProjection', { collection: 'blog', query: 'searchable' }],
   ['deleteBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en' }, { key: 'none', lang: 'en' }] }], // prettier-ignore
+  ['login', { username: 'admin', password: ADMIN_PASSWORD }],
+  ['register', { username: 'alice', password: 'of alice' }],
+  ['me', {}],
+  ['listUsers', {}],
+  ['changeUser', { username: 'alice', disabled: false }],
+  ['setPermission', { username: 'alice', collection: 'blog', read: true }],
+  ['listPermissions', { username: 'alice' }],
+  ['createGroup', { name: 'editors', members: ['alice'] }],
+  ['updateGroup', { name: 'editors', description: 'They edit' }],
+  ['getGroup', { name: 'editors' }],
+  ['listGroups', {}],
+  ['setGroupPermission', { group: 'editors', collection: 'blog', write: true }],
+  ['listGroupPermissions', { group: 'editors' }],
+  ['deleteGroup', { name: 'editors' }],
+  ['deleteUser', { username: 'alice' }],
+  ['createApiKey', { description: 'a key' }],
+  ['listApiKeys', {}],
+  ['deleteApiKey', {}],
   ['health', {}],
   ['livez', {}],
   ['readyz', { mode: 'read' }],
@@ -88,6 +108,9 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['systemInfo', {}],
   ['config', {}],
   ['endpoints', {}],
+  ['profiles', {}],
+  ['cpuProfile', { seconds: 1 }],
+  ['heapProfile', { thread: 'write' }],
   ['openapi', {}],
   ['docs', {}],
   ['restoreRevision', { collection: 'blog', key: 'Hello', lang: 'en', timestamp: 0 }],
@@ -123,11 +146,16 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
 
 /** Enables the optional operations. */
 const EVERYTHING_ON = {
+  ...ACCESS_ENV,
   SVC_SPELL: 'true',
   SVC_TEMPORAL: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_EMBEDDING_PROVIDER: 'local',
+  SVC_PPROF_ENABLED: 'true',
 }
+
+/** Where access control is off, credentials are not looked at. */
+const AS_ADMIN = asUser('admin')
 
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
   const route = row.http?.routes[routeIndex]
@@ -135,9 +163,9 @@ async function call(server: Server, row: Operation, input: Readonly<Record<strin
   const path = route.path.replaceAll(/:(\w+)/g, (name, field: string) =>
     encodeURIComponent(typeof input[field] === 'string' ? input[field] : name),
   )
-  if (route.method !== 'GET') return server.request(route.method, path, input)
+  if (route.method !== 'GET') return server.request(route.method, path, input, AS_ADMIN)
   const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, String(value)])).toString()
-  return server.get(query === '' ? path : `${path}?${query}`)
+  return server.get(query === '' ? path : `${path}?${query}`, AS_ADMIN)
 }
 
 function rowOf(name: string): Operation {
@@ -157,8 +185,10 @@ describe('every operation of a running server', () => {
       const restore = name === 'restoreRevision' ? { timestamp: revisions?.at(-1)?.timestamp } : {}
       const rule = name === 'replaceCuration' || name === 'deleteCuration' ? { id: answers.get('addCuration')?.json().id } : {}
       const job = name === 'getBulkIngest' || name === 'cancelBulkIngest' ? { id: answers.get('submitBulkIngest')?.json().id } : {}
+      const key =
+        name === 'deleteApiKey' ? { keyHash: answers.get('listApiKeys')?.json<{ keys: { keyHash: string }[] }>().keys[0]?.keyHash } : {}
       const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
-      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation }))
+      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key }))
       assert.equal(answers.get(name)?.status, rowOf(name).http?.successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })
@@ -204,32 +234,35 @@ describe('every operation of a running server', () => {
     }
   })
 
+  const get = (path: string): Promise<TestResponse> => server.get(path, AS_ADMIN)
+  const post = (path: string, body?: unknown): Promise<TestResponse> => server.post(path, body, AS_ADMIN)
+
   it('operations: unknown fields are ignored and null counts as absent', async () => {
-    const { status } = await server.post('/v1/search', { collection: 'blog', limit: null, filterMeta: null, unheardOf: [1] })
+    const { status } = await post('/v1/search', { collection: 'blog', limit: null, filterMeta: null, unheardOf: [1] })
     assert.equal(status, 200)
   })
 
   it('doc-meta: GET and POST answer alike, lang is en by default, content is left out', async () => {
-    await server.post('/v1/add', { ...FIRST, collection: 'doc-meta' })
-    const byGet = await server.get('/v1/doc-meta?collection=doc-meta&key=Hello')
-    const byPost = await server.post('/v1/doc-meta', { collection: 'doc-meta', key: 'Hello' })
+    await post('/v1/add', { ...FIRST, collection: 'doc-meta' })
+    const byGet = await get('/v1/doc-meta?collection=doc-meta&key=Hello')
+    const byPost = await post('/v1/doc-meta', { collection: 'doc-meta', key: 'Hello' })
     assert.equal(byGet.status, 200)
     assert.deepEqual(byGet.json(), byPost.json())
     assert.equal(byGet.json().lang, 'en')
     assert.ok(!('contentMd' in byGet.json()))
-    const empty = [await server.get('/v1/doc-meta?collection=doc-meta&key=Hello&lang='), await server.post('/v1/doc-meta', { collection: 'doc-meta', key: 'Hello', lang: '' })] // prettier-ignore
+    const empty = [await get('/v1/doc-meta?collection=doc-meta&key=Hello&lang='), await post('/v1/doc-meta', { collection: 'doc-meta', key: 'Hello', lang: '' })] // prettier-ignore
     for (const answer of empty) assert.deepEqual([answer.status, answer.json()], [200, byGet.json()], 'an empty lang is an absent one')
-    const unknown = await server.get('/v1/doc-meta?collection=doc-meta&key=none')
+    const unknown = await get('/v1/doc-meta?collection=doc-meta&key=none')
     assert.equal(`${unknown.status} ${unknown.text}`, '404 {"error":"not found"}')
   })
 
   it('fts-reindex: the collection may stand in the body or in the query string', async () => {
-    await server.post('/v1/add', { ...FIRST, collection: 'reindex' })
-    const byBody = await server.post('/v1/fts-reindex', { collection: 'reindex' })
-    const byQuery = await server.post('/v1/fts-reindex?collection=reindex')
+    await post('/v1/add', { ...FIRST, collection: 'reindex' })
+    const byBody = await post('/v1/fts-reindex', { collection: 'reindex' })
+    const byQuery = await post('/v1/fts-reindex?collection=reindex')
     assert.equal(byBody.json().reindexed, 1)
     assert.deepEqual(byQuery.json(), byBody.json())
-    assert.equal(withoutHint((await server.post('/v1/fts-reindex')).text), '{"error":"missing fields"}')
+    assert.equal(withoutHint((await post('/v1/fts-reindex')).text), '{"error":"missing fields"}')
   })
 })
 
@@ -299,7 +332,7 @@ describe('access modes', () => {
           }
         }
         assert.equal((await server.get('/health')).json().mode, mode)
-        assert.equal((await server.get('/v1/config')).json().mode, mode)
+        assert.equal((await server.get('/v1/config', AS_ADMIN)).json().mode, mode)
       } finally {
         await server.stop()
       }
@@ -372,13 +405,13 @@ describe('options of a running server', () => {
     }
   })
 
-  it('start: a bad option and access control that is not there end the start with one line and exit code 2', async () => {
+  it('start: a bad option, and access control without its secrets, end the start with one line and exit code 2', async () => {
     const bad = await runToEnd({ args: ['--mode', 'rw'] })
     assert.equal(bad.code, 2)
     assert.match(bad.output, /^configuration: --mode: one of read, write, wr expected, got "rw"\n$/)
     const open = await runToEnd({ env: { SVC_AUTH_ENABLED: 'true' } })
     assert.equal(open.code, 2)
-    assert.match(open.output, /^configuration: SVC_AUTH_ENABLED asks for access control, .*\n$/)
+    assert.equal(open.output, 'configuration: SVC_AUTH_ENABLED needs SVC_AUTH_JWT_SECRET and SVC_AUTH_ADMIN_PASSWORD\n')
   })
 
   it('start: without SVC_AUTH_ENABLED no credentials are asked for, and wrong ones do no harm', async () => {

@@ -31,7 +31,15 @@ export class LoopClient {
 
   ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<LoopAnswer> {
     return new Promise((resolve, reject) => {
-      const asked = httpRequest({ port: this.port, host: '127.0.0.1', method, path, headers, agent: this.#agent }, (response) => {
+      const bytes =
+        body === undefined
+          ? undefined
+          : typeof body === 'string' || body instanceof Uint8Array
+            ? Buffer.from(body)
+            : Buffer.from(JSON.stringify(body))
+      // Node declares no body of a DELETE.
+      const all = bytes === undefined ? headers : { 'content-length': String(bytes.length), ...headers }
+      const asked = httpRequest({ port: this.port, host: '127.0.0.1', method, path, headers: all, agent: this.#agent }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
@@ -41,8 +49,7 @@ export class LoopClient {
       })
       asked.on('error', reject)
       asked.on('socket', (socket) => (this.#socket = socket))
-      if (body === undefined) asked.end()
-      else asked.end(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body))
+      asked.end(bytes)
     })
   }
 

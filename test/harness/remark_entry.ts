@@ -24,7 +24,7 @@ export const remark: EntryKind<RemarkEntry> = {
   secrecyOf: (entry) => setting.secrecyOf(asSetting(entry)),
   encode: (entry) => setting.encode(asSetting(entry)),
   decode: (base, fields) => ({ ...setting.decode(base, fields), kind: 'remark' }),
-  check: (entry, checks) => setting.check(asSetting(entry), checks),
+  check: (entry, checks, undefined) => setting.check(asSetting(entry), checks, undefined),
   apply: (target, entry, body) => {
     const value = entry.value?.replace('plain', 'remarked') ?? null
     setting.apply(target, { ...asSetting(entry), value }, body)

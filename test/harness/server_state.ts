@@ -1,11 +1,13 @@
 /** The state of a server as loop operations read it, for tests without a server. */
 import { tmpdir } from 'node:os'
 import { loadConfig } from '../../src/config/config.js'
+import { ACCESS_ENV } from './access.js'
 import type { ServerState } from '../../src/system/server_state.js'
 import type { Phase } from '../../src/wire/control_block.js'
 
 export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
-  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
+  const features = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_PPROF_ENABLED: 'true' }
+  const config = loadConfig(['--db', tmpdir()], { ...features, ...ACCESS_ENV, ...env })
   return {
     config,
     listenAddress: '127.0.0.1:4711',
@@ -21,6 +23,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     areWritesLost: () => false,
     lanesOverdueMs: () => 0,
     isIndexStale: () => false,
+    update: () => undefined,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }

@@ -3,6 +3,7 @@
  * real store. Whatever a command reports as done or refused, the transaction stands, and the stored data can
  * be read. `Writer` ends the process on any exception, which here fails the test.
  */
+import type { AccessChange } from '../../src/domain/access/access_changes.js'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,7 +61,14 @@ async function run(command: Command): Promise<CommitAnswer> {
     hasMore = await writer.group(
       () => 1_000,
       (transaction) => {
-        const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false }
+        const effects: GroupEffects = {
+          indexOps: [],
+          vectorOps: [],
+          sealings: [],
+          queued: [],
+          isQueueChanged: false,
+          isAccessChanged: false,
+        }
         return work.weight > 0 && work.run(transaction, effects)
       },
     )
@@ -89,6 +97,24 @@ const newVectors = {
   isFresh: true,
 } as const
 
+function accessCommands(): Command[] {
+  const changes: AccessChange[] = [
+    { kind: 'addUser', username: 'alice', passwordHash: 'hash' },
+    { kind: 'ensureUser', username: 'admin', passwordHash: 'hash' },
+    { kind: 'changeUser', username: 'alice', passwordHash: 'other', disabled: false },
+    { kind: 'addKey', username: 'alice', key: 'svc_live_0', description: 'd', expiresAt: 0 },
+    { kind: 'deleteKey', username: 'alice', hash: 'h' },
+    { kind: 'noteKeyUses', uses: [['h', 1_000]] },
+    { kind: 'addGroup', name: 'editors', description: 'd', members: ['alice'] },
+    { kind: 'changeGroup', name: 'editors', description: 'd', members: ['alice'] },
+    { kind: 'grant', to: 'user', name: 'alice', collection: 'blog', grant: { read: true, write: false, admin: false } },
+    { kind: 'grant', to: 'group', name: 'editors', collection: '*', grant: { read: true, write: true, admin: true } },
+    { kind: 'deleteGroup', name: 'editors' },
+    { kind: 'deleteUser', username: 'alice' },
+  ]
+  return changes.map((change) => ({ kind: 'access', change }))
+}
+
 /** One valid command of each kind, created on every call, because decide stamps its argument. */
 function commands(): Command[] {
   const put = prepared('a', 'text', true, 5)
@@ -97,6 +123,7 @@ function commands(): Command[] {
     { kind: 'addBatch', collection: 'blog', documents: [prepared('b', 'text', true, null), prepared('c', 'text', false, 0)], errors: [] },
     { kind: 'update', ...named, replaces: { meta: true, contentMd: true }, base, document: put },
     { kind: 'restore', ...named, wanted: { timestamp: 1_000, revision: 1 }, base, document: put },
+    ...accessCommands(),
     { kind: 'delete', ...named },
     { kind: 'deleteBatch', collection: 'blog', documents: [['a', 'en']], errors: [] },
     { kind: 'deleteCollection', collection: 'other' },

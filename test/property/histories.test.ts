@@ -27,11 +27,14 @@ const sum = (counts: readonly { readonly count: number }[]): number => counts.re
 
 test('a history keeps its bounds, its order and the number of its reads, and comes back from its bytes', () => {
   const read = fc.record({ second: fc.integer({ min: 1000, max: 1600 }), count: fc.integer({ min: 1, max: 5 }) })
+  const actor = fc.option(fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' }))
   fc.assert(
-    fc.property(fc.array(read, { maxLength: 800 }), fc.array(fc.nat(3), { maxLength: 300 }), (reads, pauses) => {
+    fc.property(fc.array(read, { maxLength: 800 }), fc.array(fc.nat(3), { maxLength: 300 }), fc.array(actor), (reads, pauses, actors) => {
       const history = emptyHistory()
       let second = 500
-      pauses.forEach((pause, index) => addWrite(history, index === 0 ? 'create' : 'update', (second += pause)))
+      pauses.forEach((pause, index) =>
+        addWrite(history, index === 0 ? 'create' : 'update', (second += pause), actors[index % actors.length] ?? null),
+      )
       for (const { second: at, count } of reads) addAccesses(history, at, count)
       assert.ok(history.accesses.length <= HISTORY_ACCESS_GROUPS_MAX && history.writes.length <= HISTORY_WRITES_MAX)
       assert.equal(sum(history.accesses), sum(reads))
@@ -42,7 +45,18 @@ test('a history keeps its bounds, its order and the number of its reads, and com
       assert.deepEqual(history.writes.at(-1)?.second, pauses.length > 0 ? second : undefined)
       const bytes = encodeHistory(history)
       assert.ok(bytes.length < 2000, 'within what a page holds twice')
-      assert.deepEqual(decodeHistory(bytes, () => 'history'), history) // prettier-ignore
+      const decoded = decodeHistory(bytes, () => 'history')
+      const unsigned = ({ writes, ...rest }: typeof history): unknown => ({
+        ...rest,
+        writes: writes.map(({ actor: _, ...write }) => write),
+      })
+      assert.deepEqual(unsigned(decoded), unsigned(history))
+      // The newest writes keep the names of their principals.
+      decoded.writes.forEach((write, index) => {
+        if (write.actor !== undefined) assert.equal(write.actor, history.writes[index]?.actor)
+      })
+      const last = history.writes.findLast((write) => write.actor !== undefined)
+      if (last !== undefined) assert.equal(decoded.writes[history.writes.indexOf(last)]?.actor, last.actor)
     }),
     { numRuns: 200 },
   )

@@ -170,7 +170,7 @@ class Run {
     await this.writer.group(
       () => this.now,
       (transaction) => {
-        change(transaction, { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false })
+        change(transaction, { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false })
         transaction.trimBinlog(5_000, 8)
         released = transaction.released
       },
@@ -191,7 +191,15 @@ class Run {
       await this.writer.group(
         () => this.now,
         (transaction) =>
-          (isMore = work?.run(transaction, { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false }) === true),
+          (isMore =
+            work?.run(transaction, {
+              indexOps: [],
+              vectorOps: [],
+              sealings: [],
+              queued: [],
+              isQueueChanged: false,
+              isAccessChanged: false,
+            }) === true),
       )
     }
     for (const documents of this.model.values())

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { ANONYMOUS } from '../../src/access/principal.js'
+import { OWN } from '../../src/dispatch/surface.js'
 import { loadConfig, type Config } from '../../src/config/config.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { ActiveEmbedding } from '../../src/background/embedding/provider.js'
@@ -102,7 +103,7 @@ describe('the active embedding provider', () => {
       lanes.stored = answer(null, { settings: { ...stored, apiUrl: server.url('openai') } })
       return Promise.resolve(answer(null, { message: 'done' }))
     }
-    assert.equal((await change(new Uint8Array(), { commit, principal: ANONYMOUS })).code, null)
+    assert.equal((await change(new Uint8Array(), { commit, principal: ANONYMOUS, surface: OWN })).code, null)
     assert.deepEqual(heard, ['openai/n/8/r1'])
     assert.equal((await embedding.current()?.embed(['a'], 'document', never))?.length, 8)
     await assert.rejects(before?.embed(['a'], 'document', never) ?? Promise.resolve(), /it is closed/)

@@ -17,7 +17,7 @@ for (const [year, milliseconds, second] of [
     mock.method(Date, 'now', () => milliseconds)
     test.after(() => mock.restoreAll())
     const history = emptyHistory()
-    addWrite(history, 'create', unixSeconds())
+    addWrite(history, 'create', unixSeconds(), null)
     assert.equal(decodeHistory(encodeHistory(history), () => 'history').writes[0]?.second, second)
     assert.equal(minuteKey(1, 0, Math.floor(unixSeconds() / 60) - 1e6).length, 9)
     assert.equal(newObjectId().length, 16)

@@ -8,6 +8,8 @@ import { ConfigError, helpText, loadConfig } from '../../src/config/config.js'
 import { OPTIONS } from '../../src/config/options.js'
 import { HTTP_LOOPS_MAX } from '../../src/limits/loops.js'
 
+const AUTH_SECRETS = { SVC_AUTH_JWT_SECRET: 'of a test', SVC_AUTH_ADMIN_PASSWORD: 'of a test, too' }
+
 const directory = mkdtempSync(join(tmpdir(), 'mds-config-'))
 after(() => rmSync(directory, { recursive: true }))
 
@@ -81,23 +83,26 @@ describe('where a configuration value comes from', () => {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', allowedHosts: 'a.example', trustedProxies: '10.0.0.1', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
+      panelMode: 'external', metricsPublic: 'false', metricsDetail: 'true', searchStats: 'false', pprofEnabled: 'true', updateUrl: 'https://a.example', updateCheck: '0',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
       tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',
+      authEnabled: 'true', authJwtExpiryMs: '7h', authAdminUsername: 'root',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
       const sample = samples[name] ?? ''
       const field = (name === 'httpModeOverride' ? 'httpMode' : name) as 'path'
       const expected: unknown = option.parse(sample)
-      for (const variable of option.variables) assert.deepEqual(loadConfig([], { [variable]: sample })[field], expected, variable)
+      for (const variable of option.variables)
+        assert.deepEqual(loadConfig([], { ...AUTH_SECRETS, [variable]: sample })[field], expected, variable)
       for (const key of option.yaml) {
         const yaml = key.split('.').reduceRight<string>((inner, part) => `{ ${JSON.stringify(part)}: ${inner} }`, JSON.stringify(sample))
-        assert.deepEqual(loadConfig(['--config', yamlFile(yaml)], {})[field], expected, key)
+        assert.deepEqual(loadConfig(['--config', yamlFile(yaml)], AUTH_SECRETS)[field], expected, key)
       }
-      assert.deepEqual(loadConfig([`--${option.flag}=${sample}`], {})[field], expected, option.flag)
+      assert.deepEqual(loadConfig([`--${option.flag}=${sample}`], AUTH_SECRETS)[field], expected, option.flag)
     }
   })
 
@@ -194,10 +199,26 @@ describe('what is refused', () => {
   })
 
   it('configuration: protection that was asked for and is not there stops the start', () => {
-    refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED asks for access control/)
-    refused(['-c', yamlFile('auth: { enabled: true }')], {}, /^auth\.enabled in the configuration file asks for access control/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
-    assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
+    assert.equal(loadConfig([], { SVC_TLS_ENABLED: 'false' }).mode, 'wr')
+  })
+
+  it('configuration: access control needs a secret for tokens and a password for its administrator, which are not shown', () => {
+    refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED needs SVC_AUTH_JWT_SECRET and SVC_AUTH_ADMIN_PASSWORD$/)
+    refused(['-c', yamlFile('auth: { enabled: true, jwtSecret: x }')], {}, /^SVC_AUTH_ENABLED needs SVC_AUTH_ADMIN_PASSWORD$/)
+    const on = { SVC_AUTH_ENABLED: 'true', ...AUTH_SECRETS }
+    refused([], { ...on, SVC_AUTH_ADMIN_PASSWORD: 'p'.repeat(73) }, /^SVC_AUTH_ADMIN_PASSWORD: at most 72 bytes/)
+    refused([], { ...on, SVC_AUTH_ADMIN_USERNAME: 'a/b' }, /^SVC_AUTH_ADMIN_USERNAME: /)
+    assert.deepEqual(loadConfig([], on).auth, {
+      jwtSecret: AUTH_SECRETS.SVC_AUTH_JWT_SECRET,
+      adminPassword: AUTH_SECRETS.SVC_AUTH_ADMIN_PASSWORD,
+    })
+    const file = yamlFile('a secret in a file\n')
+    assert.equal(loadConfig([], { ...on, SVC_AUTH_JWT_SECRET: '', SVC_AUTH_JWT_SECRET_FILE: file }).auth?.jwtSecret, 'a secret in a file')
+    refused([], { ...on, SVC_AUTH_JWT_SECRET: '', SVC_AUTH_JWT_SECRET_FILE: '/does/not/exist' }, /^SVC_AUTH_JWT_SECRET_FILE: .* ENOENT$/)
+    assert.match(loadConfig([], on).warnings.join(), /SVC_AUTH_JWT_SECRET is short/)
+    assert.deepEqual(loadConfig([], { ...on, SVC_AUTH_JWT_SECRET: 'x'.repeat(32) }).warnings, [])
+    assert.equal(loadConfig([], AUTH_SECRETS).auth, null)
   })
 
   it('configuration: an invalid encryption key stops the start and is not shown', () => {

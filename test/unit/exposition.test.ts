@@ -21,6 +21,7 @@ const GAUGES: StoreGauges = {
   schemas: 3,
   lastLsn: 9_007_199_254_740_993n,
   vectors: { documents: 2, isIndexReady: true, queued: 3 },
+  showsNames: true,
   collections: [{ name: 'a"b\\c\nd', documents: 5, revisions: 6, metaTriples: 7 }],
   engine: {
     isa: 'avx2',

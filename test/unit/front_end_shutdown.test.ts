@@ -6,6 +6,7 @@ import { Admission } from '../../src/dispatch/admission.js'
 import { successOf } from '../../src/dispatch/answers.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { authenticatorOf } from '../../src/surface/http/loop_start.js'
 import { FrontEnd } from '../../src/surface/http/front_end.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { pushedText, TestProducer } from '../harness/exchange_server.js'
@@ -26,7 +27,8 @@ it('front end: once it stops listening, pushed answers end in order and the surf
     abandon: () => undefined,
   } as unknown as Dispatcher
   const config = loadConfig(['--http-addr', '127.0.0.1:0'], {})
-  const frontEnd = new FrontEnd({ config, core: dispatcher, telemetry, surface: SURFACE })
+  const authenticator = authenticatorOf(config, control, () => Promise.resolve(null))
+  const frontEnd = new FrontEnd({ config, core: dispatcher, telemetry, surface: SURFACE, authenticator })
   const address = await frontEnd.listen(config.httpAddr)
   const socket = await RawSocket.open((address as ListenAddress & { kind: 'tcp' }).port)
   socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -54,6 +54,15 @@ export const openApiMetaSchema: object = {
       additionalProperties: false,
       properties: {
         schemas: { type: 'object', propertyNames: { pattern: '^[a-zA-Z0-9._-]+$' }, additionalProperties: { type: 'object' } },
+        securitySchemes: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            required: ['type'],
+            additionalProperties: false,
+            properties: { type: { enum: ['http', 'apiKey'] }, scheme: text, bearerFormat: text, in: { enum: ['header'] }, name: text },
+          },
+        },
       },
     },
   },
@@ -67,6 +76,7 @@ export const openApiMetaSchema: object = {
         summary: text,
         description: text,
         tags: { type: 'array', items: text },
+        security: { type: 'array', items: { type: 'object' } },
         parameters: { type: 'array', items: { $ref: '#/$defs/parameter' } },
         requestBody: {
           type: 'object',

@@ -27,6 +27,7 @@ function answer(
     startedAt: Date.now(),
     config,
     mode: config.mode,
+    update: () => undefined,
     phase: () => given.phase ?? 'healthy',
     phaseReason: () => 'storage failure',
     lanesOverdueMs: () => given.overdueMs ?? 0,

@@ -16,6 +16,7 @@ import { nextPartOf } from '../../src/dispatch/answer_parts.js'
 import { successOf } from '../../src/dispatch/answers.js'
 import type { Lanes } from '../../src/dispatch/lanes.js'
 import { shareOf } from '../../src/dispatch/shares.js'
+import { Identities } from '../../src/dispatch/identities.js'
 import { SurfacePort } from '../../src/dispatch/surface_port.js'
 import { ticketOf } from '../../src/dispatch/ticket.js'
 import { entryOf, type ErrorCode } from '../../src/errors.js'
@@ -50,7 +51,7 @@ class Thread {
   constructor(index: number, stallMsMax = config.limits.PART_STALL_MS_MAX) {
     const surface = { name: `s${index}`, mode: 'wr', index } as const
     const own = { ...config, limits: { ...config.limits, PART_STALL_MS_MAX: stallMsMax } }
-    this.requests = new SurfacePort(this.channel.port1, dispatcher, surface, own)
+    this.requests = new SurfacePort(this.channel.port1, dispatcher, surface, own, new Identities(dispatcher, () => undefined))
     threads.push(this)
     this.channel.port2.on('message', (reply: Reply) => this.#waiting.get(reply.id)?.(reply))
   }

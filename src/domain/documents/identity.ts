@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../errors.js'
 import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits/input.js'
-import { lowerCase } from '../../store/keys.js'
+import { lowerCase } from '../../operations/lower_case.js'
 
 /** `|` is not escaped. */
 export function documentId(collection: string, key: string, lang: string): string {

@@ -8,6 +8,7 @@ import type { ByteWriter } from '../../store/byte_writer.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { Highlights } from '../search/highlights.js'
+import { statsOf } from '../search/search_stats.js'
 import { ResultList } from '../search/result_list.js'
 import type { Passages } from '../search/shown_passages.js'
 import type { QueryPlan } from './query_plan.js'
@@ -49,6 +50,8 @@ export interface AnswerParts {
   readonly highlights?: Highlights | undefined
   /** Replace the whole documents. */
   readonly passages?: Passages | undefined
+  /** Whether the answer has `searchStats`. Default: yes. */
+  readonly showsStats?: boolean
 }
 
 export class AnswerWriter {
@@ -65,12 +68,19 @@ export class AnswerWriter {
   readonly #results: WrittenResult[] | undefined
   readonly #highlights: Highlights | undefined
   readonly #passages: Passages | undefined
+  readonly #showsStats: boolean
 
   /** @param out the lane's writer: nothing else may use it until the answer has been sent */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, { results, highlights, passages }: AnswerParts = {}) {
+  constructor(
+    request: FulltextRequest,
+    query: QueryPlan,
+    out: ByteWriter,
+    { results, highlights, passages, showsStats = true }: AnswerParts = {},
+  ) {
     this.#results = results
     this.#highlights = highlights
     this.#passages = passages
+    this.#showsStats = showsStats
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) =>
@@ -185,12 +195,12 @@ export class AnswerWriter {
       ...(offset > 0 ? { offset } : {}),
       took: milliseconds,
       ...(scoring.algorithm === 'bm25f' ? { fieldWeights: Object.fromEntries(scoring.fields) } : {}),
-      searchStats: {
+      ...statsOf(this.#showsStats, {
         durationMs: milliseconds,
         queryTerms: this.#query.terms.length,
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
-      },
+      }),
       ...(facts.expansionsCut ? { expansionsCut: true } : {}),
       ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
     })

@@ -22,6 +22,7 @@ import { type CuratedAnswer, CuratedResults } from '../search/curated_results.js
 import type { SearchedCollection, Stop } from '../search/context.js'
 import { Highlights, type HighlightTools } from '../search/highlights.js'
 import type { CuttingTools } from '../embedding/chunks.js'
+import { countSearch, type StatisticsTools } from '../search/search_stats.js'
 import { Passages } from '../search/shown_passages.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from '../words/query_words.js'
@@ -32,8 +33,8 @@ import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import { withSuggestions } from './suggested_terms.js'
 
-export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingTools {
-  readonly config: CorrectionTools['config'] & CuttingTools['config']
+export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingTools, StatisticsTools {
+  readonly config: CorrectionTools['config'] & CuttingTools['config'] & StatisticsTools['config']
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
@@ -64,7 +65,10 @@ export function searchFulltext(
   const startedMs = performance.now()
   const { request, query, settings } = readQuery(tools, asked, collection, stop)
   const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
-  const answer = new AnswerWriter(request, query, tools.out, { results, highlights, passages: passagesOf(tools, request, stop) })
+  const answer = new AnswerWriter(request, query, tools.out, {
+    ...{ results, highlights, passages: passagesOf(tools, request, stop) },
+    showsStats: tools.config.searchStats,
+  })
   if (collection === undefined) return answer.finish({ ...NOTHING_FOUND, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
@@ -74,7 +78,14 @@ export function searchFulltext(
     answer,
     stop,
   )
+  if (request.offset === 0 && request.limit > 0)
+    countSearch(tools, collection, { text: asked.text, startedMs, results: answer.count, isFiltered: isFiltered(request) })
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
+}
+
+/** Whether the request leaves out documents that its query matches. */
+export function isFiltered({ filters, refinement }: FulltextRequest): boolean {
+  return filters.length > 0 || refinement.ranges.length > 0
 }
 
 function passagesOf(tools: FulltextTools, { retrieval, withContent }: FulltextRequest, stop: Stop): Passages | undefined {

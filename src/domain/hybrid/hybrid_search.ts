@@ -15,9 +15,10 @@ import { factorOf } from '../search/boosts.js'
 import { CuratedResults, type CuratedAnswer } from '../search/curated_results.js'
 import { BestMatch } from '../search/best_match.js'
 import { mayShow } from '../search/refinement.js'
-import { planSearch, readQuery, type FulltextTools, type ReadQuery } from '../fulltext/fulltext_search.js'
+import { isFiltered, planSearch, readQuery, type FulltextTools, type ReadQuery } from '../fulltext/fulltext_search.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
 import type { PassagePosition } from '../search/passages.js'
+import { countSearch, statsOf } from '../search/search_stats.js'
 import { ResultWriter } from '../search/result_writer.js'
 import { nearest, shownMs, type VectorTools } from '../vectors/vector_search.js'
 import { documentsOf, searchUntilFull } from '../search/rounds.js'
@@ -59,6 +60,7 @@ export function searchHybrid(
   }
   const writer = new ResultWriter(tools.out, tools, options, stop)
   const vectorsUsed = collection !== undefined && findResults(tools, request, vector, collection, writer, stop)
+  countSearch(tools, collection, { text: words.text, startedMs, results: writer.count, isFiltered: isFiltered(words) })
   return writer.finish({
     strategy: strategy.kind,
     ...(strategy.kind === 'alpha' ? { alpha: strategy.alpha } : { rrfK: strategy.k }),
@@ -66,7 +68,7 @@ export function searchHybrid(
     vectorAlgorithm: choice.algorithm,
     distanceMetric: choice.metric,
     vectorsUsed,
-    searchStats: { durationMs: shownMs(startedMs) },
+    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
   })
 }
 

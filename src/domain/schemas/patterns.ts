@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits/schemas.js'
-import { BoundedCache } from '../bounded_cache.js'
+import { BoundedCache } from '../../bounded_cache.js'
 
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */

@@ -6,7 +6,7 @@
 import { SURFACE_SECONDS_MAX } from '../../limits/autocomplete.js'
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX } from '../../limits/spell.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../bounded_cache.js'
+import { BoundedCache } from '../../bounded_cache.js'
 import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'
 import { queryWords } from '../words/query_words.js'
 import type { SurfaceTools, SurfaceWords } from '../words/surface_words.js'

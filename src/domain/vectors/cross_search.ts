@@ -9,12 +9,13 @@ import { badRequest, serviceError } from '../../errors.js'
 import { LANG_BYTES_MAX } from '../../limits/input.js'
 import { CROSS_COLLECTIONS_MAX, VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
 import type { Head } from '../../store/head.js'
-import { lowerCase } from '../../store/keys.js'
+import { lowerCase } from '../../operations/lower_case.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../search/filters.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
 import type { SettingsCache } from '../settings/collection_settings.js'
 import { checkNames } from '../documents/identity.js'
+import { statsOf } from '../search/search_stats.js'
 import { searchUntilFull } from '../search/rounds.js'
 import { direction } from './geometry.js'
 import type { VectorChoice } from './vector_request.js'
@@ -90,7 +91,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...(search.source === undefined ? {} : { sourceCollection: search.source.collection, sourceDocID: search.source.id }),
-    searchStats: { durationMs: shownMs(startedMs), collectionsSearched: targets.length },
+    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs), collectionsSearched: targets.length }),
   })
 }
 

@@ -18,9 +18,11 @@ import { passesFilter } from '../documents/metadata.js'
 import { quantizationOf, type VectorChoice } from './vector_request.js'
 import type { Retrieval } from '../search/retrieval.js'
 import { ResultWriter } from '../search/result_writer.js'
+import { statsOf, type StatisticsTools } from '../search/search_stats.js'
 import { documentsOf, searchUntilFull } from '../search/rounds.js'
 
 export interface VectorTools extends TextVectorTools, CuttingTools {
+  readonly config: CuttingTools['config'] & StatisticsTools['config']
   readonly store: TruthStore
   readonly vectorEngine: VectorEngine
   readonly out: ByteWriter
@@ -87,7 +89,7 @@ export function searchVectors(
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...search.notes,
-    searchStats: { durationMs: shownMs(startedMs) },
+    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
   })
 }
 

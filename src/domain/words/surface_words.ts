@@ -19,7 +19,7 @@ import {
 } from '../../limits/autocomplete.js'
 import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../bounded_cache.js'
+import { BoundedCache } from '../../bounded_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
 import type { AnalysisTools } from '../documents/analysis.js'
 import { contentStartOf, headOf, readingOf } from '../documents/document_json.js'

@@ -6,7 +6,7 @@
  */
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
-import { BODY_RECORD_BYTES_MIN } from '../../store/body.js'
+import { BODY_RECORD_BYTES_MIN, checkBody } from '../../store/body.js'
 import type { Entry } from '../../store/entries/entry.js'
 import type { FieldChecks } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
@@ -25,7 +25,7 @@ export function requireApplicable(steps: readonly Step[]): void {
     requireWhole(entry, 'docid', entry.docid)
     require(typeof entry.lsn === 'bigint' && entry.lsn > 0n && entry.lsn <= LSN_MAX, entry, 'lsn')
     require(body === undefined || (body instanceof Uint8Array && body.length >= BODY_RECORD_BYTES_MIN), entry, 'body')
-    kindOf(entry).check(entry, checksOf(entry))
+    kindOf(entry).check(entry, checksOf(entry), body)
   }
 }
 
@@ -38,6 +38,7 @@ function checksOf(entry: Entry): FieldChecks {
     identity: (key, lang) => requireIdentity(entry, key, lang),
     head: (record) => requireHead(entry, record),
     object: (record) => requireObject(entry, record),
+    body: (record) => requireBody(entry, record),
   }
 }
 
@@ -61,6 +62,12 @@ function requireHead(entry: Entry, record: Buffer): void {
 
 function requireObject(entry: Entry, record: Buffer | null): void {
   if (record !== null) decodeObject(record, () => `object of entry ${entry.lsn}`)
+}
+
+/** @param record as it came over the thread border: its type is that of any bytes */
+function requireBody(entry: Entry, record: Uint8Array | undefined): void {
+  if (record === undefined) return
+  checkBody(Buffer.from(record.buffer, record.byteOffset, record.length), () => `body of entry ${entry.lsn}`)
 }
 
 function requireWhole(entry: Entry, field: string, value: unknown): void {

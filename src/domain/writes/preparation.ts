@@ -15,7 +15,7 @@ import { checkIdentity } from '../documents/identity.js'
 import { parseMetadata } from '../documents/metadata.js'
 import type { Metadata } from '../documents/metadata.js'
 import { requireSchema, type WriteRules } from './write_rules.js'
-import { lowerCase } from '../../store/keys.js'
+import { lowerCase } from '../../operations/lower_case.js'
 import { crc32 } from '../../store/packages.js'
 
 /** The server options for the compression of contents. */

@@ -3,10 +3,8 @@
  * all destinations of this server's requests, the host that the operator configured for embeddings, and
  * Ollama's default host. Front-end thread.
  */
-import { hostOf, portOf } from '../destination.js'
 import type { OutboundPolicy } from '../destination.js'
-import { parseAllowed } from '../allowlist.js'
-import type { AllowedDestination } from '../allowlist.js'
+import { allowedWith } from '../operator_url.js'
 import type { Outbound } from '../safe_fetch.js'
 import { cohere } from './cohere.js'
 import { PROVIDER_DEFAULTS } from './models.js'
@@ -43,13 +41,5 @@ export function isRemote(settings: ProviderSettings): settings is RemoteSettings
 
 /** @param operatorUrl SVC_EMBEDDING_API_URL; empty: none */
 export function embeddingPolicy(policy: OutboundPolicy, operatorUrl: string): OutboundPolicy {
-  const named = [PROVIDER_DEFAULTS.ollama.apiUrl, operatorUrl].filter((url) => url !== '').flatMap(destinationOf)
-  return { ...policy, allowed: [...policy.allowed, ...named] }
-}
-
-function destinationOf(address: string): readonly AllowedDestination[] {
-  const url = new URL(address)
-  const host = hostOf(url)
-  const allowed = parseAllowed(`${host.includes(':') ? `[${host}]` : host}:${portOf(url)}`)
-  return allowed === undefined ? [] : [allowed]
+  return allowedWith(policy, ...[PROVIDER_DEFAULTS.ollama.apiUrl, operatorUrl].filter((url) => url !== ''))
 }

@@ -6,7 +6,8 @@
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { documentKey, identityRowKey, isKey, lowerCase, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
+import { documentKey, identityRowKey, isKey, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
+import { lowerCase } from '../../operations/lower_case.js'
 import { CorruptRecord, requireIntact } from '../record.js'
 import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'

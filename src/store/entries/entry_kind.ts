@@ -43,6 +43,8 @@ export interface ApplyTarget {
   readonly environment: Environment
   readonly heads: HeadReader
   readonly revisions: RevisionView
+  /** Of entries that do not name theirs. */
+  readonly author: EntryAuthor
   /** Whether writes are recorded in the histories of their documents. */
   readonly tracksHistory: boolean
   /** Changed in place by the caller; stored at the end of the transaction. */
@@ -72,6 +74,8 @@ export interface EntryEffects {
   readonly queued: QueuedDocument[]
   /** The embedding queue has changed. */
   isQueueChanged: boolean
+  /** Rights of principals may have changed. */
+  isAccessChanged: boolean
 }
 
 /**
@@ -96,6 +100,8 @@ export interface FieldChecks {
   readonly identity: (key: unknown, lang: unknown) => void
   readonly head: (record: Buffer) => void
   readonly object: (record: Buffer | null) => void
+  /** A body record. Undefined: the entry brings none. */
+  readonly body: (record: Buffer | undefined) => void
 }
 
 export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
@@ -122,8 +128,11 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   readonly encode: (entry: E) => Fields
   /** @throws Error for a value that only a later version knows */
   readonly decode: (base: EntryBase, fields: Fields) => E
-  /** Refuses an entry that `apply` could not process. */
-  readonly check: (entry: E, checks: FieldChecks) => void
+  /**
+   * Refuses an entry that `apply` could not process, or that nobody could read.
+   * @param body the record that comes with the entry
+   */
+  readonly check: (entry: E, checks: FieldChecks, body: Buffer | undefined) => void
   /**
    * Changes the state. Deterministic; it fails only on I/O errors or a broken invariant.
    * @param body the record that came with the entry

@@ -7,7 +7,7 @@
  * read becomes less exact as it gets older. Decision: docs/decisions/0081-histories-of-documents.md. Pure;
  * written on the write lane.
  */
-import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'
+import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_ACTORS_BYTES_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'
 import { checkRecord, sealRecord } from '../record.js'
 
 /** In the order of the codes on disk. */
@@ -20,6 +20,8 @@ export interface EventGroup {
   /** Unix seconds. */
   readonly second: number
   readonly count: number
+  /** Of writes: name of the principal. Absent: nobody's, or not known. */
+  readonly actor?: string
 }
 
 export interface History {
@@ -41,7 +43,8 @@ export function emptyHistory(): History {
 }
 
 export function encodeHistory({ hotCount, lastHotSecond, writes, accesses }: History): Buffer {
-  const record = Buffer.alloc(PREFIX_BYTES + writes.length * WRITE_BYTES + accesses.length * ACCESS_BYTES)
+  const actors = encodeActors(writes)
+  const record = Buffer.alloc(PREFIX_BYTES + writes.length * WRITE_BYTES + accesses.length * ACCESS_BYTES + actors.length)
   record[5] = writes.length
   record[6] = accesses.length
   record.writeDoubleLE(hotCount, 8)
@@ -57,8 +60,41 @@ export function encodeHistory({ hotCount, lastHotSecond, writes, accesses }: His
     record.writeUInt32LE(Math.min(count, 0xffff_ffff), at + 4)
     at += ACCESS_BYTES
   }
+  actors.copy(record, at)
   sealRecord(record)
   return record
+}
+
+/** The distinct names, then for each write the number of its name, or 0; nothing if no write has one. */
+function encodeActors(writes: readonly EventGroup[]): Buffer {
+  const texts: Buffer[] = []
+  const names: string[] = []
+  let bytes = 0
+  for (const { actor } of writes.toReversed()) {
+    if (actor === undefined || names.includes(actor)) continue
+    const text = Buffer.from(actor)
+    bytes += 2 + text.length
+    if (bytes > HISTORY_ACTORS_BYTES_MAX) break
+    names.push(actor)
+    texts.push(text)
+  }
+  if (names.length === 0) return Buffer.alloc(0)
+  const sized = texts.flatMap((text) => [Buffer.from(Uint16Array.of(text.length).buffer), text])
+  const numbers = writes.map(({ actor }) => (actor === undefined ? 0 : names.indexOf(actor) + 1))
+  return Buffer.concat([Buffer.of(names.length), ...sized, Buffer.from(numbers)])
+}
+
+/** @returns the name of each write, undefined where there is none. Records of older versions have no names */
+function decodeActors(record: Buffer, begin: number, writes: number): readonly (string | undefined)[] {
+  if (record.length <= begin) return []
+  const names: string[] = []
+  let at = begin + 1
+  for (let left = record[begin] as number; left > 0; left--) {
+    const end = at + 2 + record.readUInt16LE(at)
+    names.push(record.toString('utf8', at + 2, end))
+    at = end
+  }
+  return Array.from({ length: writes }, (_, index) => names[(record[at + index] ?? 0) - 1])
 }
 
 /** @throws CorruptRecord */
@@ -67,12 +103,15 @@ export function decodeHistory(record: Buffer, name: () => string): History {
   const [writes, accesses] = [record[5] as number, record[6] as number]
   checkRecord(record, PREFIX_BYTES + writes * WRITE_BYTES + accesses * ACCESS_BYTES, name)
   const accessesBegin = PREFIX_BYTES + writes * WRITE_BYTES
+  const actors = decodeActors(record, accessesBegin + accesses * ACCESS_BYTES, writes)
   return {
     hotCount: record.readDoubleLE(8),
     lastHotSecond: record.readDoubleLE(16),
     writes: Array.from({ length: writes }, (_, index) => {
       const at = PREFIX_BYTES + index * WRITE_BYTES
-      return { type: EVENT_TYPES[record[at + 4] as number] ?? 'update', second: record.readUInt32LE(at), count: 1 }
+      const actor = actors[index]
+      const event: EventGroup = { type: EVENT_TYPES[record[at + 4] as number] ?? 'update', second: record.readUInt32LE(at), count: 1 }
+      return actor === undefined ? event : { ...event, actor }
     }),
     accesses: Array.from({ length: accesses }, (_, index) => {
       const at = accessesBegin + index * ACCESS_BYTES
@@ -82,8 +121,8 @@ export function decodeHistory(record: Buffer, name: () => string): History {
 }
 
 /** Adds a write. The first write is kept, and of the others the latest. */
-export function addWrite(history: History, type: 'create' | 'update', second: number): void {
-  history.writes.push({ type, second, count: 1 })
+export function addWrite(history: History, type: 'create' | 'update', second: number, actor: string | null): void {
+  history.writes.push({ type, second, count: 1, ...(actor === null ? {} : { actor }) })
   if (history.writes.length > HISTORY_WRITES_MAX) history.writes.splice(1, 1)
 }
 

@@ -36,9 +36,19 @@ function historyToChange(environment: Environment, collection: number, docid: nu
   }
 }
 
-export function trackWrite(environment: Environment, collection: number, docid: number, type: 'create' | 'update', second: number): void {
+export interface TrackedWrite {
+  readonly collection: number
+  readonly docid: number
+  readonly type: 'create' | 'update'
+  /** Unix seconds. */
+  readonly second: number
+  /** Name of the principal. Null: nobody's. */
+  readonly actor: string | null
+}
+
+export function trackWrite(environment: Environment, { collection, docid, type, second, actor }: TrackedWrite): void {
   const history = historyToChange(environment, collection, docid) ?? emptyHistory()
-  addWrite(history, type, second)
+  addWrite(history, type, second, actor)
   environment.histories.put(documentKey(collection, docid), encodeHistory(history))
   countMinute(environment, collection, type, second, 1)
 }

@@ -1,14 +1,17 @@
 /**
  * Cross-origin headers (http.md section 0): `*` by default, or the origin itself if it is in the list, with
- * `Vary: Origin`. Pure.
+ * `Vary: Origin`; none with an external panel. Pure.
  */
+import type { Config } from '../../config/config.js'
+
 export interface CorsPolicy {
   /** name, value, name, value ... for every answer to a request with this Origin (empty if none was sent). */
   headersFor(origin: string): readonly string[]
+  /** name, value ... added to them in the answer to a preflight. */
+  readonly preflightHeaders: readonly string[]
 }
 
-/** name, value ... added to the policy's own headers in the answer to a preflight. */
-export const PREFLIGHT_HEADERS: readonly string[] = [
+const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Methods',
   'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'Access-Control-Allow-Headers',
@@ -19,14 +22,18 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
 
 const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl'] as const
 
-/** @param origins exact origins, or a single `*` */
-export function corsPolicy(origins: readonly string[]): CorsPolicy {
+/** A proxy in front of the server sends these headers, and two of them would contradict each other. */
+const NONE: CorsPolicy = { headersFor: () => [], preflightHeaders: [] }
+
+/** `corsOrigins`: exact origins, or a single `*`. */
+export function corsPolicy({ corsOrigins: origins, panelMode }: Pick<Config, 'corsOrigins' | 'panelMode'>): CorsPolicy {
+  if (panelMode === 'external') return NONE
   if (origins.includes('*')) {
     const headers = ['Access-Control-Allow-Origin', '*', ...EXPOSED]
-    return { headersFor: () => headers }
+    return { headersFor: () => headers, preflightHeaders: PREFLIGHT_HEADERS }
   }
   const allowed = new Map(origins.map((origin) => [origin, ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]]))
   // The answer differs by origin even if it names none, and caches must know that.
   const refused = ['Vary', 'Origin']
-  return { headersFor: (origin) => allowed.get(origin) ?? refused }
+  return { headersFor: (origin) => allowed.get(origin) ?? refused, preflightHeaders: PREFLIGHT_HEADERS }
 }

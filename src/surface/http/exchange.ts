@@ -51,6 +51,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
+  readonly authorization: string
+  readonly apiKey: string
   readonly forwardedFor: string
   readonly declaredBytes: number
   /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
@@ -103,6 +105,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     this.acceptsGzip = head.acceptsGzip
     this.acceptsBrotli = head.acceptsBrotli
     this.ifNoneMatch = head.ifNoneMatch
+    this.authorization = head.authorization
+    this.apiKey = head.apiKey
     this.forwardedFor = head.forwardedFor
     this.declaredBytes = head.declaredBytes
     this.peer = readsPeer ? this.peerText() : ''

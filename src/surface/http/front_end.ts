@@ -5,7 +5,9 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
-import { ANONYMOUS } from '../../access/principal.js'
+import type { Authenticator, Checked } from '../../access/authenticator.js'
+import { refusalOfMetrics } from '../../access/metrics_access.js'
+import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
@@ -13,9 +15,10 @@ import type { Core } from '../../dispatch/core.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import { metrics } from '../../operations/health.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
-import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
+import { corsPolicy, type CorsPolicy } from './cors.js'
 import { PLAIN_ENTRY, type Entry } from './entry.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
@@ -42,6 +45,7 @@ export interface FrontEndParts<Handle extends object> {
   readonly core: Core<Handle>
   readonly telemetry: Telemetry
   readonly surface: Surface
+  readonly authenticator: Authenticator
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
   /** Default: clients connect to the loop, without TLS. */
@@ -73,7 +77,7 @@ export class FrontEnd<Handle extends object> {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
-    this.#cors = corsPolicy(parts.config.corsOrigins)
+    this.#cors = corsPolicy(parts.config)
     this.#guard = parts.config.guardsLocal
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
@@ -198,7 +202,7 @@ export class FrontEnd<Handle extends object> {
 
   #route(exchange: Exchange, call: Call<Handle>): void {
     if (exchange.method === 'OPTIONS') {
-      exchange.answer({ status: 204, contentType: null, headers: PREFLIGHT_HEADERS, gzip: false, body: '' })
+      exchange.answer({ status: 204, contentType: null, headers: this.#cors.preflightHeaders, gzip: false, body: '' })
       return
     }
     if (this.#constant !== null && exchange.path === CONSTANT_PATH) {
@@ -216,16 +220,28 @@ export class FrontEnd<Handle extends object> {
     } else if (match.kind === 'methodNotAllowed') {
       exchange.answer({ ...httpRefusal('methodNotAllowed'), headers: ['Allow', match.allow] })
     } else {
+      const { operation } = match.route
       call.route = match.route
       call.params = match.params
-      const admitted = this.#parts.core.admission.admit(match.route.operation, this.#parts.surface)
+      const checked = operation === metrics ? this.#checkMetrics(exchange) : this.#parts.authenticator.check(operation, exchange)
+      const refused = typeof checked === 'string' ? checked : null
+      const admitted = refused ?? this.#parts.core.admission.admit(operation, this.#parts.surface)
       if (typeof admitted === 'string') {
         exchange.answer(httpRefusal(admitted))
         return
       }
       call.admitted = admitted
+      if (typeof checked !== 'string') call.principal = checked
       exchange.readBody(this.#parts.config.bodyBytesMax)
     }
+  }
+
+  /** Metrics that are closed without a token are for administrators. */
+  #checkMetrics(exchange: Exchange): Checked | Promise<Checked> {
+    const { config, authenticator } = this.#parts
+    const refused = refusalOfMetrics(config, exchange.authorization)
+    if (refused === null) return authenticator.check(metrics, exchange)
+    return config.authEnabled && config.metricsToken === '' ? authenticator.checkAdmin(exchange) : refused
   }
 
   #onDone(): void {
@@ -282,6 +298,8 @@ class Call<Handle extends object> implements ExchangeListener {
   /** Set once the operation may run. */
   admitted: Admitted | null = null
   constant: HttpAnswer | null = null
+  /** Whose request it is; a promise while that is looked up. */
+  principal: Principal | Promise<Checked> = GUEST
   #handle: Handle | null = null
 
   constructor(
@@ -294,7 +312,7 @@ class Call<Handle extends object> implements ExchangeListener {
   onBody(exchange: Exchange, body: Uint8Array | null): void {
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else if (this.admitted !== null) this.#run(exchange, this.admitted, body)
+    else if (this.admitted !== null) this.#runFor(exchange, this.admitted, body)
   }
 
   onAborted(exchange: Exchange): void {
@@ -323,13 +341,25 @@ class Call<Handle extends object> implements ExchangeListener {
     if (!exchange.isDone) exchange.answer(httpRefusal('internal'))
   }
 
-  #run(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
+  #runFor(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
+    const { principal } = this
+    if (!(principal instanceof Promise)) return this.#run(exchange, admitted, principal, body)
+    void principal
+      .then((checked) => {
+        if (exchange.isDone) return
+        if (typeof checked === 'string') exchange.answer(httpRefusal(checked))
+        else this.#run(exchange, admitted, checked, body)
+      })
+      .catch((error: unknown) => this.onFault(exchange, error))
+  }
+
+  #run(exchange: Exchange, admitted: Admitted, principal: Principal, body: Uint8Array | null): void {
     const { operation } = admitted
     const { query, acceptsGzip, acceptedAt } = exchange
     this.#handle = this.parts.core.submit({
       admitted,
       input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
-      principal: ANONYMOUS,
+      principal,
       client: exchange,
       acceptedAt,
       sink: {

@@ -26,6 +26,7 @@ export interface HttpAnswer {
   readonly push?: PushedBody
 }
 
+const UNAUTHORIZED = 401
 const NO_HEADERS: readonly string[] = []
 
 const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> = {
@@ -63,6 +64,7 @@ function headersOf(code: ErrorCode | null, facts: readonly string[]): readonly s
   const retryAfterSeconds = code === null ? undefined : entryOf(code).retryAfterSeconds
   if (retryAfterSeconds !== undefined && factOf(facts, 'retryAfterSeconds') === undefined)
     headers.push('Retry-After', String(retryAfterSeconds))
+  if (code !== null && entryOf(code).http === UNAUTHORIZED) headers.push('WWW-Authenticate', 'Bearer')
   for (let at = 0; at < facts.length; at += 2) headers.push(...HEADERS_OF[facts[at] as Fact](facts[at + 1] ?? ''))
   return headers
 }

@@ -15,7 +15,7 @@ import type { Entry } from './entry.js'
 import { FrontEnd } from './front_end.js'
 import { Gate } from './gate/gate.js'
 import { claim } from './listening.js'
-import { budgetsOf, type HttpLoopStart } from './loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
 const PROGRAM = programPath('http_loop')
 
@@ -29,13 +29,14 @@ export class HttpLoops implements RunningSurface {
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface, credentials } = host
+    const { config, dispatcher, telemetry, surface, identities, credentials } = host
     this.#host = host
     this.#address = config.httpAddr
     this.#loops = LoopBlock.create(config.httpLoops)
     this.#gate = this.#newGate()
+    const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
-    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, budgets, entry: this.#entry() })
+    this.#first = new FrontEnd({ config, core: dispatcher, telemetry, surface, authenticator, budgets, entry: this.#entry() })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
     credentials?.onRenewed((files) => this.#renew(files))

@@ -1,4 +1,5 @@
 /** What the thread of an event loop that serves HTTP is started with: plain values and shared memory. */
+import { Authenticator, type AuthenticatorParts } from '../../access/authenticator.js'
 import type { Config } from '../../config/config.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { GaugeName, Telemetry } from '../../telemetry/registry.js'
@@ -21,6 +22,15 @@ export interface HttpLoopStart {
   readonly loops: SharedArrayBuffer
   /** The generation of the store to read; null: none yet. */
   readonly generation: string | null
+}
+
+/** The authenticator of one of the loops. */
+export function authenticatorOf(
+  { auth }: Config,
+  control: AuthenticatorParts['control'],
+  identify: AuthenticatorParts['identify'],
+): Authenticator {
+  return new Authenticator({ jwtSecret: auth?.jwtSecret ?? null, control, identify })
 }
 
 /** The budgets of one of the loops, which share their bounds. */

@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   'Collection settings': 'Settings of a collection.',
   'Full-text search': 'Search by words, completions and corrections.',
   'Vector search': 'Search by meaning.',
+  Access: 'Users, groups, API keys and permissions. There while access control is on.',
   'Export and backup': 'Copies of collections and of the whole store.',
 }
 
@@ -42,11 +43,13 @@ const ErrorAnswer: Schema = {
 export function buildOpenApi(operations: readonly Operation[]): JsonObject {
   const components = new SchemaComponents()
   components.named('Error', ErrorAnswer, false)
+  // The rows of access control are offered while it is on.
+  const isSecured = operations.some(({ permission }) => permission === 'authenticated')
   const paths: Record<string, Record<string, Json>> = {}
   for (const row of operations) {
     for (const [index, route] of (row.http?.routes ?? []).entries()) {
       const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(row, route, index, components) }
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(row, route, { index, isSecured }, components) }
     }
   }
   const groups = [...new Set(operations.map((row) => row.group))]
@@ -60,30 +63,47 @@ export function buildOpenApi(operations: readonly Operation[]): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    // The service itself requires no credentials. A proxy provides access control.
-    security: [],
+    security: isSecured ? SECURITY : [],
     tags: groups.map((name) => ({ name, description: GROUPS[name] })),
     paths,
-    components: { schemas: components.schemas },
+    components: { schemas: components.schemas, ...(isSecured ? { securitySchemes: SECURITY_SCHEMES } : {}) },
   }
 }
 
-function describe(row: Operation, route: HttpRoute, index: number, components: SchemaComponents): JsonObject {
+/** A token of a login, or an API key. */
+const SECURITY: Json = [{ token: [] }, { apiKey: [] }]
+const SECURITY_SCHEMES: JsonObject = {
+  token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+}
+
+interface Place {
+  /** Index of the route among those of its operation. */
+  readonly index: number
+  /** Whether access control is on. */
+  readonly isSecured: boolean
+}
+
+function describe(row: Operation, route: HttpRoute, { index, isSecured }: Place, components: SchemaComponents): JsonObject {
   const properties = propertiesOf(row.input)
   const onPath = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
   const hasBody = takesBody(row, route)
   const required = requiredOf(row.input)
   const parameters = Object.entries(properties)
     .filter(([name]) => onPath.includes(name) || !hasBody)
-    .map(([name, schema]) => parameter(name, schema, onPath.includes(name) ? 'path' : 'query', required.includes(name), components))
+    .map(([name, schema]) => {
+      const isOnPath = onPath.includes(name)
+      return parameter(name, schema, isOnPath ? 'path' : 'query', isOnPath || required.includes(name), components)
+    })
   return {
     operationId: index === 0 ? row.name : `${row.name}${index + 1}`,
     summary: row.description,
     description: descriptionOf(row, route),
     tags: [row.group],
+    ...(isSecured && row.permission === 'public' ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(hasBody ? { requestBody: requestBody(row, onPath, components) } : {}),
-    responses: responses(row, route, components),
+    responses: responses(row, route, isSecured, components),
   }
 }
 
@@ -130,7 +150,7 @@ function pascal(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-function responses(row: Operation, route: HttpRoute, components: SchemaComponents): JsonObject {
+function responses(row: Operation, route: HttpRoute, isSecured: boolean, components: SchemaComponents): JsonObject {
   const headers = (row.http?.headers ?? []).map(
     ([name, description, type = 'integer']) => [name, { description, schema: { type } }] as const,
   )
@@ -141,7 +161,7 @@ function responses(row: Operation, route: HttpRoute, components: SchemaComponent
   }
   const byStatus = new Map<number, CatalogueEntry[]>()
   if (Object.keys(propertiesOf(row.input)).length > 0) byStatus.set(INVALID_FIELD.http, [INVALID_FIELD])
-  for (const code of errorsOf(row, route)) {
+  for (const code of [...errorsOf(row, route), ...(isSecured ? accessErrorsOf(row) : [])]) {
     const entry: CatalogueEntry = CATALOGUE[code]
     byStatus.set(entry.http, [...(byStatus.get(entry.http) ?? []), entry])
   }
@@ -177,6 +197,13 @@ export function errorsOf(row: Operation, route: HttpRoute): readonly ErrorCode[]
   if (route.path.includes('/:')) codes.add('notFound')
   for (const code of row.errors ?? []) codes.add(code)
   return [...codes]
+}
+
+/** Refusals of access control. */
+function accessErrorsOf({ permission, needsLogin, collections }: Operation): readonly ErrorCode[] {
+  if (permission === 'public') return []
+  const refused: ErrorCode = collections.kind === 'server' || permission === 'authenticated' ? 'adminRequired' : 'forbidden'
+  return ['missingAuthentication', 'invalidToken', 'invalidApiKey', ...(needsLogin === true ? (['loginRequired'] as const) : []), refused]
 }
 
 function errorResponse(entries: readonly CatalogueEntry[]): JsonObject {

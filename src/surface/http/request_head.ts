@@ -23,6 +23,9 @@ export interface RequestHead {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
+  readonly authorization: string
+  /** `X-API-Key`. */
+  readonly apiKey: string
   /** All values of `X-Forwarded-For`, joined by commas. */
   readonly forwardedFor: string
   /** Content-Length of the body; -1 if it is chunked. */
@@ -49,6 +52,8 @@ export function readHead(request: HttpRequest): RequestHead {
     acceptsGzip: takes('gzip', acceptEncoding),
     acceptsBrotli: takes('br', acceptEncoding),
     ifNoneMatch: header('if-none-match'),
+    authorization: header('authorization'),
+    apiKey: header('x-api-key'),
     forwardedFor: header('x-forwarded-for'),
     declaredBytes: length === '' ? (header('transfer-encoding') === '' ? 0 : -1) : Number(length),
   }
@@ -63,7 +68,7 @@ interface ReadHeaders {
 const WANTED = new Set([
   'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'accept-encoding', 'if-none-match',
   'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'referer',
-  'x-forwarded-for',
+  'x-forwarded-for', 'authorization', 'x-api-key',
 ]) // prettier-ignore
 
 /**

@@ -3,6 +3,8 @@
  * answer. The front end's side is src/dispatch/surface_port.ts. One object a thread.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { AskedIdentity, Identity } from '../../access/identity.js'
+import type { ErrorCode } from '../../errors.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
@@ -25,12 +27,14 @@ export interface CoreEvents {
 export class CorePort {
   readonly #port: MessagePort
   readonly #waiting = new Map<number, TakeAnswer>()
+  readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
   #lastId = 0
 
   constructor(port: MessagePort, { onDrain, onServe, onRenew }: CoreEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
       if (reply.kind === 'answer') this.#settle(reply)
+      else if (reply.kind === 'identity') this.#identified(reply.id, reply.identity)
       else if (reply.kind === 'drain') onDrain()
       else if (reply.kind === 'renew') onRenew?.(reply.files)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
@@ -46,6 +50,15 @@ export class CorePort {
     this.#waiting.set(id, take)
     this.#send({ kind: 'ask', id, ...request }, transferredOf(request.input.body))
     return id
+  }
+
+  /** Asks who a credential belongs to. Never rejects. @returns null for nobody, or the code of a refusal */
+  identify(asked: AskedIdentity): Promise<Identity | null | ErrorCode> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#identifying.set(id, resolve)
+      this.#send({ kind: 'identify', id, asked })
+    })
   }
 
   /** Requests the next part of an answer that has more. */
@@ -70,6 +83,11 @@ export class CorePort {
 
   drained(): void {
     this.#send({ kind: 'drained' })
+  }
+
+  #identified(id: number, identity: Identity | null | ErrorCode): void {
+    this.#identifying.get(id)?.(identity)
+    this.#identifying.delete(id)
   }
 
   #settle(answer: CoreAnswer): void {

@@ -2,7 +2,7 @@
  * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it,
  * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
  */
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
@@ -44,10 +44,10 @@ export class ThreadSurface implements RunningSurface, StoreReader {
 
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
-    const { dispatcher, surface, config } = this.#host
+    const { dispatcher, surface, config, identities } = this.#host
     const { program, onEnd, asksAdmission } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
-    const requests = new SurfacePort(port1, dispatcher, surface, config, asksAdmission)
+    const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
     const worker = new Worker(program, { workerData: start, transferList: [port2] })
     this.#worker = worker
     this.#port = port1
@@ -63,6 +63,10 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         } else if (message.kind === 'refused') reject(new Error(message.reason))
         else if (message.kind === 'drained') this.#drained()
         else if (message.kind === 'served') this.#settle(message.number)
+      })
+      // By its own port, the thread sends only that by which it can be profiled.
+      worker.on('message', (profiles: unknown) => {
+        if (config.pprofEnabled && profiles instanceof MessagePort) dispatcher.profiled.add(surface.name, profiles)
       })
       worker.on('error', (error) => {
         log.error(`surface ${surface.name}`, { fault: error })

@@ -18,7 +18,9 @@ import type {
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
-import { decideSettings } from '../../domain/settings_decision.js'
+import type { AccessCommand } from '../../domain/access/access_changes.js'
+import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
+import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import { BATCH_ERRORS_MAX } from '../../limits/input.js'
@@ -74,7 +76,10 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
       return freeing((transaction, effects) => {
         const collection = transaction.view.collection(command.collection)
         const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
-        if (collection !== undefined) carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name)])
+        if (collection !== undefined) {
+          const grants = serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1)
+          carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name), ...grants])
+        }
         return jsonAnswer({ status: 'deleted', collection: command.collection, deleted, deletedCount: deleted })
       })
     case 'settings':
@@ -83,6 +88,8 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
         carryOut(transaction, effects, steps)
         return { body: answer === undefined ? '' : JSON.stringify(answer) }
       })
+    case 'access':
+      return changeAccounts(command)
     case 'submitIngest':
       return single((transaction, effects) => {
         const { steps, answer } = decideSubmit(transaction, command)
@@ -113,6 +120,15 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+/** Runs while the disk is full, too: a right must be taken away at once. */
+function changeAccounts({ change }: AccessCommand): Work {
+  return freeing((transaction, effects) => {
+    const { writes, answer } = decideAccess(transaction.view, change)
+    carryOut(transaction, effects, serverSteps(transaction, writes))
+    return jsonAnswer(answer)
+  })
 }
 
 function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {

@@ -54,6 +54,7 @@ interface GroupResult {
   readonly released: readonly Buffer[]
   readonly lastLsn: bigint
   readonly isQueueChanged: boolean
+  readonly isAccessChanged: boolean
 }
 
 export interface WriteLaneOptions {
@@ -75,6 +76,8 @@ export interface WriteLaneOptions {
   readonly readers: () => BinlogReaders | undefined
   /** Called when the changes of a group are searchable. */
   readonly onPublished: () => void
+  /** Called when rights of principals may have changed, before anything of the group is acknowledged. */
+  readonly onAccessChanged: () => void
   /** Receives the number of documents that wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
 }
@@ -300,7 +303,7 @@ class CommitQueue implements WriteLane, SpaceListener {
 
   /** Runs inside the transaction: one slice of each waiting command, in order, until the group is full. */
   #fill(transaction: WriteTransaction): GroupResult {
-    const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false }
+    const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false }
     const finished: Pending[] = []
     const again: Pending[] = []
     const { isFull, rowsMax } = this.#options.space
@@ -364,7 +367,8 @@ class CommitQueue implements WriteLane, SpaceListener {
    * Runs after the commit and before the acknowledgement, so that a search that starts after a write was
    * answered sees it.
    */
-  #publish({ indexOps, vectorOps, sealings, lastLsn }: GroupResult): void {
+  #publish({ indexOps, vectorOps, sealings, isAccessChanged, lastLsn }: GroupResult): void {
+    if (isAccessChanged) this.#options.onAccessChanged()
     for (const { collection, isSealed } of sealings) {
       this.#lane.engine.setSealed(collection, isSealed)
       this.#lane.vectorEngine.setSealed(collection, isSealed)

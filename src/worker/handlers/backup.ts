@@ -39,7 +39,11 @@ async function backup({ config, store }: LaneContext, { to }: InputOf<typeof bac
   }
 }
 
-async function restore({ config }: LaneContext, { from }: InputOf<typeof restoreRow>, request: RequestContext): Promise<PreparedSwitch> {
+async function restore(
+  { config }: LaneContext,
+  { from, withAccess = false }: InputOf<typeof restoreRow>,
+  request: RequestContext,
+): Promise<PreparedSwitch> {
   if (!isBackupName(from)) throw badRequest('invalid from')
   let path = ''
   try {
@@ -49,7 +53,7 @@ async function restore({ config }: LaneContext, { from }: InputOf<typeof restore
     failPoint('restore.copied')
     await prepareStore(config, path, request)
     failPoint('restore.checked')
-    return { generation, body: JSON.stringify({ restored: from }) }
+    return { generation, keepsAccounts: !withAccess, body: JSON.stringify({ restored: from }) }
   } catch (error) {
     if (path !== '') await rm(path, { recursive: true, force: true })
     log.error(`restore of ${from}`, { fault: error })

@@ -82,7 +82,7 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
 const NO_DOCUMENTS: IngestDocuments = { keepTimes: false, documents: [] }
 
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
-  const { id, collection, first, last, lost = 0 } = input
+  const { id, collection, first, last, lost = 0, isForbidden = false } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: IngestError[] = []
@@ -97,7 +97,10 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
     }
   })
   const failed = errors.length + lost
-  if (lost > 0) errors.push({ subject: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
+  if (lost > 0) {
+    const { message } = serviceError(isForbidden ? 'forbidden' : 'internal')
+    errors.push({ subject: `documents[${first}] to documents[${first + lost - 1}]`, text: message })
+  }
   return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
 }
 

@@ -5,6 +5,7 @@
 import { laneOperations } from '../../operations/index.js'
 import type { AnyOperation } from '../../operations/operation.js'
 import type { BoundHandler, Handler } from '../request/handler.js'
+import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
 import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
@@ -19,6 +20,8 @@ import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
 import { storageHandlers } from './storage.js'
+import { profileHandlers } from './profiles.js'
+import { adviceHandlers } from './search_advice.js'
 import { systemHandlers } from './system.js'
 import { temporalHandlers } from './temporal.js'
 import { vectorSearchHandlers } from './vector_search.js'
@@ -40,9 +43,12 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...encryptionHandlers,
   ...embeddingConfigHandlers,
   ...systemHandlers,
+  ...profileHandlers,
+  ...adviceHandlers,
   ...storageHandlers,
   ...embeddingHandlers,
   ...vectorSearchHandlers,
+  ...accessHandlers,
 ])
 
 /** @throws Error if table and handlers do not match: a programming error, found by the first start */

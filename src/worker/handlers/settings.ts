@@ -3,6 +3,7 @@
  * Changes are validated here, as far as that is possible without the store, and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
+import type { Authorized } from '../../access/authorize.js'
 import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
@@ -70,8 +71,11 @@ function getConfig(lane: LaneContext, { collection }: InputOf<typeof getConfigRo
 function setConfig(
   lane: LaneContext,
   input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
+  { access }: RequestContext,
 ): Uint8Array | StoreFirst {
-  const change = readChange(input, input[NULLS] ?? [])
+  const nulls = input[NULLS] ?? []
+  if (ADMIN_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
+  const change = readChange(input, nulls)
   const location = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(input.collection, { kind: 'configure', change })
   return location === undefined ? configure : probedFirst(lane, location, configure)
@@ -82,7 +86,17 @@ function configIn(view: View, name: string, change: ConfigChange): CollectionCon
   return collection === undefined ? undefined : configBefore(view, collection.id, change)
 }
 
-function deleteConfig(_lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>): Uint8Array {
+/** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
+const ADMIN_FIELDS = ['storageConfig', 'encrypted'] as const
+
+/** @throws ServiceError 403 */
+function requireServerAdmin({ principal: { kind, rights } }: Authorized): void {
+  if (kind === 'user' && rights?.isAdmin !== true) throw serviceError('adminRequired')
+}
+
+function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
+  const stored = inCollection(lane, collection, configOf)
+  if (ADMIN_FIELDS.some((field) => stored?.[field] !== undefined)) requireServerAdmin(access)
   return command(collection, { kind: 'unconfigure' })
 }
 

@@ -2,6 +2,7 @@
  * Operator queries on the running server: counts, sizes, metrics. Everything is a counter or a gauge; nothing
  * here scans documents.
  */
+import { showsNames } from '../../access/metrics_access.js'
 import { CONSUMER_NAMES } from '../../consumers/registry.js'
 import type { CollectionConfig } from '../../domain/settings/collection_config.js'
 import { configOf } from '../../domain/settings/collection_settings.js'
@@ -111,6 +112,7 @@ function metrics(lane: LaneContext): Answer {
       binlogBytes: counters.binlogBytes,
       lastLsn: counters.lastLsn,
       collections,
+      showsNames: showsNames(lane.config),
       vectors,
       schemas,
       engine: lane.engine.stats(),

@@ -37,8 +37,9 @@ function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
     const groups = history === undefined ? [] : eventsOf(history, type, range)
     const docId = documentId(collection, key, lang)
     const events: object[] = []
-    for (const { type: eventType, second, count } of groups) {
-      for (let one = 0; one < count && events.length < limit; one++) events.push({ docId, eventType, timestamp: second })
+    for (const { type: eventType, second, count, actor } of groups) {
+      const event = { docId, eventType, timestamp: second, ...(actor === undefined ? {} : { actor }) }
+      for (let one = 0; one < count && events.length < limit; one++) events.push(event)
     }
     const total = groups.reduce((sum, { count }) => sum + count, 0)
     return { body: JSON.stringify({ collection, docId, events, total }) }

@@ -9,6 +9,7 @@ import type { ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { analysisVersion } from '../../domain/documents/analysis_version.js'
+import { RightsCache } from '../../domain/access/rights_cache.js'
 import { SettingsCache } from '../../domain/settings/collection_settings.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../../domain/words/surface_words.js'
@@ -38,6 +39,7 @@ import { keyringOf } from '../../store/sealing/server_keyring.js'
 import { scrub } from '../../store/resealing/scrubbing.js'
 import { TruthStore } from '../../store/truth_store.js'
 import { AccessRings } from '../../telemetry/access_rings.js'
+import { SearchCounts } from '../../telemetry/search_counts.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
 import { BinlogConsumers } from '../background/binlog_consumers.js'
@@ -147,6 +149,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     config: start.config,
     store,
     settings: new SettingsCache(),
+    rights: new RightsCache(control, start.config.authAdminUsername),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
@@ -162,6 +165,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     embedding: new EmbeddingBlock(start.embedding),
     termVectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
+    searches: start.searches === null ? undefined : new SearchCounts(start.searches, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
     fetchObjects: front.fetchObjects,
     notify: front.notify,
@@ -317,6 +321,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     onPublished: () => control.countPublished(),
+    onAccessChanged: () => control.raiseAccessEpoch(),
     onQueueDepth: (depth) => (control.embeddingDepth = depth),
   })
   return lane

@@ -9,6 +9,7 @@ import { openEngine } from '../../engine/native_engine.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits/wire.js'
 import { laneOperations } from '../../operations/index.js'
 import { joinLog, log } from '../../telemetry/log.js'
+import { openProfilePort } from '../../telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from '../../telemetry/registry.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import type { Envelope } from '../../wire/envelope.js'
@@ -60,7 +61,7 @@ class Lane {
     this.#telemetryRow = this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
     this.#requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
-    this.#port = greet()
+    this.#port = greet(start.config.pprofEnabled)
     this.#runner = new RequestRunner({ control: this.#control, readers, handlers, report: (error) => this.#report(error) })
   }
 
@@ -86,6 +87,7 @@ class Lane {
       await this.#opened.close()
       return
     }
+    this.#opened.context.rights.beginBatch()
     const requests = decodeRequests(task, this.#requestBlocks)
     const takenAt = performance.timeOrigin + performance.now()
     this.#observeWaits(requests, takenAt)
@@ -169,6 +171,7 @@ class Lane {
       const opened = this.#opened
       if (opened === undefined) throw new Error('the lane did not open')
       if (kind === 'drop') await this.#drop()
+      else if (kind === 'takeAccounts') await this.#takeAccounts(opened)
       else if (opened.generation !== generation) {
         if (this.#next?.generation !== generation) this.#next = await openNextGeneration(this.#start, generation)
         if (kind === 'adopt') await this.#adopt(opened, this.#next)
@@ -183,6 +186,12 @@ class Lane {
     this.#runner.streams.endAll()
     this.#opened = await adoptNextGeneration(this.#start, opened, next, (reason) => this.#port.send({ kind: 'fatal', reason }))
     this.#next = undefined
+  }
+
+  async #takeAccounts(opened: OpenLane): Promise<void> {
+    if (this.#start.kind !== 'write') return
+    if (this.#next === undefined) throw new Error('no generation is open beside the one that is served')
+    await this.#next.store.takeAccounts(opened.context.store)
   }
 
   async #drop(): Promise<void> {
@@ -213,11 +222,12 @@ class Lane {
   }
 }
 
-function greet(): LanePort {
+function greet(isProfiled: boolean): LanePort {
   const { port1, port2 } = new MessageChannel()
   const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
-  const hello: LaneHello = { hello: true, port: port2, answers: answers.memory }
-  parentPort?.postMessage(hello, [port2])
+  const profiles = isProfiled ? openProfilePort() : null
+  const hello: LaneHello = { hello: true, port: port2, answers: answers.memory, profiles }
+  parentPort?.postMessage(hello, profiles === null ? [port2] : [port2, profiles])
   return new LanePort(port1, answers)
 }
 

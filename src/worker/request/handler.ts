@@ -3,6 +3,7 @@
  * returns. A handler is synchronous: no lane awaits the network, and no read view is held across an `await`.
  */
 import type { Config } from '../../config/config.js'
+import type { RightsCache } from '../../domain/access/rights_cache.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/settings/collection_settings.js'
@@ -23,6 +24,7 @@ import type { FetchObjects } from '../../wire/object_messages.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { BodyObject } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
+import type { SearchCounter } from '../../domain/search/search_stats.js'
 import type { AccessRings } from '../../telemetry/access_rings.js'
 
 /** The resources of a lane for its lifetime. One per thread. */
@@ -30,6 +32,7 @@ export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
   readonly settings: SettingsCache
+  readonly rights: RightsCache
   readonly completer: Autocompleter
   readonly corrector: Corrector
   readonly engine: SearchEngine
@@ -59,6 +62,8 @@ export interface LaneContext {
   readonly embedding: EmbeddingBlock
   /** Reads to be stored by the write lane; undefined if nothing is tracked. */
   readonly accesses: AccessRings | undefined
+  /** Counts of searches by query; undefined if they are not counted. */
+  readonly searches: SearchCounter | undefined
   /** Whether the data directory cannot be written. */
   readonly isReadOnly: boolean
   /**
@@ -105,6 +110,8 @@ export interface AnswerStream {
  */
 export interface PreparedSwitch {
   readonly generation: string
+  /** The accounts of the present store replace those of the generation. */
+  readonly keepsAccounts: boolean
   readonly body: string
 }
 

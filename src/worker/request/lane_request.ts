@@ -34,7 +34,7 @@ export function readInput(
   readers: FormReaders,
   operation: AnyOperation,
   request: LaneRequest,
-  { store }: LaneContext,
+  { store, rights }: LaneContext,
   stopWord: RequestContext['stopWord'],
 ): ReadRequest {
   const input = readers[request.form].read(operation, request, stopWord)
@@ -43,7 +43,10 @@ export function readInput(
     if (!isInternal(operation) && operation.collections.kind !== 'server') checkNames(input)
   })
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
-  const access = authorize(operation, request.principal, collectionsOf(operation, input, collectionOfJob), 'lane')
+  const { kind, name } = request.principal
+  const ofUser = kind === 'user' ? rights.rightsOf(name, (run) => store.read(run)) : undefined
+  const principal = ofUser === undefined ? request.principal : { kind, name, rights: ofUser }
+  const access = authorize(operation, principal, collectionsOf(operation, input, collectionOfJob), 'lane')
   return { input, access }
 }
 

@@ -76,8 +76,8 @@ export class RequestRunner {
       assert(handler.kind === 'task' || handler.kind === 'switch', `operation ${operation.name} has no handler for the long lane`)
       if (handler.kind === 'task')
         return answerFrame(readers, request, await hinted(operation, input, () => handler.run(context, input, about)))
-      const { generation, body } = await hinted(operation, input, () => handler.run(context, input, about))
-      return messageFrame(request, { kind: 'switch', generation, body })
+      const prepared = await hinted(operation, input, () => handler.run(context, input, about))
+      return messageFrame(request, { kind: 'switch', ...prepared })
     } catch (error) {
       return this.#refusal(request, error)
     }

@@ -50,9 +50,15 @@ export class Client {
   }
 
   /** @param operation hostile clients send other types than text */
-  ask(operation: unknown, input: unknown, parts?: number): Promise<Answered> {
+  ask(operation: unknown, input: unknown, parts?: number, user?: string): Promise<Answered> {
     const id = ++this.#lastId
-    const asked: Asked = { id, operation: operation as string, input, ...(parts === undefined ? {} : { parts }) }
+    const asked: Asked = {
+      id,
+      operation: operation as string,
+      input,
+      ...(parts === undefined ? {} : { parts }),
+      ...(user === undefined ? {} : { user }),
+    }
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve)
       this.#socket.write(frameOf(asked))

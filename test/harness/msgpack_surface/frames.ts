@@ -13,6 +13,8 @@ export interface Asked {
   readonly operation: string
   readonly input: unknown
   readonly parts?: number
+  /** On whose behalf; default: nobody's. */
+  readonly user?: string
 }
 
 export interface Answered {

@@ -34,12 +34,15 @@ const server = createServer((socket) => {
 server.on('error', ({ message }) => core.refused(message))
 server.listen(path, () => core.listening(`unix:${path}`))
 
-async function serve(socket: Socket, { id, operation, input, parts = Infinity }: Asked, signal: AbortSignal): Promise<void> {
+async function serve(socket: Socket, { id, operation, input, user, parts = Infinity }: Asked, signal: AbortSignal): Promise<void> {
   // In a thread, exit ends the thread only.
   if (operation === END_THREAD) process.exit(1)
   underWay++
   try {
-    let answer: CoreAnswer = await core.ask(operation, input as object, { principal: ANONYMOUS, signal })
+    let answer: CoreAnswer = await core.ask(operation, input as object, {
+      principal: user === undefined ? ANONYMOUS : { kind: 'user', name: user },
+      signal,
+    })
     const bodies = [answer.body]
     while (answer.hasMore && bodies.length < parts) {
       answer = await core.more(answer, signal)

@@ -48,9 +48,10 @@ export const move: EntryKind<MoveEntry> = {
     bodyLsn: BigInt(bodyLsn as number | bigint),
     object: object as Buffer | null,
   }),
-  check: ({ bodyLsn, object }, checks) => {
+  check: ({ bodyLsn, object }, checks, body) => {
     checks.lsn('bodyLsn', bodyLsn)
     checks.object(object)
+    checks.body(body)
   },
   apply,
 }

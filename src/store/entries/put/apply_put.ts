@@ -40,7 +40,11 @@ export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | un
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
   if (entry.wantsVectors) environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
   spell(environment, entry)
-  if (target.tracksHistory) trackWrite(environment, collection, docid, old === undefined ? 'create' : 'update', head.updatedAt)
+  if (target.tracksHistory) {
+    const type = old === undefined ? 'create' : 'update'
+    const { actor = target.author.actor } = entry
+    trackWrite(environment, { collection, docid, type, second: head.updatedAt, actor })
+  }
 }
 
 /**

@@ -35,12 +35,13 @@ export const put: EntryKind<PutEntry> = {
   secrecyOf: inCollection,
   encode: (entry) => [entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow, entry.object, entry.wantsVectors],
   decode,
-  check: (entry, checks) => {
+  check: (entry, checks, body) => {
     checks.collectionName(entry.collectionName)
     checks.identity(entry.key, entry.lang)
     checks.head(entry.head)
     checks.whole('trimBelow', entry.trimBelow)
     checks.object(entry.object)
+    checks.body(body)
   },
   apply: applyPut,
   addEffects: ({ wantsVectors, collection, docid, lsn }, effects) => {

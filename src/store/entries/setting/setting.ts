@@ -2,7 +2,7 @@
 import { createCollection } from '../../collections/collection_row.js'
 import { holdsCredential, writeSetting } from '../../collections/stored_settings.js'
 import { counterKey, isKey, lsnKey, settingKey } from '../../keys.js'
-import { SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
+import { decidesAccess, SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
 import type { SettingKind } from '../../settings.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
@@ -44,6 +44,9 @@ export const setting: EntryKind<SettingEntry> = {
   secrecyOf: (entry) => (holdsCredential(entry.setting, entry.value) ? 'server' : 'collection'),
   encode: (entry) => [entry.collectionName, SETTING_KINDS.indexOf(entry.setting), entry.id, entry.value],
   decode,
+  addEffects: (entry, effects) => {
+    if (decidesAccess(entry.setting)) effects.isAccessChanged = true
+  },
   check: (entry, checks) => {
     if (entry.collection !== SERVER_SETTINGS) checks.collectionName(entry.collectionName)
     const isText = typeof entry.id === 'string'

@@ -1,0 +1,124 @@
+/**
+ * Finds out who asks: checks the credential of a request before its body is read. What is found out is kept
+ * for the credential as it came, until the access epoch changes or the credential expires. The epoch word is
+ * raised before a change of rights is acknowledged, so a change holds from the next request on, on every
+ * event loop. One object an event loop. Decision: docs/decisions/0205-access-control.md.
+ */
+import { BoundedCache } from '../bounded_cache.js'
+import type { ErrorCode } from '../errors.js'
+import { IDENTITIES_KEPT_MAX, KEY_IDENTITY_MS_MAX } from '../limits/access.js'
+import type { Operation } from '../operations/operation.js'
+import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
+import type { AskedIdentity, Identity } from './identity.js'
+import { ANONYMOUS, GUEST, type Principal } from './principal.js'
+import { Rights } from './rights.js'
+import { TokenReader } from './tokens.js'
+
+/** The principal, or the code of the refusal. */
+export type Checked = Principal | ErrorCode
+
+/** Asks the store who a credential belongs to. @returns null: nobody; a code: it can't be said now */
+export type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>
+
+interface Kept {
+  readonly principal: Principal
+  readonly epoch: number
+  /** Milliseconds since the epoch. */
+  readonly until: number
+}
+
+interface Asked {
+  readonly epoch: number
+  readonly found: Promise<Checked>
+}
+
+export interface AuthenticatorParts {
+  /** Null: access control is off. */
+  readonly jwtSecret: string | null
+  readonly control: { readonly accessEpoch: number }
+  readonly identify: Identify
+}
+
+export class Authenticator {
+  readonly #parts: AuthenticatorParts
+  readonly #tokens: TokenReader | null
+  readonly #kept = new BoundedCache<Kept>(IDENTITIES_KEPT_MAX)
+  /** Credentials that are being looked up, so that each is asked for once. */
+  readonly #asked = new Map<string, Asked>()
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts
+    this.#tokens = parts.jwtSecret === null ? null : new TokenReader(parts.jwtSecret)
+  }
+
+  /** @returns a promise while the store is asked; it never rejects */
+  check(operation: Operation, fields: CredentialFields): Checked | Promise<Checked> {
+    const tokens = this.#tokens
+    if (tokens === null) return ANONYMOUS
+    return operation.permission === 'public' ? GUEST : this.#identify(tokens, fields, operation.needsLogin === true)
+  }
+
+  /** For what is open to administrators of the server only. Access control must be on. */
+  async checkAdmin(fields: CredentialFields): Promise<Checked> {
+    if (this.#tokens === null) return 'missingAuthentication'
+    const checked = await this.#identify(this.#tokens, fields, false)
+    return typeof checked === 'string' || checked.rights?.isAdmin === true ? checked : 'adminRequired'
+  }
+
+  #identify(tokens: TokenReader, fields: CredentialFields, needsLogin: boolean): Checked | Promise<Checked> {
+    const credential = credentialOf(fields)
+    if (credential === null) return 'missingAuthentication'
+    if (credential.kind === 'unreadable') return 'invalidToken'
+    if (credential.kind === 'key' && needsLogin) return 'loginRequired'
+    const kept = this.#kept.get(credential.text)
+    if (kept !== undefined && kept.epoch === this.#parts.control.accessEpoch && Date.now() < kept.until) return kept.principal
+    return credential.kind === 'token' ? this.#checkToken(tokens, credential.text) : this.#checkKey(credential.text)
+  }
+
+  #checkToken(tokens: TokenReader, text: string): Checked | Promise<Checked> {
+    const claims = tokens.read(text)
+    if (claims === null) return 'invalidToken'
+    const { username, tokenEpoch, expiresAt } = claims
+    return this.#find({ kind: 'token', text }, { username }, (identity) => (identity.tokenEpoch === tokenEpoch ? expiresAt * 1000 : null))
+  }
+
+  #checkKey(text: string): Checked | Promise<Checked> {
+    const keyHash = storedHashOf(text)
+    if (keyHash === null) return 'invalidApiKey'
+    return this.#find({ kind: 'key', text }, { keyHash }, ({ expiresAt }) =>
+      Math.min(Date.now() + KEY_IDENTITY_MS_MAX, expiresAt === 0 ? Infinity : expiresAt * 1000),
+    )
+  }
+
+  /** @param untilOf returns until when the identity may be kept; null: the credential is not valid */
+  #find(
+    { kind, text }: Exclude<Credential, { kind: 'unreadable' }>,
+    asked: AskedIdentity,
+    untilOf: (identity: Identity) => number | null,
+  ): Promise<Checked> {
+    // Read first: a change that is made meanwhile makes what is kept invalid.
+    const epoch = this.#parts.control.accessEpoch
+    const before = this.#asked.get(text)
+    // A look-up that began before a change may say what held before it.
+    if (before?.epoch === epoch) return before.found
+    const found = this.#ask(asked, { text, epoch, untilOf }).then((checked) => {
+      if (this.#asked.get(text)?.found === found) this.#asked.delete(text)
+      return checked ?? (kind === 'token' ? 'invalidToken' : 'invalidApiKey')
+    })
+    this.#asked.set(text, { epoch, found })
+    return found
+  }
+
+  async #ask(
+    asked: AskedIdentity,
+    { text, epoch, untilOf }: { readonly text: string; readonly epoch: number; readonly untilOf: (identity: Identity) => number | null },
+  ): Promise<Checked | null> {
+    const identity = await this.#parts.identify(asked)
+    if (identity === null || typeof identity === 'string') return identity
+    const until = untilOf(identity)
+    if (until === null) return null
+    const principal: Principal = { kind: 'user', name: identity.username, rights: new Rights(identity.rights) }
+    this.#kept.set(text, { principal, epoch, until })
+    return principal
+  }
+}

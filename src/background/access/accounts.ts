@@ -1,0 +1,120 @@
+/**
+ * What access control does on the front end: logins, new passwords, the bootstrap administrator, and the last
+ * uses of API keys. Lanes read and write the accounts. Front-end thread only.
+ */
+import type { LoginMessage, PasswordMessage } from '../../access/messages.js'
+import { SYSTEM } from '../../access/principal.js'
+import { TokenSigner } from '../../access/tokens.js'
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
+import type { Config } from '../../config/config.js'
+import { refusal, successOf } from '../../dispatch/answers.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { ask, askFor } from '../../dispatch/inner_request.js'
+import type { Io } from '../../dispatch/io.js'
+import { KEY_USES_GATHERED_MAX, KEY_USES_GATHERED_MS, PASSWORD_BYTES_MAX } from '../../limits/access.js'
+import { findUser, login, noteKeyUses, storeAccount } from '../../operations/auth.js'
+import { changeUser, register } from '../../operations/users.js'
+import { mayWriteUnasked } from '../../role.js'
+import type { Service } from '../../services.js'
+import { log } from '../../telemetry/log.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
+import { PasswordThreads } from './password_threads.js'
+
+/**
+ * Compared where there is no such user: a login takes the same time for known and unknown names. The hash of
+ * no password that anybody has.
+ */
+const NOBODYS_HASH = '$2b$12$A84VZMiG.nz3j.h6ldDCoOifgIRN3W49dJnkPR5He0ab6WXxxDZry'
+
+export class Accounts implements Service {
+  readonly name = 'accounts'
+  readonly #threads = new PasswordThreads()
+  readonly #signer: TokenSigner
+  readonly #adminPassword: string
+  readonly #keyUses: Chore
+  /** Unix seconds by the hash of the key, until they are written. */
+  #uses = new Map<string, number>()
+
+  /** @param config with access control on */
+  constructor(
+    readonly config: Config,
+    readonly dispatcher: Dispatcher,
+    readonly tools: ChoreTools,
+  ) {
+    const { auth, authJwtExpiryMs } = config
+    if (auth === null) throw new Error('access control is off')
+    this.#signer = new TokenSigner(auth.jwtSecret, authJwtExpiryMs)
+    this.#adminPassword = auth.adminPassword
+    this.#keyUses = new Chore(tools, {
+      name: 'api-key-uses',
+      first: 'idle',
+      failure: 'the last uses of API keys are not stored yet',
+      round: () => this.#storeUses(),
+    })
+    dispatcher.onIo(login, this.#login, { commits: false })
+    dispatcher.onIo(register, this.#setPassword, { commits: false })
+    dispatcher.onIo(changeUser, this.#setPassword, { commits: false })
+  }
+
+  /** Creates the bootstrap administrator where it does not exist. Its password is not changed otherwise. */
+  async start(): Promise<void> {
+    this.#keyUses.start()
+    if (!mayWriteUnasked(this.tools.role)) return
+    const username = this.config.authAdminUsername
+    const { exists } = await askFor<{ readonly exists: boolean }>(this.dispatcher, findUser, { username })
+    if (exists) return
+    const passwordHash = await this.#threads.hash(this.#adminPassword)
+    await askFor(this.dispatcher, storeAccount, { change: 'ensure', username, passwordHash })
+    log.info('access control: the administrator was created')
+  }
+
+  async stop(): Promise<void> {
+    await this.#keyUses.stop()
+    await this.#threads.close()
+  }
+
+  /** Called for each API key that was found valid. */
+  noteKeyUse(hash: string): void {
+    if (this.#uses.size === 0) this.#keyUses.wake(KEY_USES_GATHERED_MS)
+    if (this.#uses.size < KEY_USES_GATHERED_MAX) this.#uses.set(hash, Math.floor(Date.now() / 1000))
+  }
+
+  readonly #login: Io<LoginMessage> = async ({ username, password, user }) => {
+    // bcrypt would compare the first bytes only.
+    const isTooLong = Buffer.byteLength(password) > PASSWORD_BYTES_MAX
+    const matches = await this.#matches(isTooLong ? '' : password, user?.passwordHash ?? NOBODYS_HASH)
+    if (matches === null) return refusal('tooManyLogins')
+    if (!matches || user === null || isTooLong) return refusal('invalidCredentials')
+    const { tokenEpoch, isAdmin } = user
+    return successOf(JSON.stringify(this.#signer.issue({ username, isAdmin, tokenEpoch })))
+  }
+
+  readonly #setPassword: Io<PasswordMessage> = async ({ change, username, password, old, disabled }, { principal }) => {
+    if (old !== null) {
+      const matches = await this.#matches(old.password, old.passwordHash)
+      if (matches === null) return refusal('tooManyLogins')
+      if (!matches) return refusal('invalidCredentials')
+    }
+    if (password !== null && !this.#threads.hasSpace) return refusal('tooManyLogins')
+    const passwordHash = password === null ? undefined : await this.#threads.hash(password)
+    const given = {
+      ...(passwordHash === undefined ? {} : { passwordHash }),
+      ...(disabled === undefined ? {} : { disabled }),
+    }
+    return await ask(this.dispatcher, storeAccount, { change, username, ...given }, { ...SYSTEM, name: principal.name })
+  }
+
+  /** Null: too many wait for a hash. */
+  async #matches(password: string, hash: string): Promise<boolean | null> {
+    return this.#threads.hasSpace ? await this.#threads.matches(password, hash) : null
+  }
+
+  async #storeUses(): Promise<Rest> {
+    const uses = this.#uses
+    this.#uses = new Map()
+    if (uses.size === 0) return 'idle'
+    const { code }: OutgoingAnswer = await ask(this.dispatcher, noteKeyUses, { hashes: [...uses.keys()], at: [...uses.values()] })
+    if (code !== null) throw new Error(code)
+    return 'idle'
+  }
+}

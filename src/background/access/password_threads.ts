@@ -1,0 +1,92 @@
+/**
+ * Hashes of passwords, made in threads of their own. The queue is bounded, and first come, first served: an
+ * attacker who sends logins gets its share of one slow thread, and no more. The threads start with the first
+ * hash. Front-end thread only.
+ */
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { programPath } from '../../installation.js'
+import { PASSWORDS_WAITING_MAX, PASSWORD_THREADS_MAX } from '../../limits/access.js'
+
+/** A password to be hashed, or, with the hash of another one, to be compared. */
+export interface HashRequest {
+  readonly password: string
+  readonly hash: string | null
+}
+
+/** The hash, or whether the password is the one of the hash. */
+export type HashResult = string | boolean
+
+interface Waiting {
+  readonly request: HashRequest
+  readonly resolve: (result: HashResult) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Above this number of cores, there are two threads. */
+const CORES_FOR_ONE = 2
+
+export class PasswordThreads {
+  readonly #threadsMax = availableParallelism() > CORES_FOR_ONE ? PASSWORD_THREADS_MAX : 1
+  readonly #queue: Waiting[] = []
+  readonly #idle: Worker[] = []
+  readonly #busy = new Map<Worker, Waiting>()
+  #isClosed = false
+
+  /** @returns false if the queue is full: the request must be refused */
+  get hasSpace(): boolean {
+    return this.#queue.length < PASSWORDS_WAITING_MAX
+  }
+
+  /** @returns the bcrypt hash, with a salt of its own */
+  async hash(password: string): Promise<string> {
+    return (await this.#run({ password, hash: null })) as string
+  }
+
+  /** The time does not depend on where the password differs. */
+  async matches(password: string, hash: string): Promise<boolean> {
+    return (await this.#run({ password, hash })) as boolean
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#queue.splice(0)) reject(new Error('shutting down'))
+    await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()))
+  }
+
+  #run(request: HashRequest): Promise<HashResult> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ request, resolve, reject })
+      this.#next()
+    })
+  }
+
+  #next(): void {
+    if (this.#queue.length === 0 || this.#isClosed) return
+    const worker = this.#idle.pop() ?? (this.#busy.size < this.#threadsMax ? this.#start() : undefined)
+    if (worker === undefined) return
+    const waiting = this.#queue.shift()!
+    this.#busy.set(worker, waiting)
+    worker.postMessage(waiting.request)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(programPath('password_hashing'))
+    worker.unref()
+    worker.on('message', (result: HashResult) => {
+      this.#busy.get(worker)?.resolve(result)
+      this.#busy.delete(worker)
+      this.#idle.push(worker)
+      this.#next()
+    })
+    worker.on('error', (error) => this.#busy.get(worker)?.reject(error))
+    worker.on('exit', () => {
+      this.#busy.get(worker)?.reject(new Error('the thread that hashes passwords has ended'))
+      this.#busy.delete(worker)
+      const at = this.#idle.indexOf(worker)
+      if (at >= 0) this.#idle.splice(at, 1)
+      this.#next()
+    })
+    return worker
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The front end's part of the search advisor: applies settings, as a request for them by the same client
+ * would. So its rights, the access mode and a full disk are asked as for any change. Front-end thread only.
+ */
+import { setCollectionConfig } from '../operations/collection_config.js'
+import { searchAdvisor } from '../operations/search_advice.js'
+import { refusal, successOf } from '../dispatch/answers.js'
+import type { Dispatcher } from '../dispatch/dispatcher.js'
+import { ask } from '../dispatch/inner_request.js'
+import type { IoTools } from '../dispatch/io.js'
+import type { AdviceGiven } from '../wire/advice_messages.js'
+import type { OutgoingAnswer } from '../wire/answer.js'
+
+export function serveAdvice(dispatcher: Dispatcher): void {
+  dispatcher.onIo<AdviceGiven>(searchAdvisor, (advice, tools) => answerAdvice(dispatcher, advice, tools), { commits: false })
+}
+
+async function answerAdvice(
+  dispatcher: Dispatcher,
+  { collection, suggestions, apply }: AdviceGiven,
+  { principal, surface }: IoTools,
+): Promise<OutgoingAnswer> {
+  if (apply !== null) {
+    const admitted = dispatcher.admission.admit(setCollectionConfig, surface)
+    if (typeof admitted === 'string') return refusal(admitted)
+    const answer = await ask(dispatcher, setCollectionConfig, { collection, ...apply }, principal)
+    if (answer.code !== null) return answer
+  }
+  return successOf(JSON.stringify({ collection, suggestions, applied: Object.keys(apply ?? {}) }))
+}

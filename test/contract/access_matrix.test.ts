@@ -1,0 +1,263 @@
+/**
+ * The matrix of authorisation, generated from the table of operations: each operation for each kind of
+ * principal on its own collection, on another one, on both, and on none. Over HTTP by two event loops, and
+ * over the port of another surface. What must come out is said by a model of its own (`isPermitted`).
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { namesAt } from '../../src/operations/collection_access.js'
+import { operations } from '../../src/operations/index.js'
+import type { Operation } from '../../src/operations/operation.js'
+import { exampleInput, propertiesOf, requiredOf } from '../../src/surface/http/openapi.js'
+import { ACCESS_ENV, Admin, asUser, keyOf, type Headers } from '../harness/access.js'
+import { clientsOfLoops, LOOP_LOG, type LoopClient } from '../harness/loop_clients.js'
+import { Client, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
+import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
+import { startServer, type Server } from '../harness/server.js'
+
+const EVERYTHING_ON = {
+  ...ACCESS_ENV,
+  SVC_PPROF_ENABLED: 'true',
+  SVC_SPELL: 'true',
+  SVC_TEMPORAL: 'true',
+  SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+}
+
+const OWN = 'own'
+const OTHER = 'foreigncanary'
+/** Of every document, and of all metadata, of the other collection. */
+const CANARY = /foreigncanary|zanzibarcanary/
+
+const REFUSALS = new Set([
+  'missing authentication', 'invalid token', 'invalid api key', 'authentication required', 'forbidden', 'admin access required',
+]) // prettier-ignore
+
+/** What a principal may do on its own collection; `everything`: on all of them, and on the server. */
+type Rights = 'nobody' | 'nothing' | 'read' | 'write' | 'admin' | 'everything'
+
+interface Asker {
+  readonly name: string
+  /** On the collection `own`. */
+  readonly rights: Rights
+  /** On the collection of the canary. */
+  readonly rightsElsewhere?: Rights
+  /** Name of its user; absent: it has no valid credentials. */
+  readonly user?: string
+  readonly headers: Headers
+  readonly byKey?: true
+}
+
+/** Every user may call them, and they refuse what is not its own. Their example names another user. */
+const OWN_ACCOUNT_ONLY = new Set(['changeUser'])
+/** Instead of examples with fields that need more rights than the operation. */
+const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  cancelBulkIngest: { id: 'none' },
+  cpuProfile: { seconds: 1 },
+  deleteApiKey: { keyHash: '0'.repeat(64) },
+  getBulkIngest: { id: 'none' },
+  setCollectionConfig: { collection: OWN, description: 'described' },
+}
+
+let copy: ScratchCopy
+let server: Server
+let admin: Admin
+let port: Client
+let askers: readonly Asker[]
+/** One for each event loop. */
+let loops: readonly LoopClient[]
+const folder = mkdtempSync(join(tmpdir(), 'mds-matrix-'))
+
+before(async () => {
+  copy = await scratchCopy(SURFACE_EDITS)
+  server = await startServer({ main: copy.main, env: { ...EVERYTHING_ON, ...LOOP_LOG, ...surfaceEnv(join(folder, 'socket')) } })
+  admin = new Admin(server)
+  loops = await clientsOfLoops(server, 2)
+  port = new Client(join(folder, 'socket'))
+  for (const name of ['nothing', 'reader', 'writer', 'chief', 'grouped', 'disabled', 'foreign']) await admin.register(name)
+  await admin.do('POST', '/v1/auth/groups', { name: 'readers', members: ['grouped'] })
+  const expiresAt = Math.ceil(Date.now() / 1000) + 1
+  const expired = await keyOf(server, 'reader', expiresAt)
+  const key = await keyOf(server, 'reader')
+  const foreign = await keyOf(server, 'foreign')
+  await admin.do('PUT', '/v1/auth/users/disabled', { disabled: true })
+  while (Date.now() < expiresAt * 1000) await server.get('/livez')
+  askers = [
+    { name: 'without credentials', rights: 'nobody', headers: {} },
+    { name: 'an expired key', rights: 'nobody', headers: { 'x-api-key': expired }, byKey: true },
+    { name: 'a disabled user', rights: 'nobody', headers: asUser('disabled') },
+    { name: 'a user without rights', rights: 'nothing', user: 'nothing', headers: asUser('nothing') },
+    { name: 'a reader', rights: 'read', user: 'reader', headers: asUser('reader') },
+    { name: 'a reader by API key', rights: 'read', user: 'reader', headers: { 'x-api-key': key }, byKey: true },
+    { name: 'a reader by its group', rights: 'read', user: 'grouped', headers: asUser('grouped') },
+    { name: 'a writer', rights: 'write', user: 'writer', headers: asUser('writer') },
+    { name: 'an administrator of the collection', rights: 'admin', user: 'chief', headers: asUser('chief') },
+    {
+      name: "another user's key",
+      rights: 'nothing',
+      rightsElsewhere: 'admin',
+      user: 'foreign',
+      headers: { 'x-api-key': foreign },
+      byKey: true,
+    },
+    { name: 'the administrator of the server', rights: 'everything', user: 'admin', headers: asUser('admin') },
+  ]
+})
+after(async () => {
+  port.end()
+  for (const client of loops) client.close()
+  await server.kill()
+  copy.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Operations before may have deleted anything. */
+async function fill(): Promise<void> {
+  const document = { key: 'hello-world', lang: 'en' }
+  for (const collection of [OWN, OTHER]) await admin.do('POST', '/v1/schema/delete', { collection })
+  await admin.do('POST', '/v1/add', { ...document, collection: OWN, contentMd: 'a word', meta: { category: ['tutorial'] } })
+  const meta = { category: ['zanzibarcanary'], zanzibarcanary: ['x'] }
+  await admin.do('POST', '/v1/add', { ...document, collection: OTHER, contentMd: 'a word zanzibarcanary', meta })
+  await admin.grant('reader', OWN, { read: true })
+  await admin.grant('writer', OWN, { write: true })
+  await admin.grant('chief', OWN, { admin: true })
+  await admin.grant('foreign', OTHER, { admin: true })
+  await admin.grantGroup('readers', OWN, { read: true })
+}
+
+const PERMITS: Readonly<Record<Rights, readonly string[]>> = {
+  nobody: [],
+  nothing: [],
+  read: ['read'],
+  write: ['write'],
+  admin: ['read', 'write', 'admin'],
+  everything: ['read', 'write', 'admin'],
+}
+
+/** The model: whether the operation may run on these names. */
+function isPermitted(row: Operation, { rights, rightsElsewhere, byKey }: Asker, names: readonly string[]): boolean {
+  const { permission, collections, needsLogin, name } = row
+  if (permission === 'public') return true
+  if (rights === 'nobody' || (needsLogin === true && byKey === true)) return false
+  if (rights === 'everything') return true
+  if (permission === 'authenticated') return !OWN_ACCOUNT_ONLY.has(name)
+  const isForAll = collections.kind === 'readable' || (collections.kind === 'named' && collections.otherwise === 'readable')
+  if (names.length === 0) return isForAll
+  const ofName = (collection: string): Rights =>
+    collection === OWN ? rights : collection === OTHER ? (rightsElsewhere ?? 'nothing') : 'nothing'
+  return names.every((collection) => PERMITS[ofName(collection)].includes(permission))
+}
+
+interface Situation {
+  readonly name: 'own' | 'other' | 'several' | 'none'
+  readonly input: Readonly<Record<string, unknown>>
+  readonly names: readonly string[]
+}
+
+/** The example of the operation's input on the collections of each situation that its input can name. */
+function situationsOf(row: Operation): readonly Situation[] {
+  const input: Readonly<Record<string, unknown>> = INPUTS[row.name] ?? exampleInput(row.input)
+  const { collections } = row
+  if (collections.kind !== 'named') return [{ name: 'none', input, names: [] }]
+  const on = (name: Situation['name'], wanted: readonly string[]): Situation | undefined => {
+    const changed = collections.paths.reduce<Readonly<Record<string, unknown>>>((given, path) => named(row, given, path, wanted), input)
+    const names = namesAt(collections.paths, changed)
+    return names.length === wanted.length && wanted.every((each) => names.includes(each)) ? { name, input: changed, names } : undefined
+  }
+  const mayNameNone = !requiredOf(row.input).some((field) => collections.paths.some((path) => path.split('.')[0] === field))
+  const found = [on('own', [OWN]), on('other', [OTHER]), on('several', [OWN, OTHER]), mayNameNone ? on('none', []) : undefined]
+  return found.filter((situation) => situation !== undefined)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The input with these names at the path: a field with a name or a list of names, or `list.field`. */
+function named(row: Operation, input: Fields, path: string, names: readonly string[]): Fields {
+  const [field = '', inner] = path.split('.')
+  const { [field]: before, ...others } = input
+  if (names.length === 0) return others
+  if (inner === undefined) return { ...others, [field]: propertiesOf(row.input)[field]?.type === 'array' ? names : names[0] }
+  const [item] = Array.isArray(before) ? (before as readonly Fields[]) : [{}]
+  return { ...others, [field]: names.map((name) => ({ ...item, [inner]: name })) }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+let requests = 0
+
+/** By the event loops in turn. */
+async function overHttp({ http }: Operation, input: Situation['input'], headers: Headers): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const { method, path } of http?.routes ?? []) {
+    const target = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(input[name])))
+    const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, textOf(value)]))
+    const client = loops[++requests % loops.length]!
+    const isInQuery = method === 'GET'
+    const answer = await client.ask(method, isInQuery ? `${target}?${query.toString()}` : target, isInQuery ? undefined : input, headers)
+    texts.push(answer.text)
+  }
+  return texts
+}
+
+function isRefused(text: string): boolean {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: string }
+    return error !== undefined && REFUSALS.has(error)
+  } catch {
+    return false
+  }
+}
+
+describe('the matrix of authorisation', () => {
+  it('access: each operation, for each kind of principal, on its own, another, several and no collection: no wrong cell', async () => {
+    let cells = 0
+    const wrong: string[] = []
+    for (const row of operations) {
+      for (const situation of situationsOf(row)) {
+        await fill()
+        for (const asker of askers) {
+          if (row.effect === 'write' && isPermitted(row, asker, situation.names)) await fill()
+          const wanted = isPermitted(row, asker, situation.names)
+          for (const text of await overHttp(row, situation.input, asker.headers)) {
+            cells++
+            const cell = `${row.name} of ${situation.name} by ${asker.name} over HTTP`
+            if (isRefused(text) === wanted) wrong.push(`${cell}: ${text.slice(0, 100)}`)
+            const mayShow = asker.rights === 'everything' || asker.rightsElsewhere !== undefined || situation.names.includes(OTHER)
+            if (!mayShow && CANARY.test(text)) wrong.push(`${cell} shows the canary: ${text.slice(0, 200)}`)
+          }
+          if (row.effect === 'write' && wanted) await fill()
+          // Tokens and keys are checked by surfaces; a port names the user.
+          if (asker.byKey === true || row.permission === 'public' || row.needsLogin === true) continue
+          const { code } = await port.ask(row.name, situation.input, undefined, asker.user)
+          cells++
+          const isDenied =
+            code === 'forbidden' ||
+            code === 'adminRequired' ||
+            code === 'missingAuthentication' ||
+            code === 'invalidToken' ||
+            code === 'missingFields'
+          if (isDenied === wanted) wrong.push(`${row.name} of ${situation.name} by ${asker.name} over a port: ${code}`)
+        }
+      }
+    }
+    assert.ok(cells > 3_000, `${cells} cells`)
+    assert.deepEqual(wrong, [])
+  })
+
+  it('access: a change holds from the next request on, on a port', async () => {
+    await fill()
+    await admin.register('changing')
+    const get = { collection: OWN, key: 'hello-world', lang: 'en' }
+    const code = async (): Promise<string | null> => (await port.ask('get', get, undefined, 'changing')).code
+    for (let round = 0; round < 20; round++) {
+      await admin.grant('changing', OWN, { read: true })
+      assert.equal(await code(), null)
+      await admin.grant('changing', OWN, {})
+      assert.equal(await code(), 'forbidden')
+    }
+    await admin.do('DELETE', '/v1/auth/users/changing')
+    assert.equal(await code(), 'invalidToken')
+  })
+})
