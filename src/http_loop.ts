@@ -23,7 +23,7 @@ import { LoopBlock } from './wire/loop_block.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
 
 const { port: messages, options } = workerData as SurfaceStart
-const { config, surface, loop, generation, ...shared } = options as HttpLoopStart
+const { config, surface, entry, loop, generation, ...shared } = options as HttpLoopStart
 
 joinLog(shared.log, `http loop ${loop}`)
 closeSocketsAtExit()
@@ -51,13 +51,14 @@ const port = new CorePort(messages, {
   },
   onServe: (named) => reads.serve(named),
   onCrowded: (clients) => connections.refuse(clients),
+  onRenew: (files) => frontEnd.renew(files),
 })
 const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const publish = (incident: Incident): void => port.incident(incident)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections })
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

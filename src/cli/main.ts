@@ -11,6 +11,7 @@ import { IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX } from '../limit
 import { BATCH_DOCUMENTS_MAX } from '../limits/input.js'
 import { LIMIT_MAX } from '../limits/search.js'
 import { versionText } from '../version.js'
+import { useCertificates, withCertificates } from './certificates.js'
 import { AnswerError, ConnectionError, request } from './client.js'
 import { doctor } from './doctor.js'
 import { addDocument, CommandError, deleteDocument, type AddOptions } from './document_commands.js'
@@ -47,6 +48,7 @@ function buildProgram(): Command {
     .description('Markdown Document Service: a versioned database of markdown documents with search')
     .version(versionText())
     .showHelpAfterError()
+    .hook('preAction', (_program, command) => useCertificates(command.opts()))
     .addHelpText('after', '\nThe address of the server is --url, else MDS_URL, else ' + DEFAULT_URL + '.')
   program.command('serve').description('run the server; takes the options of `npm start` (mds serve --help)')
   addImport(program)
@@ -202,7 +204,8 @@ function addDoctor(program: Command): void {
 }
 
 function withUrl(command: Command): Command {
-  return command.option('-u, --url <url>', 'address of the server', httpUrl, process.env.MDS_URL ?? DEFAULT_URL)
+  const withAddress = command.option('-u, --url <url>', 'address of the server', httpUrl, process.env.MDS_URL ?? DEFAULT_URL)
+  return withCertificates(withAddress, process.env)
 }
 
 function print(answer: unknown, asJson: boolean, format: (answer: unknown) => string): void {

@@ -33,10 +33,12 @@ import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
+import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues {
+export interface OptionValues
+  extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, TlsOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -322,6 +324,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
   ...VECTOR_OPTIONS,
   ...LIMIT_OPTIONS,
   ...AUTH_OPTIONS,
+  ...TLS_OPTIONS,
   ...OPERATION_OPTIONS,
   metrics: {
     flag: 'metrics',

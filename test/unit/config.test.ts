@@ -89,6 +89,7 @@ describe('where a configuration value comes from', () => {
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
+      tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',
       authEnabled: 'true', authJwtExpiryMs: '7h', authAdminUsername: 'root',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
@@ -199,7 +200,6 @@ describe('what is refused', () => {
   })
 
   it('configuration: protection that was asked for and is not there stops the start', () => {
-    refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
     assert.equal(loadConfig([], { SVC_TLS_ENABLED: 'false' }).mode, 'wr')
   })
