@@ -37,8 +37,7 @@ import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues
-  extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, TlsOptionValues {
+export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, TlsOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode

@@ -43,18 +43,23 @@ function bytesOf(address: string): Buffer {
   return bytes
 }
 
+const NOTHING = Buffer.alloc(0)
+const CARRIAGE_RETURN = 0x0d
+
 /** Finds the signature in the bytes of one client, also across chunks. */
 export class SignatureSearch {
-  /** The last bytes of the chunk before, fewer than the signature has. */
-  #tail: Buffer = Buffer.alloc(0)
+  /** The last bytes before the present chunk that may begin a signature, fewer than it has. */
+  #tail: Buffer = NOTHING
 
   /** Whether the signature ends in this chunk. */
   isIn(chunk: Buffer): boolean {
     const kept = PROXY_SIGNATURE.length - 1
-    const joint = Buffer.concat([this.#tail, chunk.subarray(0, kept)])
+    const joint = this.#tail.length === 0 ? NOTHING : Buffer.concat([this.#tail, chunk.subarray(0, kept)])
     const isFound = chunk.includes(PROXY_SIGNATURE) || joint.includes(PROXY_SIGNATURE)
+    const end = chunk.length >= kept ? chunk.subarray(-kept) : Buffer.concat([this.#tail, chunk]).subarray(-kept)
+    const first = end.indexOf(CARRIAGE_RETURN)
     // A copy: a slice would keep the whole chunk in memory.
-    this.#tail = chunk.length >= kept ? Buffer.from(chunk.subarray(-kept)) : Buffer.from(joint.subarray(-kept))
+    this.#tail = first < 0 ? NOTHING : Buffer.from(end.subarray(first))
     return isFound
   }
 }
