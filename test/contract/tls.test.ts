@@ -7,13 +7,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { projectFolder } from '../../src/installation.js'
 import { proxyHeader } from '../../src/surface/http/gate/proxy_header.js'
-import { CertificateAuthority, LACKS_OPENSSL, openssl, textsOf, type Pair } from '../harness/certificates.js'
+import { CertificateAuthority, LACKS_OPENSSL, openssl, selfSignedRsa, textsOf, type Pair } from '../harness/certificates.js'
 import { rawPost } from '../harness/raw_socket.js'
-import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { runToEnd, startServer, type Server, type ServerOptions } from '../harness/server.js'
 import { askOnce } from '../harness/tls_client.js'
 import { untilAsked } from '../harness/until.js'
 
@@ -37,6 +37,12 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const tlsOf = ({ cert, key }: Pair): Record<string, string> => ({ SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: cert, SVC_TLS_KEY: key })
 const clientAuth = (how: string): Record<string, string> => ({ ...tlsOf(server), SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: how })
+/** Ended after the test, so that a test that fails ends, too. */
+async function start(test: TestContext, options: ServerOptions): Promise<Server> {
+  const started = await startServer(options)
+  test.after(() => started.kill())
+  return started
+}
 const document = (key: string, contentMd: string): object => ({ collection: 'c', key, lang: 'en', contentMd })
 
 describe('a start with TLS', { skip }, () => {
@@ -60,6 +66,10 @@ describe('a start with TLS', { skip }, () => {
       [tlsOf({ ...server, key: text }), /SVC_TLS_KEY \S+text\.pem is not a PEM file of a private key without a passphrase$/],
       [tlsOf({ ...server, key: locked }), /SVC_TLS_KEY \S+locked\.key is not a PEM file of a private key without a passphrase$/],
       [tlsOf({ ...server, key: other.key }), /SVC_TLS_KEY \S+other\.key is not the key of the certificate in \S+server\.pem$/],
+      [
+        tlsOf({ ...server, cert: selfSignedRsa(folder, 'rsa-of-no-key').cert }),
+        /SVC_TLS_KEY \S+server\.key is not the key of the certificate in \S+rsa-of-no-key\.pem$/,
+      ],
       [{ ...clientAuth('require'), SVC_TLS_CLIENT_CA: gone }, /SVC_TLS_CLIENT_CA \S+gone\.pem can't be read: ENOENT$/],
       [{ ...clientAuth('request'), SVC_TLS_CLIENT_CA: text }, /SVC_TLS_CLIENT_CA \S+text\.pem is not a PEM file of certificates$/],
     ]
@@ -73,17 +83,17 @@ describe('a start with TLS', { skip }, () => {
     assert.match(unix.output, /^can't start: SVC_TLS_ENABLED needs a TCP address: SVC_HTTP_ADDR is a unix socket$/m)
   })
 
-  it('tls: an expired certificate is warned of', async () => {
+  it('tls: an expired certificate is warned of', async (test) => {
     const expired = ca.signExpired('expired')
-    const old = await startServer({ env: tlsOf(expired), tls: { rejectUnauthorized: false } })
+    const old = await start(test, { env: tlsOf(expired), tls: { rejectUnauthorized: false } })
     assert.match(old.output(), / warn TLS: the certificate has expired path=\S+expired\.pem expires=20/)
     assert.equal(await old.stop(), 0)
   })
 
-  it('tls: by flags and by the configuration file; suggested addresses, HSTS and the CLI are those of HTTPS', async () => {
+  it('tls: by flags and by the configuration file; suggested addresses, HSTS and the CLI are those of HTTPS', async (test) => {
     const file = join(folder, 'mds.yaml')
     writeFileSync(file, `tls: { enabled: true, cert: ${server.cert}, clientCa: ${ca.cert}, clientAuth: request }\n`)
-    const running = await startServer({ args: ['-c', file, '--tls-key', server.key], tls: ca.trust })
+    const running = await start(test, { args: ['-c', file, '--tls-key', server.key], tls: ca.trust })
     const answer = await running.get('/health')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['strict-transport-security'], 'max-age=31536000')
@@ -94,13 +104,14 @@ describe('a start with TLS', { skip }, () => {
     assert.ok((await running.get('/docs')).text.includes('{base_url}/v1/add'))
     await assert.rejects(fetch(`http://127.0.0.1:${running.port}/health`))
 
-    const mds = (env: Record<string, string>): ReturnType<typeof spawnSync> =>
-      spawnSync(process.execPath, [join(projectFolder(), 'bin', 'mds.mjs'), 'stats', '--json', '-u', running.url], {
+    const mds = (env: Record<string, string>, ...args: readonly string[]): ReturnType<typeof spawnSync> =>
+      spawnSync(process.execPath, [join(projectFolder(), 'bin', 'mds.mjs'), 'stats', '--json', '-u', running.url, ...args], {
         env: { ...process.env, ...env },
         encoding: 'utf8',
       })
     assert.match(String(mds({}).stderr), /no answer from https:.*(certificate|issuer)/)
     assert.equal(mds({ MDS_CA: ca.cert }).status, 0)
+    assert.equal(mds({}, '--ca', ca.cert).status, 0)
     assert.equal(mds({ NODE_EXTRA_CA_CERTS: ca.cert }).status, 0)
     assert.match(String(mds({ MDS_CA: join(folder, 'gone.pem') }).stderr), /gone\.pem can't be read: ENOENT/)
     assert.equal(await running.stop(), 0)
@@ -160,9 +171,15 @@ for (const how of ['request', 'require'] as const) {
       )
       assert.equal((await running.get('/health', { origin: 'https://page.example' })).status, 403)
       const forged = Buffer.concat([proxyHeader('192.0.2.7'), Buffer.from('GET /forged HTTP/1.1\r\nHost: localhost\r\n\r\n')])
-      await askOnce(running.port, own(), forged)
+      const { status } = await askOnce(running.port, own(), forged)
+      assert.equal(status, how === 'require' ? 0 : 404)
+      const line =
+        how === 'require' ? / warn tls: client disconnected, .* peer=127/ : / request method=GET path=\/forged .*peer=127\.0\.0\.1$/m
+      await untilAsked(
+        () => Promise.resolve(running.output()),
+        (output) => line.test(output),
+      )
       assert.doesNotMatch(running.output(), /192\.0\.2\.7/)
-      if (how === 'require') assert.doesNotMatch(running.output(), /path=\/forged/)
     })
 
     it(`tls: long bodies come whole in both directions, also to a client that reads late (${how})`, async () => {
@@ -190,12 +207,40 @@ for (const how of ['request', 'require'] as const) {
   })
 }
 
+describe('a certificate with an RSA key, signed by itself', { skip }, () => {
+  for (const how of ['request', 'require'] as const) {
+    it(`tls: RSA: versions and ciphers are those of an EC key; the key only signs (${how})`, async (test) => {
+      const rsa = selfSignedRsa(folder, `rsa-${how}`)
+      const own = { ...textsOf(client), ca: textsOf(rsa).cert }
+      const running = await start(test, { env: { ...clientAuth(how), ...tlsOf(rsa) }, args: ['--http-loops', '2'], tls: own })
+      for (const maxVersion of ['TLSv1', 'TLSv1.1'] as const) {
+        const old = await askOnce(running.port, { ...own, minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0', maxVersion })
+        assert.deepEqual([old.status, old.protocol], [0, ''])
+        assert.match(old.reason, /PROTOCOL_VERSION/)
+      }
+      for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const { status, protocol, reason } = await askOnce(running.port, { ...own, maxVersion })
+        assert.deepEqual([status, protocol], [200, maxVersion], reason)
+      }
+      const over12 = (ciphers: string): ReturnType<typeof askOnce> => askOnce(running.port, { ...own, ciphers, maxVersion: 'TLSv1.2' })
+      // Without forward secrecy, or with CBC.
+      for (const ciphers of ['AES128-GCM-SHA256', 'AES256-SHA', 'ECDHE-RSA-AES128-SHA', 'DHE-RSA-AES128-GCM-SHA256'])
+        assert.equal((await over12(ciphers)).status, 0, ciphers)
+      for (const ciphers of ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-RSA-CHACHA20-POLY1305']) {
+        const { status, cipher } = await over12(ciphers)
+        assert.deepEqual([status, cipher], [200, ciphers])
+      }
+      assert.equal(await running.stop(), 0)
+    })
+  }
+})
+
 describe('the gate', { skip }, () => {
   const gates = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('mds-gate-'))
 
-  it('tls: other users of the machine cannot pass by the gate, and its folder goes with the server', async () => {
+  it('tls: other users of the machine cannot pass by the gate, and its folder goes with the server', async (test) => {
     const before = gates()
-    const running = await startServer({ env: clientAuth('require'), args: ['--http-loops', '2'], tls: { ...ca.trust, ...textsOf(client) } })
+    const running = await start(test, { env: clientAuth('require'), args: ['--http-loops', '2'], tls: { ...ca.trust, ...textsOf(client) } })
     const [name = ''] = gates().filter((gate) => !before.includes(gate))
     const path = join(tmpdir(), name)
     assert.equal(statSync(path).mode & 0o777, 0o700)
@@ -210,9 +255,9 @@ describe('the gate', { skip }, () => {
 
 describe('the end of a server with TLS', { skip }, () => {
   for (const how of ['request', 'require']) {
-    it(`tls: a shutdown completes the requests that were sent (${how})`, async () => {
+    it(`tls: a shutdown completes the requests that were sent (${how})`, async (test) => {
       const own = { ...ca.trust, ...textsOf(client) }
-      const running = await startServer({ env: clientAuth(how), args: ['--http-loops', '3'], tls: own })
+      const running = await start(test, { env: clientAuth(how), args: ['--http-loops', '3'], tls: own })
       const body = JSON.stringify(document('last', 'x'.repeat(10_000)))
       const request = rawPost('/v1/add', body)
       const sockets = await Promise.all(Array.from({ length: 12 }, () => openSocket(running.port, own)))
@@ -234,11 +279,40 @@ describe('the end of a server with TLS', { skip }, () => {
       assert.equal(await ended, 0, running.output())
     })
 
+    it(`tls: a shutdown sends an answer whole to a client that reads late (${how})`, async (test) => {
+      const own = { ...ca.trust, ...textsOf(client) }
+      const running = await start(test, { env: clientAuth(how), tls: own })
+      const content = 'a line of text that is not short\n'.repeat(200_000)
+      await running.post('/v1/add', document('long', content))
+      const late = await openSocket(running.port, own)
+      late.pause()
+      late.write(rawPost('/v1/get', JSON.stringify({ collection: 'c', key: 'long', lang: 'en' })))
+      await untilAsked(
+        () => running.get('/metrics'),
+        ({ text }) => Number(/^mddb_answers_unsent_bytes (\d+)$/m.exec(text)?.[1]) > 0,
+      )
+      const ended = running.stop()
+      await untilAsked(
+        () => Promise.resolve(running.output()),
+        (output) => output.includes('shutting down'),
+      )
+      let bytes = 0
+      late.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        // Slower than the server sends, so that it has bytes left when the event loop has none.
+        late.pause()
+        setImmediate(() => setImmediate(() => late.resume()))
+      })
+      late.resume()
+      await new Promise((resolve) => late.once('close', resolve))
+      assert.ok(bytes > content.length, `${bytes} of ${content.length} bytes`)
+      assert.equal(await ended, 0, running.output())
+    })
+
     it(`tls: an event loop that dies is started again, with TLS (${how})`, async (test) => {
       const own = { ...ca.trust, ...textsOf(client) }
       const env = { ...clientAuth(how), MDS_FAIL_POINT: 'loop.answer:error' }
-      const running = await startServer({ env, args: ['--http-loops', '2'], tls: own })
-      test.after(() => running.kill())
+      const running = await start(test, { env, args: ['--http-loops', '2'], tls: own })
       const post = (path: string, body: object): ReturnType<typeof askOnce> =>
         askOnce(running.port, own, rawPost(path, JSON.stringify(body)))
       // What comes to the further loop over its port ends it. Plain gets do not come so.

@@ -7,9 +7,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, 
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { CertificateAuthority, LACKS_OPENSSL, textsOf, type Pair } from '../harness/certificates.js'
-import { startServer, type Server } from '../harness/server.js'
+import { startServer, type Server, type ServerOptions } from '../harness/server.js'
 import { askOnce } from '../harness/tls_client.js'
 import { untilAsked } from '../harness/until.js'
 
@@ -55,12 +55,13 @@ function rename(from: Pair, to: Pair): void {
 }
 
 const filesIn = (path: string): Pair => ({ cert: join(path, 'tls.crt'), key: join(path, 'tls.key') })
-const startWith = ({ cert, key }: Pair, env: Record<string, string> = {}, loops = '1'): Promise<Server> =>
-  startServer({
-    env: { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: cert, SVC_TLS_KEY: key, ...env },
-    args: ['--http-loops', loops],
-    tls: own(),
-  })
+/** Ended after the test, so that a test that fails ends, too. */
+async function start(test: TestContext, { cert, key }: Pair, options: ServerOptions = {}): Promise<Server> {
+  const env = { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: cert, SVC_TLS_KEY: key, ...options.env }
+  const server = await startServer({ ...options, env, tls: own() })
+  test.after(() => server.kill())
+  return server
+}
 const untilServedBy = (server: Server, name: string): Promise<unknown> =>
   untilAsked(
     () => askOnce(server.port, own()),
@@ -79,11 +80,12 @@ describe('a certificate is replaced', { skip }, () => {
     { name: 'the gate', loops: '2', env: (): Record<string, string> => ({ SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: 'require' }) },
   ]
   for (const { name, loops, env } of listeners) {
-    it(`tls renewal: no request fails while the pair is replaced under load, on every loop (${name})`, async () => {
+    it(`tls renewal: no request fails while the pair is replaced under load, on every loop (${name})`, async (test) => {
       const files = filesIn(newFolder())
       copy(first, files)
-      const server = await startWith(files, env(), loops)
+      const server = await start(test, files, { env: env(), args: ['--http-loops', loops] })
       const load = new Load(server.port)
+      test.after(() => load.end())
       const renewals = 6
       for (let at = 0; at < renewals; at++) {
         const next = at % 2 === 0 ? second : first
@@ -109,10 +111,10 @@ describe('a certificate is replaced', { skip }, () => {
     })
   }
 
-  it('tls renewal: a pair that does not match changes nothing but one line of the log, until it does', async () => {
+  it('tls renewal: a pair that does not match changes nothing but one line of the log, until it does', async (test) => {
     const files = filesIn(newFolder())
     copy(first, files)
-    const server = await startWith(files)
+    const server = await start(test, files)
     rename({ cert: second.cert, key: first.key }, files)
     const refused =
       / error TLS: the certificate stays as it is: SVC_TLS_KEY \S+tls\.key is not the key of the certificate in \S+tls\.crt$/gm
@@ -137,7 +139,7 @@ describe('a certificate is replaced', { skip }, () => {
     assert.equal(await server.stop(), 0)
   })
 
-  it('tls renewal: a symbolic link to a folder that is replaced, as of mounted secrets, is followed', async () => {
+  it('tls renewal: a symbolic link to a folder that is replaced, as of mounted secrets, is followed', async (test) => {
     const mount = newFolder()
     for (const [name, pair] of [
       ['..1', first],
@@ -150,7 +152,7 @@ describe('a certificate is replaced', { skip }, () => {
     const files = filesIn(mount)
     symlinkSync('..data/tls.crt', files.cert)
     symlinkSync('..data/tls.key', files.key)
-    const server = await startWith(files)
+    const server = await start(test, files)
     symlinkSync('..2', join(mount, '..new'))
     renameSync(join(mount, '..new'), join(mount, '..data'))
     await untilServedBy(server, 'second')
@@ -160,14 +162,10 @@ describe('a certificate is replaced', { skip }, () => {
     assert.equal(await server.stop(), 0)
   })
 
-  it('tls renewal: SIGHUP to a supervisor reads the files, and the same pair is not a new one', async () => {
+  it('tls renewal: SIGHUP to a supervisor reads the files, and the same pair is not a new one', async (test) => {
     const files = filesIn(newFolder())
     copy(first, files)
-    const server = await startServer({
-      env: { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: files.cert, SVC_TLS_KEY: files.key },
-      supervisor: true,
-      tls: own(),
-    })
+    const server = await start(test, files, { supervisor: true })
     process.kill(server.pid, 'SIGHUP')
     await untilAsked(
       () => Promise.resolve(server.output()),
@@ -180,7 +178,7 @@ describe('a certificate is replaced', { skip }, () => {
     assert.equal(await server.stop(), 0)
   })
 
-  it('tls renewal: a client CA is replaced, and clients of the former one are refused', async () => {
+  it('tls renewal: a client CA is replaced, and clients of the former one are refused', async (test) => {
     const files = filesIn(newFolder())
     copy(first, files)
     const authorities = `${files.cert}.ca`
@@ -189,7 +187,10 @@ describe('a certificate is replaced', { skip }, () => {
     const next = { ...ca.trust, ...textsOf(other.sign('next-client')) }
     for (const how of ['require', 'request']) {
       copyFileSync(ca.cert, authorities)
-      const server = await startWith(files, { SVC_TLS_CLIENT_CA: authorities, SVC_TLS_CLIENT_AUTH: how }, '2')
+      const server = await start(test, files, {
+        env: { SVC_TLS_CLIENT_CA: authorities, SVC_TLS_CLIENT_AUTH: how },
+        args: ['--http-loops', '2'],
+      })
       assert.equal((await askOnce(server.port, own())).status, 200)
       assert.equal((await askOnce(server.port, next)).status, 0)
       writeFileSync(authorities, other.trust.ca)

@@ -98,6 +98,14 @@ export class CertificateAuthority {
   }
 }
 
+/** A pair with an RSA key, whose certificate is its own CA, for localhost and 127.0.0.1. */
+export function selfSignedRsa(folder: string, name: string): Pair {
+  const pair = pairIn(folder, name)
+  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', pair.key, '-out', pair.cert, '-days', '2', ...names)
+  return pair
+}
+
 export function textsOf({ cert, key }: Pair): { readonly cert: Buffer; readonly key: Buffer } {
   return { cert: readFileSync(cert), key: readFileSync(key) }
 }

@@ -1,0 +1,167 @@
+/**
+ * What is counted and bounded by client holds with TLS, on the event loops (`request`) and through the gate
+ * (`require`): rate limit, events, connections. The clients come from several addresses of this machine.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { ConnectionOptions } from 'node:tls'
+import { AUDIT_CHANNEL } from '../../src/telemetry/audit.js'
+import { CertificateAuthority, LACKS_OPENSSL, textsOf, type Pair } from '../harness/certificates.js'
+import { rawPost } from '../harness/raw_socket.js'
+import { scratchCopy } from '../harness/scratch_copy.js'
+import { startServer, type Server, type ServerOptions } from '../harness/server.js'
+import { askOnce, type TlsAnswer } from '../harness/tls_client.js'
+import { untilAsked } from '../harness/until.js'
+
+const skip = LACKS_OPENSSL === false && process.platform !== 'linux' ? 'the addresses are those of Linux' : LACKS_OPENSSL
+if (skip !== false) console.error(`SKIPPED: clients of TLS, because ${skip}`)
+const OWN = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
+const LOOPS = ['--http-loops', '2']
+
+let folder: string
+let ca: CertificateAuthority
+let first: Pair
+let second: Pair
+let own: ConnectionOptions
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mds-tls-clients-'))
+  if (skip !== false) return
+  ca = new CertificateAuthority(folder)
+  first = ca.sign('first')
+  second = ca.sign('second')
+  own = { ...ca.trust, ...textsOf(ca.sign('client')) }
+})
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Ended after the test, so that a test that fails ends, too. */
+async function start(test: TestContext, how: string, options: ServerOptions, { cert, key }: Pair = first): Promise<Server> {
+  const tls = { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: cert, SVC_TLS_KEY: key, SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: how }
+  const server = await startServer({ ...options, env: { ...tls, ...options.env }, args: LOOPS, tls: own })
+  test.after(() => server.kill())
+  return server
+}
+
+/** A request over a connection of its own from this address. @param headers further lines */
+function askFrom(server: Server, localAddress: string, headers = ''): Promise<TlsAnswer> {
+  return askOnce(server.port, { ...own, localAddress } as ConnectionOptions, rawPost('/v1/get', '{"collection":"c","key":"k","lang":"en"}', headers)) // prettier-ignore
+}
+
+const inTurn = async <T>(times: number, ask: () => Promise<T>): Promise<readonly T[]> => {
+  const answers: T[] = []
+  for (let at = 0; at < times; at++) answers.push(await ask())
+  return answers
+}
+const statusOf = ({ status }: TlsAnswer): number => status
+
+for (const how of ['request', 'require'] as const) {
+  describe(`clients of TLS (${how})`, { skip }, () => {
+    const LIMIT = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_RATE_LIMIT_REQUESTS: '4', SVC_RATE_LIMIT_BURST: '0', SVC_RATE_LIMIT_WINDOW: '24h' }
+
+    it(`tls clients: the rate limit counts each by its own address, and all answers have the headers of both (${how})`, async (test) => {
+      const server = await start(test, how, { env: LIMIT })
+      for (const address of ['127.0.0.2', '127.0.0.3']) {
+        const answers = await inTurn(6, () => askFrom(server, address))
+        assert.deepEqual(answers.map(statusOf), [404, 404, 404, 404, 429, 429], address)
+        for (const { text } of answers) {
+          for (const header of ['X-RateLimit-Limit: 4', 'Strict-Transport-Security: max-age=31536000', 'Referrer-Policy: no-referrer'])
+            assert.ok(text.includes(`\r\n${header}\r\n`), `${header} in ${text}`)
+        }
+      }
+    })
+
+    it(`tls clients: X-Forwarded-For counts from a trusted proxy only, and events name the client (${how})`, async (test) => {
+      const listener = join(folder, `listener-${how}.mjs`)
+      const print = "console.log('AUDIT ' + JSON.stringify(event, (_, value) => (typeof value === 'bigint' ? String(value) : value)))"
+      writeFileSync(listener, `import { subscribe } from 'node:diagnostics_channel'\nsubscribe('${AUDIT_CHANNEL}', (event) => ${print})\n`)
+      const env = { ...LIMIT, SVC_TRUSTED_PROXIES: '127.0.0.4', NODE_OPTIONS: `--import=${listener}` }
+      const server = await start(test, how, { env })
+      const forClient = (client: string): string => `X-Forwarded-For: ${client}\r\n`
+      for (const client of ['203.0.113.1', '203.0.113.2'])
+        assert.deepEqual((await inTurn(5, () => askFrom(server, '127.0.0.4', forClient(client)))).map(statusOf), [404, 404, 404, 404, 429])
+      const others = ['203.0.113.3', '203.0.113.4', '203.0.113.5', '203.0.113.6', '203.0.113.7']
+      const forging = others.values()
+      const statuses = await inTurn(5, () => askFrom(server, '127.0.0.5', forClient(String(forging.next().value))))
+      assert.deepEqual(statuses.map(statusOf), [404, 404, 404, 404, 429])
+      const exceeded = (): readonly string[] =>
+        [...server.output().matchAll(/^AUDIT (.*)$/gm)]
+          .map(([, json = '']) => JSON.parse(json) as Readonly<Record<string, string>>)
+          .filter(({ action }) => action === 'security.rate_limit_exceeded')
+          .map(({ ip = '' }) => ip)
+      await untilAsked(
+        () => Promise.resolve(exceeded()),
+        (ips) => ips.length >= 3,
+      )
+      assert.deepEqual(exceeded(), ['203.0.113.1', '203.0.113.2', '127.0.0.5'])
+    })
+
+    const most = 6
+    const lacksOwn = OWN === undefined ? 'no address of this machine beside loopback' : false
+    it(
+      `tls clients: their connections are bounded from the first packet on, also after a renewal; loopback is exempt (${how})`,
+      { skip: lacksOwn },
+      async (test) => {
+        const files: Pair = { cert: join(folder, `${how}.crt`), key: join(folder, `${how}.key`) }
+        const use = ({ cert, key }: Pair): void => {
+          copyFileSync(cert, files.cert)
+          copyFileSync(key, files.key)
+        }
+        use(first)
+        const copy = await scratchCopy([UNGUARDED])
+        test.after(() => copy.remove())
+        const env = { SVC_PRODUCTION: 'true', SVC_MAX_CONN_IP: String(most) }
+        // No host: IPv4 clients have mapped addresses of IPv6 here.
+        const server = await start(test, how, { main: copy.main, env, address: ':0' }, files)
+        const host = OWN ?? ''
+        const isServed = async (from: string): Promise<boolean> =>
+          (await askOnce(server.port, { ...own, host: from, servername: 'localhost' })).status === 200
+        assert.equal(await isServed(host), true)
+        for (const pair of [first, second]) {
+          use(pair)
+          await untilAsked(
+            () => askOnce(server.port, own),
+            (answer) => answer.server === (pair === first ? 'first' : 'second'),
+          )
+          // They don't even begin a handshake.
+          const silent = await Promise.all(Array.from({ length: most + 2 }, () => openSocket(test, server.port, host)))
+          await untilAsked(
+            () => isServed(host),
+            (served) => !served,
+          )
+          assert.deepEqual(await inTurn(12, () => isServed(host)), Array<boolean>(12).fill(false))
+          assert.equal(await isServed('127.0.0.1'), true)
+          for (const socket of silent) socket.destroy()
+          await untilAsked(
+            () => isServed(host),
+            (served) => served,
+          )
+        }
+        const refused = /^mddb_connections_refused_total (\d+)$/m.exec((await server.get('/metrics')).text)?.[1]
+        assert.ok(Number(refused) >= 24, refused)
+        assert.equal(await server.stop(), 0)
+      },
+    )
+  })
+}
+
+/** A start in production that asks for nothing else. */
+const UNGUARDED = {
+  file: 'src/config/production.ts',
+  find: 'const missing = options.production ? missingGuards(options) : []',
+  replace: 'const missing: readonly MissingGuard[] = []',
+}
+
+async function openSocket(test: TestContext, port: number, host: string): Promise<Socket> {
+  const socket = connect({ port, host })
+  test.after(() => socket.destroy())
+  // A refused connection may be reset.
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
