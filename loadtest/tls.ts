@@ -1,13 +1,14 @@
 /**
  * What TLS costs: gets a second and their p99, without TLS, with TLS on the event loops
- * (`SVC_TLS_CLIENT_AUTH=request`), and through the gate (`require`); and new connections a second.
- * Compared with each other in the same run, in interleaved rounds; the median counts. Gets of one document
- * of 1 KB, keep-alive connections. Run: npm run loadtest:tls [SECONDS] [LOOPS].
- * Last result (2 cores, shared by server and client): see bench/README.md.
+ * (`SVC_TLS_CLIENT_AUTH=request`), and through the gate (`require`); new connections a second; and requests
+ * that fail while the pair is replaced. Compared with each other in the same run, in interleaved rounds; the
+ * median counts. Gets of one document of 1 KB, keep-alive connections. A failed request ends the run with an
+ * error. Run: npm run loadtest:tls [SECONDS] [LOOPS]. Last result (2 cores, shared by server and client): see bench/README.md.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { postBytes } from '../bench/connection.js'
 import { runLoad, type LoadResult } from '../bench/load.js'
 import { Report } from '../bench/report.js'
@@ -21,10 +22,15 @@ const ROUNDS = 3
 const CONNECTIONS = [1, 64]
 /** Clients that open a new connection for each request. */
 const NEWCOMERS = 8
+/** Longer than the time after which a server reads files that have changed. */
+const RENEWAL_MS = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-loadtest-'))
 const ca = new CertificateAuthority(folder)
-const { cert, key } = ca.sign('server')
+const pairs = [ca.sign('server'), ca.sign('next')]
+const cert = join(folder, 'tls.crt')
+const key = join(folder, 'tls.key')
+use(0)
 const tls = { ...ca.trust, ...textsOf(ca.sign('client')) }
 const env = { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: cert, SVC_TLS_KEY: key, SVC_TLS_CLIENT_CA: ca.cert }
 const args = ['--http-loops', LOOPS]
@@ -37,6 +43,37 @@ const report = new Report()
 
 function median(results: readonly LoadResult[]): LoadResult {
   return [...results].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(results.length / 2)]!
+}
+
+/** The files of all servers. */
+function use(which: number): void {
+  const pair = pairs[which % pairs.length]!
+  for (const [from, to] of [
+    [pair.cert, cert],
+    [pair.key, key],
+  ] as const) {
+    copyFileSync(from, `${to}.new`)
+    renameSync(`${to}.new`, to)
+  }
+}
+
+/** Replaces the pair while both kinds of clients send. @throws if one of their requests fails */
+async function renewUnderLoad({ what, server }: (typeof peers)[number], get: Buffer): Promise<void> {
+  const renewals = (): number => server.output().split('TLS: new certificate').length - 1
+  const before = renewals()
+  const connections = CONNECTIONS.at(-1)!
+  let isOver = false
+  const load = Promise.all([runLoad(server.port, connections, SECONDS, () => get, tls), connectionsPerSecond(server.port)]).finally(() => {
+    isOver = true
+  })
+  const replacing = async (): Promise<void> => {
+    for (let at = 1; !isOver; at++) {
+      use(at)
+      await pause(RENEWAL_MS)
+    }
+  }
+  const [[kept, made]] = await Promise.all([load, replacing()])
+  report.add({ what: `${what}: renewal`, connections, ...kept, made, renewals: renewals() - before, failed: 0 })
 }
 
 async function connectionsPerSecond(port: number): Promise<number> {
@@ -69,7 +106,8 @@ try {
   for (const peer of peers)
     if (peer.tls !== undefined)
       report.add({ what: `${peer.what}: new connections`, connections: NEWCOMERS, perSecond: await connectionsPerSecond(peer.server.port) })
-  report.table(['what', 'connections', 'perSecond', 'p50Ms', 'p99Ms'])
+  for (const peer of peers) if (peer.tls !== undefined) await renewUnderLoad(peer, get)
+  report.table(['what', 'connections', 'perSecond', 'p50Ms', 'p99Ms', 'made', 'renewals', 'failed'])
 } finally {
   for (const { server } of peers) await server.stop()
   rmSync(folder, { recursive: true, force: true })

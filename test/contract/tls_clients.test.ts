@@ -23,7 +23,10 @@ if (skip !== false) console.error(`SKIPPED: clients of TLS, because ${skip}`)
 const OWN = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
+const lacksOwn = OWN === undefined ? 'no address of this machine beside loopback' : false
 const LOOPS = ['--http-loops', '2']
+/** Connections of a client. */
+const MOST = 6
 
 let folder: string
 let ca: CertificateAuthority
@@ -101,46 +104,47 @@ for (const how of ['request', 'require'] as const) {
       assert.deepEqual(exceeded(), ['203.0.113.1', '203.0.113.2', '127.0.0.5'])
     })
 
-    const most = 6
-    const lacksOwn = OWN === undefined ? 'no address of this machine beside loopback' : false
     it(
-      `tls clients: their connections are bounded from the first packet on, also after a renewal; loopback is exempt (${how})`,
+      `tls clients: outside of production there is a warning, which counts connections without a handshake, also after a renewal (${how})`,
       { skip: lacksOwn },
       async (test) => {
-        const files: Pair = { cert: join(folder, `${how}.crt`), key: join(folder, `${how}.key`) }
-        const use = ({ cert, key }: Pair): void => {
-          copyFileSync(cert, files.cert)
-          copyFileSync(key, files.key)
+        const bounded = await startBounded(test, how, {})
+        const warnings = (): number =>
+          [...bounded.server.output().matchAll(new RegExp(`a client has more connections than SVC_MAX_CONN_IP.*address=${OWN}`, 'g'))]
+            .length
+        for (const [at, pair] of [first, second].entries()) {
+          await bounded.renew(pair)
+          const silent = await bounded.openSilent(test, MOST + 1)
+          await untilAsked(
+            () => Promise.resolve(warnings()),
+            (count) => count === at + 1,
+          )
+          assert.equal(await bounded.isServed(), true)
+          for (const socket of silent) socket.destroy()
+          await bounded.counted()
         }
-        use(first)
+        await bounded.openSilent(test, MOST - 1)
+        await bounded.counted()
+        assert.equal(warnings(), 2)
+      },
+    )
+
+    it(
+      `tls clients: in production further connections are refused, with and without a handshake; loopback is exempt (${how})`,
+      { skip: lacksOwn },
+      async (test) => {
         const copy = await scratchCopy([UNGUARDED])
         test.after(() => copy.remove())
-        const env = { SVC_PRODUCTION: 'true', SVC_MAX_CONN_IP: String(most) }
-        // No host: IPv4 clients have mapped addresses of IPv6 here.
-        const server = await start(test, how, { main: copy.main, env, address: ':0' }, files)
-        const host = OWN ?? ''
-        const isServed = async (from: string): Promise<boolean> =>
-          (await askOnce(server.port, { ...own, host: from, servername: 'localhost' })).status === 200
-        assert.equal(await isServed(host), true)
+        const bounded = await startBounded(test, how, { main: copy.main, env: { SVC_PRODUCTION: 'true' } })
+        const { server, isServed } = bounded
         for (const pair of [first, second]) {
-          use(pair)
-          await untilAsked(
-            () => askOnce(server.port, own),
-            (answer) => answer.server === (pair === first ? 'first' : 'second'),
-          )
-          // They don't even begin a handshake.
-          const silent = await Promise.all(Array.from({ length: most + 2 }, () => openSocket(test, server.port, host)))
-          await untilAsked(
-            () => isServed(host),
-            (served) => !served,
-          )
-          assert.deepEqual(await inTurn(12, () => isServed(host)), Array<boolean>(12).fill(false))
-          assert.equal(await isServed('127.0.0.1'), true)
+          await bounded.renew(pair)
+          const silent = await bounded.openSilent(test, MOST + 2)
+          await untilAsked(isServed, (served) => !served)
+          assert.deepEqual(await inTurn(12, isServed), Array<boolean>(12).fill(false))
+          assert.equal((await askOnce(server.port, own)).status, 200)
           for (const socket of silent) socket.destroy()
-          await untilAsked(
-            () => isServed(host),
-            (served) => served,
-          )
+          await untilAsked(isServed, (served) => served)
         }
         const refused = /^mddb_connections_refused_total (\d+)$/m.exec((await server.get('/metrics')).text)?.[1]
         assert.ok(Number(refused) >= 24, refused)
@@ -148,6 +152,50 @@ for (const how of ['request', 'require'] as const) {
       },
     )
   })
+}
+
+interface Bounded {
+  readonly server: Server
+  /** Settles when new connections get this pair. */
+  renew(pair: Pair): Promise<void>
+  /** Connections from another address than loopback, which don't even begin a handshake. */
+  openSilent(test: TestContext, count: number): Promise<readonly Socket[]>
+  /** Whether a request over a new connection from there is answered. */
+  isServed(): Promise<boolean>
+  /** Settles when the connections of clients have been counted anew. */
+  counted(): Promise<void>
+}
+
+/** A server that bounds the connections of a client to `MOST`. */
+async function startBounded(test: TestContext, how: string, options: ServerOptions): Promise<Bounded> {
+  const place = mkdtempSync(join(folder, 'files-'))
+  const files: Pair = { cert: join(place, 'tls.crt'), key: join(place, 'tls.key') }
+  const use = ({ cert, key }: Pair): void => {
+    copyFileSync(cert, files.cert)
+    copyFileSync(key, files.key)
+  }
+  use(first)
+  // Without a host, clients of IPv4 have mapped addresses of IPv6.
+  const server = await start(test, how, { ...options, env: { ...options.env, SVC_MAX_CONN_IP: String(MOST) }, address: ':0' }, files)
+  const host = OWN ?? ''
+  const rounds = async (): Promise<number> =>
+    Number(/^mddb_chore_rounds_total\{chore="connection-watch"\} (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
+  return {
+    server,
+    renew: async (pair) => {
+      use(pair)
+      await untilAsked(
+        () => askOnce(server.port, own),
+        (answer) => answer.server === (pair === first ? 'first' : 'second'),
+      )
+    },
+    openSilent: (context, count) => Promise.all(Array.from({ length: count }, () => openSocket(context, server.port, host))),
+    isServed: async () => (await askOnce(server.port, { ...own, host, servername: 'localhost' })).status === 200,
+    counted: async () => {
+      const before = await rounds()
+      await untilAsked(rounds, (count) => count >= before + 2)
+    },
+  }
 }
 
 /** A start in production that asks for nothing else. */
