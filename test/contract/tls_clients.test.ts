@@ -136,7 +136,8 @@ for (const how of ['request', 'require'] as const) {
         const copy = await scratchCopy([UNGUARDED])
         test.after(() => copy.remove())
         const bounded = await startBounded(test, how, { main: copy.main, env: { SVC_PRODUCTION: 'true' } })
-        const { server, isServed } = bounded
+        const { server } = bounded
+        const isServed = (): Promise<boolean> => bounded.isServed()
         for (const pair of [first, second]) {
           await bounded.renew(pair)
           const silent = await bounded.openSilent(test, MOST + 2)

@@ -1,6 +1,6 @@
 /**
- * The connections of one event loop, or of the gate: their number, in memory shared by the loops, and the clients whose
- * further ones are closed at once (connection_watch.ts). One object for each listener.
+ * The connections of one event loop, or of the gate: their number, in memory shared by the loops, and the
+ * clients whose further ones are closed at once (connection_watch.ts). One object for each listener.
  */
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { LoopBlock } from '../../wire/loop_block.js'
