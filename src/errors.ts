@@ -83,6 +83,7 @@ export const CATALOGUE = {
   embeddingConfigDefault: { ...INVALID, text: 'cannot delete the default embedding config' },
   noEmbeddingProvider: { ...INVALID, text: 'no embedding provider configured' },
   encryptionOff: { ...INVALID, text: 'encryption not configured' },
+  auditOff: { ...ABSENT, text: 'audit disabled' },
   noEncryptionJobs: { ...ABSENT, text: 'encryption not configured' },
   /** On surfaces that name operations. */
   unknownOperation: { ...ABSENT, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'unknown operation' },
@@ -101,6 +102,7 @@ export const CATALOGUE = {
   vectorsLoading: { ...UNAVAILABLE, text: 'vector index is loading, please retry', retryAfterSeconds: 1 },
   shuttingDown: { ...UNAVAILABLE, text: 'shutting down', retryAfterSeconds: 1 },
   diskFull: { ...UNAVAILABLE, text: 'disk full, writes are refused until there is space', retryAfterSeconds: 5 },
+  auditUnwritable: { ...UNAVAILABLE, text: 'the audit log cannot be written, writes are refused until it can', retryAfterSeconds: 5 },
   unhealthy: { ...UNAVAILABLE, text: 'storage failure, writes are refused', retryAfterSeconds: 5 },
   collectionChanged: { ...UNAVAILABLE, text: 'the collection was changed meanwhile, please retry', retryAfterSeconds: 1 },
   restoring: { ...UNAVAILABLE, text: 'a restore is under way, please retry', retryAfterSeconds: 5 },

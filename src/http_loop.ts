@@ -3,8 +3,8 @@
  * behind the port, and the reads that it answers itself.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Incident } from './access/incidents.js'
 import { RateLimit } from './access/rate_limit.js'
+import { ForwardedEvents } from './audit/forwarded_events.js'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { laneOperations } from './operations/index.js'
@@ -15,6 +15,7 @@ import { LoopConnections } from './surface/http/loop_connections.js'
 import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
 import { CorePort } from './surface/thread/core_port.js'
 import { RemoteCore } from './surface/thread/remote_core.js'
+import { receiveAuditEvents } from './telemetry/audit.js'
 import { joinLog } from './telemetry/log.js'
 import { openProfilePort } from './telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
@@ -53,10 +54,10 @@ const port = new CorePort(messages, {
   onCrowded: (clients) => connections.refuse(clients),
   onRenew: (files) => frontEnd.renew(files),
 })
+if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => port.audit(events)).take)
 const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
-const publish = (incident: Incident): void => port.incident(incident)
-const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry, publish)
+const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
 const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(

@@ -7,6 +7,8 @@
  */
 import type { AccessMode, Config } from './config/config.js'
 import { Accounts } from './background/access/accounts.js'
+import { AuditLog } from './audit/audit_log.js'
+import { answerAuditQuestions } from './audit/audit_answers.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
@@ -73,6 +75,7 @@ class Server implements ServerState, LanesListener {
   readonly #embedding: Embedding
   readonly #provider: ActiveEmbedding
   readonly #updates: UpdateCheck
+  readonly #audit: AuditLog
   readonly #services: Services
   /** In the order of their definitions. */
   readonly #surfaces: readonly RunningSurface[]
@@ -101,6 +104,8 @@ class Server implements ServerState, LanesListener {
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
     const reads = new ResidentReads(config, this.#control, this.#telemetry)
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length, reads)
+    this.#audit = new AuditLog({ config, telemetry: this.#telemetry, setRefusing: (refuses) => (this.#control.auditRefuses = refuses) })
+    answerAuditQuestions(this.#dispatcher, this.#audit)
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#provider = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
@@ -121,6 +126,8 @@ class Server implements ServerState, LanesListener {
     // some jobs wait for requests.
     this.#services = new Services([
       service('data directory', { start: () => this.#claimDirectory() }),
+      // Stopped last but for the directory: everything before it may cause events.
+      service('audit log', { start: () => this.#openAudit(), stop: () => this.#audit.stop() }),
       ...(credentials === null ? [] : [credentials.watch(tools)]),
       service('object stores', { stop: () => this.#objects.stores.close() }),
       service('listener', { start: () => this.#listen() }),
@@ -189,6 +196,10 @@ class Server implements ServerState, LanesListener {
     return this.#updates.update
   }
 
+  auditObstacle(): string | null {
+    return this.#audit.obstacle()
+  }
+
   vectorConfig(): VectorConfig {
     return this.#provider.describe()
   }
@@ -207,6 +218,14 @@ class Server implements ServerState, LanesListener {
       if (directory.isReadOnly) return
       sweepDataDirectory(directory)
       sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
+    } catch (error) {
+      refuseStart(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async #openAudit(): Promise<void> {
+    try {
+      await this.#audit.start()
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
@@ -273,6 +292,7 @@ class Server implements ServerState, LanesListener {
     this.#phaseReason = reason
     log.error('fatal', { reason })
     this.#dispatcher.failEverything()
+    this.#audit.flush()
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS)
   }
 

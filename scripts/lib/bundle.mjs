@@ -15,6 +15,7 @@ const PROGRAMS = [
   'http_loop',
   'surface/http/gate/gate_thread',
   'password_hashing',
+  'audit/thread',
   'worker/lane/local_model',
   'restore_preparation',
   'doctor_check',

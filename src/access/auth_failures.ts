@@ -9,7 +9,7 @@
 import type { Config } from '../config/config.js'
 import { AUTH_ACTOR_CHARS_MAX, AUTH_BURST_TIMES_MAX } from '../limits/access.js'
 import { addressKey } from './client_key.js'
-import { publishIncident, type Incident } from './incidents.js'
+import { emitIncident, type Incident } from './incidents.js'
 
 export type BurstRules = Pick<Config, 'incidentAuthThreshold' | 'incidentAuthWindowSeconds' | 'incidentAuthCooldownSeconds'>
 
@@ -29,7 +29,7 @@ export class AuthFailures {
   #times = 0
 
   /** @param now milliseconds, monotonic */
-  constructor(rules: BurstRules, publish: (incident: Incident) => void = publishIncident, now: () => number = () => performance.now()) {
+  constructor(rules: BurstRules, publish: (incident: Incident) => void = emitIncident, now: () => number = () => performance.now()) {
     this.#rules = rules
     this.#publish = publish
     this.#now = now

@@ -8,14 +8,12 @@ import { BoundedCache } from '../bounded_cache.js'
 import type { ErrorCode } from '../errors.js'
 import { IDENTITIES_KEPT_MAX, KEY_IDENTITY_MS_MAX } from '../limits/access.js'
 import type { Operation } from '../operations/operation.js'
+import { emitCheck, type Checked, type CheckedRequest } from './checks.js'
 import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
 import type { AskedIdentity, Identity } from './identity.js'
 import { ANONYMOUS, GUEST, type Principal } from './principal.js'
 import { Rights } from './rights.js'
 import { TokenReader } from './tokens.js'
-
-/** The principal, or the code of the refusal. */
-export type Checked = Principal | ErrorCode
 
 /** Asks the store who a credential belongs to. @returns null: nobody; a code: it can't be said now */
 export type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>
@@ -52,10 +50,10 @@ export class Authenticator {
   }
 
   /** @returns a promise while the store is asked; it never rejects */
-  check(operation: Operation, fields: CredentialFields): Checked | Promise<Checked> {
+  check(operation: Operation, request: CheckedRequest): Checked | Promise<Checked> {
     const tokens = this.#tokens
     if (tokens === null) return ANONYMOUS
-    return operation.permission === 'public' ? GUEST : this.#identify(tokens, fields, operation.needsLogin === true)
+    return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
   }
 
   /** @returns who asks, as far as that is known without a look-up; a guest otherwise */
@@ -66,14 +64,20 @@ export class Authenticator {
   }
 
   /** For what is open to administrators of the server only. Access control must be on. */
-  async checkAdmin(fields: CredentialFields): Promise<Checked> {
+  async checkAdmin(request: CheckedRequest): Promise<Checked> {
     if (this.#tokens === null) return 'missingAuthentication'
-    const checked = await this.#identify(this.#tokens, fields, false)
+    const checked = await this.#check(this.#tokens, request, false)
     return typeof checked === 'string' || checked.rights?.isAdmin === true ? checked : 'adminRequired'
   }
 
-  #identify(tokens: TokenReader, fields: CredentialFields, needsLogin: boolean): Checked | Promise<Checked> {
-    const credential = credentialOf(fields)
+  #check(tokens: TokenReader, request: CheckedRequest, needsLogin: boolean): Checked | Promise<Checked> {
+    const credential = credentialOf(request)
+    const checked = this.#identify(tokens, credential, needsLogin)
+    emitCheck(request, credential, checked)
+    return checked
+  }
+
+  #identify(tokens: TokenReader, credential: Credential | null, needsLogin: boolean): Checked | Promise<Checked> {
     if (credential === null) return 'missingAuthentication'
     if (credential.kind === 'unreadable') return 'invalidToken'
     if (credential.kind === 'key' && needsLogin) return 'loginRequired'

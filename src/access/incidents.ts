@@ -1,11 +1,9 @@
 /**
- * Security incidents: events about a client, not about one of its requests. They are published as audit
- * events on the front-end thread; other threads send them by their port. Fields of `detail`: events.md
- * section 1.
+ * Security incidents: audit events about a client, not about one of its requests. Any thread. Fields of
+ * `detail`: events.md section 1.
  */
 import { emitAuditEvent } from '../telemetry/audit.js'
 
-/** Crosses threads. */
 export interface Incident {
   readonly action: 'security.rate_limit_exceeded' | 'security.auth_failure_burst'
   /** Name of the principal, or the one that was tried; empty if there is none. */
@@ -21,7 +19,6 @@ export function rateIncident(actor: string, ip: string, clientId: string, transp
   return { action: 'security.rate_limit_exceeded', actor, ip, detail: JSON.stringify({ clientId, transport }) }
 }
 
-/** Front-end thread only. */
-export function publishIncident(incident: Incident): void {
-  emitAuditEvent({ ...incident, result: 'fail' })
+export function emitIncident(incident: Incident, userAgent = ''): void {
+  emitAuditEvent({ ...incident, resource: '', result: 'fail', userAgent })
 }

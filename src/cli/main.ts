@@ -11,6 +11,7 @@ import { IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX } from '../limit
 import { BATCH_DOCUMENTS_MAX } from '../limits/input.js'
 import { LIMIT_MAX } from '../limits/search.js'
 import { versionText } from '../version.js'
+import { verifyAudit } from './audit_command.js'
 import { useCertificates, withCertificates } from './certificates.js'
 import { AnswerError, ConnectionError, request } from './client.js'
 import { doctor } from './doctor.js'
@@ -62,6 +63,7 @@ function buildProgram(): Command {
   addVectorReindex(program)
   addStats(program)
   addDoctor(program)
+  addAudit(program)
   return program
 }
 
@@ -201,6 +203,17 @@ function addDoctor(program: Command): void {
       '\nExit code 0: nothing is damaged, 1: something is, 2: the store could not be read through. Keys are taken from SVC_ENCRYPTION_KEY, as by the server.',
     )
     .action(async ({ db }: { db: string }) => void (process.exitCode = await doctor(db)))
+}
+
+function addAudit(program: Command): void {
+  const audit = program.command('audit').description('work with the files of an audit log')
+  audit
+    .command('verify')
+    .description('check that no line of the log was removed, changed, reordered or cut off; nothing is changed')
+    .argument('<dir>', 'directory of the log: audit/ in the data directory, or SVC_AUDIT_DIR')
+    .option('--contains <batch:hash>', 'the end of the log as an earlier run has printed it: it must still be there')
+    .addHelpText('after', '\nExit code 0: the chain is unbroken, 1: it is not, or the log cannot be read.')
+    .action((folder: string, { contains }: { contains?: string }) => void (process.exitCode = verifyAudit(folder, contains)))
 }
 
 function withUrl(command: Command): Command {

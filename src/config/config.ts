@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, readSecrets, type AuthSecrets } from './auth.js'
+import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, readWebhookHeaders } from './audit.js'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
@@ -48,6 +49,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly embedding: ProviderSettings | null
   /** Opens `/metrics` to its bearer; empty: none. Never shown, never logged. */
   readonly metricsToken: string
+  /** Headers of the audit log's webhook: name, value, name, value ... Never shown or logged. */
+  readonly auditWebhookHeaders: readonly string[]
   /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, logged at start. */
@@ -86,6 +89,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),
     metricsToken: readMetricsToken(env, sources.yaml),
+    auditWebhookHeaders: readWebhookHeaders(env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values, auth).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -168,6 +172,7 @@ function collectWarnings(
     ...AUTH_VARIABLES,
     EMBEDDING_KEY_VARIABLE,
     METRICS_TOKEN_VARIABLE,
+    AUDIT_HEADER_VARIABLE,
   ])
   const keys = new Set([
     ...options.flatMap((option) => option.yaml),
@@ -175,6 +180,7 @@ function collectWarnings(
     ...AUTH_YAML,
     EMBEDDING_KEY_YAML,
     METRICS_TOKEN_YAML,
+    AUDIT_HEADER_YAML,
   ])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {

@@ -16,7 +16,7 @@ export interface GuardedOptions {
   /** Clients are encrypted by a proxy in front of the server. */
   readonly tlsInsecureOk: boolean
   readonly corsOrigins: readonly string[]
-  readonly auditEnabled?: boolean
+  readonly auditEnabled: boolean
   readonly rateLimitEnabled: boolean
 }
 
@@ -60,7 +60,7 @@ const GUARDS: readonly ProductionGuard[] = [
     envVar: 'SVC_AUDIT_ENABLED',
     want: 'true',
     reason: 'without an audit log nobody can tell who did what',
-    isMet: ({ auditEnabled }) => auditEnabled === true,
+    isMet: ({ auditEnabled }) => auditEnabled,
   },
   {
     envVar: 'SVC_RATE_LIMIT_ENABLED',

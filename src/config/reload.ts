@@ -14,7 +14,7 @@ import type { Option } from './option.js'
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]
 
 /** Fields that are not in the table of options, because they are secret or derived. */
-const BESIDE = ['encryption', 'embedding', 'limits'] as const
+const BESIDE = ['encryption', 'embedding', 'auditWebhookHeaders', 'limits'] as const
 
 interface Difference {
   readonly name: string

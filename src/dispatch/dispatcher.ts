@@ -20,7 +20,7 @@ import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
 import type { Core } from './core.js'
-import { emitOutcome, pendingEvent } from './audit_trail.js'
+import { emitOutcome, noteNames, pendingEvent } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
@@ -59,7 +59,7 @@ export class Dispatcher implements Core<Ticket> {
   /** Bytes of the commands that are in the write lane. */
   #commitBytes = 0
   #lastBatch = 0
-  #idleWaiters: (() => void)[] = []
+  readonly #idleWaiters: (() => void)[] = []
   readonly #hold = new Hold((held) => this.#isQuiet(held))
   #isSwitching = false
 
@@ -111,7 +111,7 @@ export class Dispatcher implements Core<Ticket> {
     const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) {
       const answer = this.loop.answer(operation, request)
-      emitOutcome({ audit: pendingEvent(operation, request.principal, request.client) }, answer)
+      emitOutcome({ audit: pendingEvent(operation, request.principal, request.input.params, request.client) }, answer)
       request.sink.answer(answer)
       return null
     }
@@ -181,6 +181,7 @@ export class Dispatcher implements Core<Ticket> {
       return
     }
     ticket.batch = 0
+    noteNames(ticket, answer)
     if (answer.kind === 'forward') return this.#forward(ticket, answer.body)
     if (answer.kind === 'message') return this.#suspensions.begin(ticket, answer)
     if (ticket.onCommitted !== null) {
@@ -443,8 +444,6 @@ export class Dispatcher implements Core<Ticket> {
     ticket.batch = 0
     ticket.body = null
     if (this.#slots.used > 0) return
-    const waiters = this.#idleWaiters
-    this.#idleWaiters = []
-    for (const resolve of waiters) resolve()
+    for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 }

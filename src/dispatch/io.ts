@@ -14,6 +14,8 @@ export interface IoTools {
   readonly principal: Principal
   /** Returns the address of the client, empty if it is not known. Null: no client waits any more. */
   readonly clientAddress: () => string | null
+  /** The audit event has this name as its actor: a login says whom it tried. */
+  readonly noteAttemptedName: (name: string) => void
   /** The surface through which it came. */
   readonly surface: Surface
   /**

@@ -6,4 +6,6 @@ export interface RequestClient {
    * where a log line, an audit event or the throttle of logins needs it.
    */
   clientAddress(): string
+  /** Returns what the client says that it is, of bounded length; empty if it is not known or not read. */
+  userAgent(): string
 }

@@ -7,6 +7,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { refusalOfMetrics } from '../access/metrics_access.js'
 import { GUEST, isClientPrincipal, type Principal } from '../access/principal.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../limits/audit.js'
 import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
 import type { ErrorCode } from '../errors.js'
@@ -14,11 +15,13 @@ import { metrics } from '../operations/health.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
+import { emitAuditEvent } from '../telemetry/audit.js'
 import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { isEncodedInput } from '../wire/form.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
 import { refusal, refusalWith } from './answers.js'
+import type { RequestClient } from './request_client.js'
 import type { Dispatcher } from './dispatcher.js'
 import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
@@ -71,6 +74,10 @@ export class SurfacePort {
       case 'more':
         this.#guarded(message.id, () => this.#more(message.id))
         return true
+      case 'audit':
+        // Another thread could report anything.
+        if (this.asksAdmission) for (const event of message.events) emitAuditEvent(event)
+        return true
       case 'cancel':
         this.#cancel(message.id)
         return true
@@ -104,7 +111,7 @@ export class SurfacePort {
     pending.rest?.more(this.#sinkOf(id))
   }
 
-  #ask({ id, operation: name, input, principal, deadlineMs, address }: Ask): void {
+  #ask({ id, operation: name, input, principal, deadlineMs, address, agent }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
     if (!isEncodedInput(input)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
     const bytes = input.body?.length ?? 0
@@ -125,6 +132,7 @@ export class SurfacePort {
       return this.#answer(id, refusalWith('invalid', 'invalid deadline'))
     if (address !== undefined && (typeof address !== 'string' || canonicalAddress(address) === undefined))
       return this.#answer(id, refusalWith('invalid', 'invalid address'))
+    if (agent !== undefined && typeof agent !== 'string') return this.#answer(id, refusalWith('invalid', 'invalid user agent'))
     const { admission } = this.dispatcher
     const admitted = this.asksAdmission ? admission.admitAgain(operation, this.surface) : admission.admit(operation, this.surface)
     if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
@@ -133,7 +141,7 @@ export class SurfacePort {
       input,
       acceptedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(address === undefined ? {} : { client: { clientAddress: () => address } }),
+      ...(address === undefined && agent === undefined ? {} : { client: clientOf(address, agent) }),
       sink: this.#sinkOf(id),
     }
     const known = this.#principalOf(principal)
@@ -205,6 +213,10 @@ export class SurfacePort {
     this.#pending.delete(id)
     this.#bytes -= bytes
   }
+}
+
+function clientOf(address = '', agent = ''): RequestClient {
+  return { clientAddress: () => address, userAgent: () => agent.slice(0, AUDIT_USER_AGENT_CHARS_MAX) }
 }
 
 /** @param name as the client sent it, so it may be no text */

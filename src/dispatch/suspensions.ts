@@ -21,6 +21,7 @@ import {
 } from '../wire/messages.js'
 import type { FetchObjects } from '../wire/object_messages.js'
 import { refusal, refusalWith, successOf } from './answers.js'
+import { noteAttemptedName } from './audit_trail.js'
 import { answerOfIo, type Io, type IoTools } from './io.js'
 import type { Ticket } from './ticket.js'
 
@@ -147,6 +148,7 @@ export class Suspensions {
     const tools: IoTools = {
       principal: ticket.principal,
       clientAddress: () => (ticket.sink === null ? null : (ticket.client?.clientAddress() ?? '')),
+      noteAttemptedName: (name) => noteAttemptedName(ticket, name),
       surface: ticket.surface,
       commit: (command) => this.#commit(ticket, command),
     }

@@ -95,6 +95,6 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     batch: 0,
     onCommitted: null,
     sink: request.sink,
-    audit: pendingEvent(operation, request.principal, request.client),
+    audit: pendingEvent(operation, request.principal, input.params, request.client),
   }
 }

@@ -64,7 +64,7 @@ export const health = operation({
       ),
     ),
   }),
-  errors: ['warmingUp', 'unhealthy', 'diskFull'],
+  errors: ['warmingUp', 'unhealthy', 'diskFull', 'auditUnwritable'],
 })
 
 export const livez = operation({

@@ -5,6 +5,7 @@
  */
 import { authOperations, internalAuthOperations } from './auth.js'
 import { adviceOperations } from './search_advice.js'
+import { auditOperations } from './audit.js'
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { backupOperations } from './backup.js'
@@ -53,6 +54,7 @@ export const operations: readonly Operation[] = checked([
   ...exportOperations,
   ...backupOperations,
   ...encryptionOperations,
+  ...auditOperations,
   ...embeddingConfigOperations,
   ...authOperations,
   ...userOperations,

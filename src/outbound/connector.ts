@@ -18,8 +18,8 @@ export type Resolver = (host: string) => Promise<readonly string[]>
 export const systemResolver: Resolver = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
 
 /** Connector for undici's `connect` option. */
-export function guardedConnector(policy: OutboundPolicy, resolver: Resolver): buildConnector.connector {
-  const connect = loadUndici().buildConnector({ timeout: OUTBOUND_CONNECT_MS_MAX })
+export function guardedConnector(policy: OutboundPolicy, resolver: Resolver, checksCertificate: boolean): buildConnector.connector {
+  const connect = loadUndici().buildConnector({ timeout: OUTBOUND_CONNECT_MS_MAX, rejectUnauthorized: checksCertificate })
   return (options, callback) => {
     void checkedAddresses(policy, resolver, options).then(
       (addresses) => tryEach(connect, options, addresses, callback),

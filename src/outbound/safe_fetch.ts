@@ -55,11 +55,14 @@ export class Outbound {
     this.#resolver = resolver
   }
 
-  /** Guarded connections that stay open between requests, at most `perHost` per host. */
-  connections(perHost: number): Dispatcher {
+  /**
+   * Guarded connections that stay open between requests, at most `perHost` per host.
+   * @param checksCertificate false only where the operator asks for it
+   */
+  connections(perHost: number, checksCertificate = true): Dispatcher {
     const { Agent } = loadUndici()
     return new Agent({
-      connect: guardedConnector(this.policy, this.#resolver),
+      connect: guardedConnector(this.policy, this.#resolver, checksCertificate),
       connections: perHost,
       maxHeaderSize: OUTBOUND_HEADER_BYTES_MAX,
     })

@@ -52,15 +52,20 @@ const WRITES_LOST = {
   detail: 'the store is in an older state than its index had seen at the start: the log says how far, a backup may have more',
 }
 
+function auditUnwritten(obstacle: string, isStrict: boolean): { readonly code: string; readonly detail: string } {
+  const events = isStrict ? 'writes are refused until it can' : 'events wait in memory, and are dropped when too many wait'
+  return { code: 'audit_not_written', detail: `the audit log cannot be written (${obstacle}); ${events}` }
+}
+
 const DISK_FULL = {
   code: 'disk_full',
   detail: 'what is free is kept for reads, deletes and the shutdown; writing is resumed when there is space',
 }
 
 /**
- * 200: the server can do its work. With a full disk that holds for readers only: for a server in mode read,
- * and for a probe with `?mode=read`, as a load balancer of readers sends it
- * (docs/decisions/0151-health-of-a-full-disk.md).
+ * 200: the server can do its work. With a full disk, or a strict audit log that cannot be written, that holds
+ * for readers only: for a server in mode read, and for a probe with `?mode=read`, as a load balancer of
+ * readers sends it (docs/decisions/0151-health-of-a-full-disk.md).
  */
 export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const phase = state.phase()
@@ -68,22 +73,25 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const found = directory.read(state.config, performance.now())
   const isFull = state.isDiskFull()
   const damage = state.damageFound()
+  const obstacle = state.auditObstacle()
+  const refusal = isFull ? 'diskFull' : obstacle !== null && state.config.auditStrict ? 'auditUnwritable' : undefined
   const warnings = [
     ...found.warnings,
     ...(state.indexUnstored() ? [INDEX_NOT_STORED] : []),
     ...(state.areVectorsUnstored() ? [VECTORS_NOT_STORED] : []),
     ...(damage > 0 ? [storeDamaged(damage)] : []),
     ...(state.areWritesLost() ? [WRITES_LOST] : []),
+    ...(obstacle === null ? [] : [auditUnwritten(obstacle, state.config.auditStrict)]),
     ...(isFull ? [DISK_FULL] : diskLow(found.freeBytes, state.diskFloorBytes() + state.config.bodyBytesMax)),
   ]
-  const persistence = { ...found, writable: found.writable && !isFull, warnings }
+  const persistence = { ...found, writable: found.writable && refusal === undefined, warnings }
   const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
   const update = state.update()
   const about = { mode, persistence, durable, ...(update === undefined ? {} : { update }) }
   const notReady = (body: object): Answer => ({ code: 'notReady', ...json(body) })
   switch (phase) {
     case 'healthy':
-      if (isFull) return degraded(mode === 'read' || asked === 'read', about)
+      if (refusal !== undefined) return degraded(refusal, mode === 'read' || asked === 'read', about)
       return json({ status: 'healthy', ...about })
     case 'warming_up':
       return notReady({ status: 'warming_up', ...about })
@@ -94,9 +102,9 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   }
 }
 
-function degraded(isForReaders: boolean, about: object): Answer {
-  const answer = json({ status: 'degraded', error: CATALOGUE.diskFull.text, ...about })
-  return isForReaders ? answer : { code: 'diskFull', ...answer }
+function degraded(code: 'diskFull' | 'auditUnwritable', isForReaders: boolean, about: object): Answer {
+  const answer = json({ status: 'degraded', error: CATALOGUE[code].text, ...about })
+  return isForReaders ? answer : { code, ...answer }
 }
 
 const answerConfig: SystemAnswer = (state) => {

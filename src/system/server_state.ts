@@ -35,6 +35,8 @@ export interface ServerState {
   damageFound(): number
   /** The index shows that the store lacks writes that had been on its disk. */
   areWritesLost(): boolean
+  /** Why the audit log is not written; null: it is, or there is none. */
+  auditObstacle(): string | null
   /** The embedding provider, without its key. */
   vectorConfig(): VectorConfig
   /** Undefined: not asked, or not answered yet. */

@@ -88,6 +88,11 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   embeddings_dropped: 'Documents that were stored without vectors because too many waited for theirs.',
   embedding_cache_hits: 'Request texts whose vectors were cached.',
   embedding_cache_misses: 'Request texts that a provider had to embed.',
+  audit_events: 'Events that the audit log has taken.',
+  audit_events_dropped: 'Audit events that were lost because too many waited for the file of the audit log.',
+  audit_events_delivered: 'Audit events that exporters have delivered.',
+  audit_deliveries_failed: 'Deliveries of audit events that failed and are tried again.',
+  audit_events_undelivered: 'Audit events that exporters have lost because too many waited.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
@@ -105,6 +110,8 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   health_warnings: 'Warnings that /health shows now.',
   last_backup_timestamp_seconds: 'When the newest backup in the backup directory was made, in Unix time; 0: there is none.',
   supervisor_restarts: 'Times the supervisor has started the server again.',
+  audit_writable: '1 while the audit log is written; 0 while it cannot be, or is off.',
+  audit_queue: 'Audit events that wait for the file of the audit log.',
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 

@@ -58,6 +58,11 @@ export const COUNTERS = [
   'embeddings_dropped',
   'embedding_cache_hits',
   'embedding_cache_misses',
+  'audit_events',
+  'audit_events_dropped',
+  'audit_events_delivered',
+  'audit_deliveries_failed',
+  'audit_events_undelivered',
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 
@@ -79,6 +84,8 @@ export const GAUGES = [
   'health_warnings',
   'last_backup_timestamp_seconds',
   'supervisor_restarts',
+  'audit_writable',
+  'audit_queue',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

@@ -33,8 +33,10 @@ export interface LaneAnswer {
   readonly isCompressed: boolean
   /** Not 0: a part of an answer, and more parts can be requested under this number. */
   readonly stream: number
-  /** The collections that were authorized, for an answer that may be cached. */
+  /** The collections that the input names, for an answer that may be cached and for audit events. */
   readonly collections: readonly string[]
+  /** The document that the input names, for audit events. Empty: none. */
+  readonly key: string
   readonly body: Uint8Array
   /** In a lane: nothing else uses the body's buffer any more, so it need not be copied. */
   readonly isOwned?: boolean
@@ -81,6 +83,7 @@ export class AnswerEncoder {
     const facts = answer.facts.length === 0 ? 0 : AnswerFrame.createFactsVector(builder, strings(builder, answer.facts))
     const collections =
       answer.collections.length === 0 ? 0 : AnswerFrame.createCollectionsVector(builder, strings(builder, answer.collections))
+    const key = answer.key === '' ? 0 : builder.createString(answer.key)
     AnswerFrame.startAnswerFrame(builder)
     AnswerFrame.addSlot(builder, answer.slot)
     AnswerFrame.addGeneration(builder, answer.generation)
@@ -90,6 +93,7 @@ export class AnswerEncoder {
     if (contentType !== 0) AnswerFrame.addContentType(builder, contentType)
     if (facts !== 0) AnswerFrame.addFacts(builder, facts)
     if (collections !== 0) AnswerFrame.addCollections(builder, collections)
+    if (key !== 0) AnswerFrame.addKey(builder, key)
     if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
     AnswerFrame.addAttachment(builder, attachment)
     if (answer.stream !== 0) AnswerFrame.addStream(builder, answer.stream)
@@ -126,6 +130,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       facts: texts(frame.factsLength(), (at) => frame.facts(at)),
       isCompressed: frame.compressed(),
       collections: texts(frame.collectionsLength(), (at) => frame.collections(at)),
+      key: frame.key() ?? '',
       stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }

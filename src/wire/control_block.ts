@@ -45,6 +45,8 @@ const ROLE_WORD = 13
 // Incremented by the write lane after a change of rights, before it is acknowledged; and by the front end
 // when another store is served.
 const ACCESS_WORD = 14
+// Written by the front end when a strict audit log cannot keep events.
+const AUDIT_WORD = 15
 // One cache line of words before the slots: the phase is read by every request, the slots are written by
 // every request.
 const FIRST_SLOT_WORD = 16
@@ -143,6 +145,15 @@ export class ControlBlock {
 
   set diskFull(full: boolean) {
     Atomics.store(this.words, DISK_FULL_WORD, full ? 1 : 0)
+  }
+
+  /** True while writes are refused because the audit log could not keep their events. */
+  get auditRefuses(): boolean {
+    return Atomics.load(this.words, AUDIT_WORD) !== 0
+  }
+
+  set auditRefuses(refuses: boolean) {
+    Atomics.store(this.words, AUDIT_WORD, refuses ? 1 : 0)
   }
 
   /** Number of findings of the comparison of the store with itself, so far. */

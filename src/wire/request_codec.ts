@@ -18,6 +18,15 @@ const FLAG_COMPRESS = 1
 const FLAG_COMMAND = 2
 const FLAG_DIRECT = 4
 
+/** Names of the input for the audit event. */
+export interface AuditedNames {
+  readonly collections: readonly string[]
+  /** The document; empty if the input names none. */
+  readonly key: string
+}
+
+const NOT_AUDITED: AuditedNames = { collections: [], key: '' }
+
 export interface LaneRequest {
   readonly slot: number
   readonly generation: number
@@ -37,6 +46,8 @@ export interface LaneRequest {
   /** Not 0: the next part of that answer is requested. */
   readonly stream: number
   readonly body: Uint8Array
+  /** What its input names, set once it is read, if its audit event needs it. */
+  audited: AuditedNames
 }
 
 /** A request to be sent to a lane. */
@@ -137,6 +148,7 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
       head: frame.head() ?? '',
       params,
       stream: frame.stream(),
+      audited: NOT_AUDITED,
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }

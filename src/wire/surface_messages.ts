@@ -5,9 +5,9 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { AskedIdentity, Identity } from '../access/identity.js'
-import type { Incident } from '../access/incidents.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
+import type { AuditEvent } from '../telemetry/audit.js'
 import type { Facts } from './answer.js'
 import type { EncodedInput } from './form.js'
 import type { TlsFiles } from './tls_files.js'
@@ -26,9 +26,13 @@ export type SurfaceRequest =
       readonly principal: Principal
       readonly deadlineMs?: number
       readonly address?: string
+      /** What the client says that it is; with `address` where audit events need it. */
+      readonly agent?: string
     }
   /** Asks who a credential belongs to. `id`: as for `ask`. */
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
+  /** From the server's own threads: events without their times. */
+  | { readonly kind: 'audit'; readonly events: readonly AuditEvent[] }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */
@@ -41,8 +45,6 @@ export type SurfaceRequest =
   | { readonly kind: 'refused'; readonly reason: string }
   /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
-  /** To be published on the front-end thread. */
-  | { readonly kind: 'incident'; readonly incident: Incident }
   /** The answer to `serve` with this number. */
   | { readonly kind: 'served'; readonly number: number }
 

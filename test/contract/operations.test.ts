@@ -12,7 +12,7 @@ const SECRET_WORDS = /secret|password|apiKey"|authorization/i
 describe('the server about itself', () => {
   let server: Server
   before(async () => {
-    server = await startServer({ env: { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
+    server = await startServer({ env: { SVC_AUDIT_ENABLED: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
   })
   after(() => server.stop())
 

@@ -136,6 +136,9 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['encryptionStatus', {}],
   ['encryptionJobs', {}],
   ['encryptionJob', {}],
+  ['complianceStatus', {}],
+  ['auditEvents', {}],
+  ['auditExporters', {}],
   ['backup', { to: 'tour.db' }],
   ['delete', { collection: 'blog', key: 'Hello', lang: 'en' }],
   ['deleteCollection', { collection: 'blog' }],
@@ -152,6 +155,7 @@ const EVERYTHING_ON = {
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_EMBEDDING_PROVIDER: 'local',
   SVC_PPROF_ENABLED: 'true',
+  SVC_AUDIT_ENABLED: 'true',
 }
 
 /** Where access control is off, credentials are not looked at. */

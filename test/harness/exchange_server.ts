@@ -71,7 +71,7 @@ export class ExchangeServer {
     this.budget = new ByteBudget(bodyBytesMax)
     this.#app.any('/*', (response, request) => {
       const log = new Log()
-      const exchange = new Exchange(response, request, log, this.budget, this.unsent, [], stallMsMax, false, this.streams)
+      const exchange = new Exchange(response, request, log, this.budget, this.unsent, [], stallMsMax, false, false, this.streams)
       this.logs.set(exchange.path, log)
       const handler = this.handlers.get(exchange.path)
       if (handler === undefined) exchange.readBody(MIB)

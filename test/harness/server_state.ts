@@ -24,6 +24,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     lanesOverdueMs: () => 0,
     isIndexStale: () => false,
     update: () => undefined,
+    auditObstacle: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }

@@ -102,6 +102,7 @@ describe('envelope', () => {
             ...request,
             isCommand: commit && !direct,
             isDirect: direct,
+            audited: { collections: [], key: '' },
             queuedAt: 1_000.5,
           })),
         )
@@ -120,6 +121,7 @@ describe('envelope', () => {
         facts: fc.array(fc.string(), { maxLength: 6 }),
         isCompressed: fc.boolean(),
         collections: fc.array(fc.string(), { maxLength: 3 }),
+        key: fc.string(),
         stream: fc.nat(0xffffffff),
         body,
       },

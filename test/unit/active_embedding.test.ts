@@ -103,7 +103,8 @@ describe('the active embedding provider', () => {
       lanes.stored = answer(null, { settings: { ...stored, apiUrl: server.url('openai') } })
       return Promise.resolve(answer(null, { message: 'done' }))
     }
-    assert.equal((await change(new Uint8Array(), { commit, principal: ANONYMOUS, clientAddress: () => '', surface: OWN })).code, null)
+    const tools = { commit, principal: ANONYMOUS, clientAddress: () => '', noteAttemptedName: () => undefined, surface: OWN }
+    assert.equal((await change(new Uint8Array(), tools)).code, null)
     assert.deepEqual(heard, ['openai/n/8/r1'])
     assert.equal((await embedding.current()?.embed(['a'], 'document', never))?.length, 8)
     await assert.rejects(before?.embed(['a'], 'document', never) ?? Promise.resolve(), /it is closed/)

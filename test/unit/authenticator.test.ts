@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Authenticator, type AuthenticatorParts } from '../../src/access/authenticator.js'
+import type { CheckedRequest } from '../../src/access/checks.js'
 import type { AskedIdentity, Identity } from '../../src/access/identity.js'
 import { get } from '../../src/operations/documents.js'
 import { bearer, JWT_SECRET, tokenOf } from '../harness/access.js'
 
 const ALICE: Identity = { username: 'alice', tokenEpoch: 1, rights: { isAdmin: false, grants: [] }, expiresAt: 0 }
-const FIELDS = { ...bearer(tokenOf('alice')), apiKey: '' } as { authorization: string; apiKey: string }
+const FIELDS: CheckedRequest = {
+  authorization: '',
+  ...bearer(tokenOf('alice')),
+  apiKey: '',
+  path: '/v1/get',
+  clientAddress: () => '',
+  userAgent: () => '',
+}
 
 /** A store whose answers come when the test says so. */
 class Store {

@@ -3,7 +3,6 @@
  * disconnected, whose deadline has passed, or that queue together with searches.
  */
 import assert from 'node:assert/strict'
-import { subscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +16,7 @@ import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { operationByName } from '../../src/operations/index.js'
 import type { AnyOperation } from '../../src/operations/operation.js'
 import { BATCH_SEARCHES_MAX } from '../../src/limits/dispatch.js'
-import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
+import { receiveAuditEvents, type AuditEvent } from '../../src/telemetry/audit.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 
@@ -89,7 +88,7 @@ describe('dispatcher', () => {
   it('a write whose client has gone, or whose deadline passed, has one audit event, which says what became of it', async () => {
     await dispatcher.idle()
     const events: AuditEvent[] = []
-    subscribe(AUDIT_CHANNEL, (event) => events.push(event as AuditEvent))
+    receiveAuditEvents((event) => events.push(event))
     const ends = { committed: 0, dropped: 0 }
     // The turn of the event loop in which the client disconnects decides how far the write has come.
     for (let turns = 0; turns < 60; turns++) {
@@ -104,6 +103,7 @@ describe('dispatcher', () => {
       assert.deepEqual(events.map(({ action, result }) => [action, result]), [['write./v1/add', isStored ? 'ok' : 'fail']], key) // prettier-ignore
       ends[isStored ? 'committed' : 'dropped']++
     }
+    receiveAuditEvents(undefined)
     assert.ok(ends.committed > 0 && ends.dropped > 0, JSON.stringify(ends))
   })
 

@@ -31,7 +31,7 @@ const ROUTES = [
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
   'GET /v1/embedding-configs', 'POST /v1/embedding-configs', 'GET /v1/embedding-configs/:id', 'PUT /v1/embedding-configs/:id', 'DELETE /v1/embedding-configs/:id', 'POST /v1/embedding-configs/set-default',
   'POST /v1/vector-reindex', 'GET /v1/vector-stats', 'POST /v1/vector-search', 'POST /v1/hybrid-search', 'POST /v1/cross-search', 'POST /v1/classify', 'POST /v1/find-duplicates', 'POST /v1/vector-projection',
-  'GET /v1/encryption/status', 'POST /v1/encryption/rotate', 'GET /v1/encryption/jobs', 'GET /v1/encryption/jobs/:id',
+  'GET /v1/encryption/status', 'POST /v1/encryption/rotate', 'GET /v1/encryption/jobs', 'GET /v1/encryption/jobs/:id', 'GET /v1/audit', 'GET /v1/audit/exporters',
   'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
@@ -159,6 +159,8 @@ describe('the table', () => {
       'vectorStats',
     ])
     assert.deepEqual(named('system'), [
+      'auditEvents',
+      'auditExporters',
       'complianceStatus',
       'config',
       'cpuProfile',

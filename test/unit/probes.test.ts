@@ -38,6 +38,7 @@ function answer(
     areWritesLost: () => false,
     isDiskFull: () => false,
     diskFloorBytes: () => 0,
+    auditObstacle: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
   const [, run] = systemAnswers(state).find(([row]) => row.name === probe) ?? assert.fail(probe)

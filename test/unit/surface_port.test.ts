@@ -3,7 +3,6 @@
  * send, answers whose next part nobody requests, and what each surface may keep open of them.
  */
 import assert from 'node:assert/strict'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +22,7 @@ import { entryOf, type ErrorCode } from '../../src/errors.js'
 import { ANSWER_STREAMS_MAX } from '../../src/limits/answers.js'
 import { PRINCIPAL_NAME_CHARS_MAX } from '../../src/limits/wire.js'
 import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
-import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
+import { receiveAuditEvents, type AuditEvent } from '../../src/telemetry/audit.js'
 import type { DetachReason } from '../../src/wire/body_streams.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { bytesInput, packAnswer } from '../../src/wire/msgpack_input.js'
@@ -140,8 +139,7 @@ describe('the port of a surface', () => {
   it('audit: an event of a surface in a thread has the address of its client, if that is one', async () => {
     const thread = new Thread(1)
     const events: AuditEvent[] = []
-    const listen = (event: unknown): unknown => events.push(event as AuditEvent)
-    subscribe(AUDIT_CHANNEL, listen)
+    receiveAuditEvents((event) => events.push(event))
     for (const [address, code] of [
       ['203.0.113.7', null],
       ['2001:db8::7', null],
@@ -151,8 +149,12 @@ describe('the port of a surface', () => {
     ])
       // prettier-ignore
       assert.equal((await thread.ask('setTtl', { ...DOCUMENT, ttl: 60 }, { address })).code, code, String(address))
-    unsubscribe(AUDIT_CHANNEL, listen)
-    assert.deepEqual(events.map(({ ip }) => ip), ['203.0.113.7', '2001:db8::7', undefined]) // prettier-ignore
+    const agent = 'a'.repeat(300)
+    assert.equal((await thread.ask('setTtl', { ...DOCUMENT, ttl: 60 }, { agent })).code, null)
+    assert.equal((await thread.ask('setTtl', { ...DOCUMENT, ttl: 60 }, { agent: 7 })).code, 'invalid')
+    receiveAuditEvents(undefined)
+    assert.deepEqual(events.map(({ userAgent }) => userAgent.length), [0, 0, 0, 256]) // prettier-ignore
+    assert.deepEqual(events.map(({ ip }) => ip), ['203.0.113.7', '2001:db8::7', '', '']) // prettier-ignore
     thread.close()
   })
 

@@ -85,7 +85,8 @@ export class Accounts implements Service {
     if (this.#uses.size < KEY_USES_GATHERED_MAX) this.#uses.set(hash, Math.floor(Date.now() / 1000))
   }
 
-  readonly #login: Io<LoginMessage> = async ({ username, password, user }, { clientAddress }) => {
+  readonly #login: Io<LoginMessage> = async ({ username, password, user }, { clientAddress, noteAttemptedName }) => {
+    noteAttemptedName(username)
     const address = clientAddress()
     // The throttle must know whom it slows down, and nobody would see the answer.
     if (address === null) return refusal('deadline')

@@ -56,6 +56,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   readonly authorization: string
   readonly apiKey: string
   readonly forwardedFor: string
+  readonly agent: string
   readonly declaredBytes: number
   /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
   readonly peer: string
@@ -84,6 +85,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     /** How long a client may read nothing of an answer in parts or of a pushed answer. */
     readonly stallMsMax: number,
     readsPeer: boolean,
+    readsAgent: boolean,
     /** The streams that a shutdown ends: streamed bodies and pushed answers. */
     readonly streams: OpenStreams,
     /** Whether the peer is the gate, which says the address of the client (gate/proxy_header.ts). */
@@ -92,7 +94,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     this.#response = response
     // Must come first: uWS ends the process if a handler returns without having set an abort handler.
     response.onAborted(() => this.#abort())
-    const head = readHead(request)
+    const head = readHead(request, readsAgent)
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -110,6 +112,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     this.authorization = head.authorization
     this.apiKey = head.apiKey
     this.forwardedFor = head.forwardedFor
+    this.agent = head.agent
     this.declaredBytes = head.declaredBytes
     this.peer = readsPeer ? this.peerText() : ''
   }
@@ -159,6 +162,10 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   addressKey(): string {
     if (this.proxies !== null) return addressKey(this.clientAddress())
     return addressKeyOf(this.#peerBytes())
+  }
+
+  userAgent(): string {
+    return this.agent
   }
 
   isPeerLoopback(): boolean {

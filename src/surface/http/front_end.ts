@@ -5,7 +5,8 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
-import type { Authenticator, Checked } from '../../access/authenticator.js'
+import type { Authenticator } from '../../access/authenticator.js'
+import type { Checked } from '../../access/checks.js'
 import { addressKeyOf } from '../../access/client_key.js'
 import { refusalOfMetrics } from '../../access/metrics_access.js'
 import { GUEST, type Principal } from '../../access/principal.js'
@@ -157,7 +158,7 @@ export class FrontEnd<Handle extends object> {
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
     )
-    const { PART_STALL_MS_MAX } = this.#parts.config.limits
+    const { limits, auditEnabled } = this.#parts.config
     const readsPeer = logsAccess() || slowMs() > 0
     const exchange = new Exchange(
       response,
@@ -166,8 +167,9 @@ export class FrontEnd<Handle extends object> {
       this.#budget,
       this.#unsent,
       this.#securityHeaders,
-      PART_STALL_MS_MAX,
+      limits.PART_STALL_MS_MAX,
       readsPeer,
+      auditEnabled,
       this.#streams,
       this.#isBehindGate,
     )

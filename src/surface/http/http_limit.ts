@@ -5,7 +5,7 @@
  */
 import type { Authenticator } from '../../access/authenticator.js'
 import { clientKey } from '../../access/client_key.js'
-import { rateIncident, type Incident } from '../../access/incidents.js'
+import { emitIncident, rateIncident } from '../../access/incidents.js'
 import type { RateLimit, RateVerdict } from '../../access/rate_limit.js'
 import { CATALOGUE } from '../../errors.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -26,13 +26,11 @@ export const NOT_LIMITED: Limited = { headers: [], refusal: null }
 export class HttpLimit {
   readonly #limit: RateLimit
   readonly #telemetry: Telemetry
-  readonly #publish: (incident: Incident) => void
   readonly #ceiling: string
 
-  constructor(limit: RateLimit, telemetry: Telemetry, publish: (incident: Incident) => void) {
+  constructor(limit: RateLimit, telemetry: Telemetry) {
     this.#limit = limit
     this.#telemetry = telemetry
-    this.#publish = publish
     this.#ceiling = String(limit.ceiling)
   }
 
@@ -54,7 +52,7 @@ export class HttpLimit {
     ] // prettier-ignore
     if (isAllowed) return { headers, refusal: null }
     this.#telemetry.add('requests_rate_limited', 1)
-    if (isEvent) this.#publish(rateIncident(name, exchange.clientAddress(), client, 'http'))
+    if (isEvent) emitIncident(rateIncident(name, exchange.clientAddress(), client, 'http'), exchange.userAgent())
     return { headers, refusal: refusalOf(verdict) }
   }
 }

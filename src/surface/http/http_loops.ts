@@ -3,7 +3,6 @@
  * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
  * between them. Decision: docs/decisions/0203. Front-end thread only.
  */
-import { publishIncident } from '../../access/incidents.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
@@ -46,7 +45,7 @@ export class HttpLoops implements RunningSurface {
     const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     this.#connections = new LoopConnections(this.#loops, 0, telemetry)
-    const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry, publishIncident)
+    const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry)
     this.#first = new FrontEnd({
       config,
       core: dispatcher,

@@ -189,7 +189,7 @@ export function errorsOf(row: Operation, route: HttpRoute): readonly ErrorCode[]
   if ('limit' in fields) codes.add('invalidLimit')
   if ('offset' in fields) codes.add('invalidOffset')
   if (row.cost !== 'loop') for (const code of ['invalidJson', 'invalidUtf8', 'bodyTooLarge'] as const) codes.add(code)
-  if (row.effect === 'write') codes.add('readOnlyMode').add('unhealthy').add('outcomeUnknown')
+  if (row.effect === 'write') codes.add('readOnlyMode').add('unhealthy').add('outcomeUnknown').add('auditUnwritable')
   if (row.effect === 'write' && row.freesSpace !== true) codes.add('diskFull')
   if (row.effect === 'read') codes.add('writeOnlyMode')
   if (row.cost !== 'loop') codes.add('internal').add('laneLost').add('overloaded').add('deadline').add('shuttingDown')

@@ -3,6 +3,7 @@
  * Detects ambiguous framing: docs/decisions/0183-framing-of-requests.md. Front-end thread only.
  */
 import type { HttpRequest } from 'uWebSockets.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/audit.js'
 
 export interface RequestHead {
   /** Upper case. */
@@ -28,11 +29,14 @@ export interface RequestHead {
   readonly apiKey: string
   /** All values of `X-Forwarded-For`, joined by commas. */
   readonly forwardedFor: string
+  /** Cut to a bounded length; empty unless audit events need it. */
+  readonly agent: string
   /** Content-Length of the body; -1 if it is chunked. */
   readonly declaredBytes: number
 }
 
-export function readHead(request: HttpRequest): RequestHead {
+/** @param readsAgent whether audit events need the user agent */
+export function readHead(request: HttpRequest, readsAgent: boolean): RequestHead {
   const { first, isMisframed } = readHeaders(request)
   const header = (name: string): string => first.get(name) ?? ''
   const length = header('content-length')
@@ -55,6 +59,7 @@ export function readHead(request: HttpRequest): RequestHead {
     authorization: header('authorization'),
     apiKey: header('x-api-key'),
     forwardedFor: header('x-forwarded-for'),
+    agent: readsAgent ? request.getHeader('user-agent').slice(0, AUDIT_USER_AGENT_CHARS_MAX) : '',
     declaredBytes: length === '' ? (header('transfer-encoding') === '' ? 0 : -1) : Number(length),
   }
 }

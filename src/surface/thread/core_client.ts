@@ -14,6 +14,8 @@ export interface AskOptions {
   readonly deadlineMs?: number
   /** Of the client, for logs and audit events. */
   readonly address?: string
+  /** What the client says that it is, for audit events. */
+  readonly agent?: string
   /** Abort cancels the request, which then rejects. */
   readonly signal?: AbortSignal
 }
@@ -36,10 +38,18 @@ export class CoreClient {
    * @returns the answer or a refusal; if it has more parts, `more` or `cancel` must follow
    * @throws Error `cancelled` if the request is cancelled before its answer
    */
-  async ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, address, signal }: AskOptions): Promise<CoreAnswer> {
+  async ask(
+    operation: string,
+    input: object | Uint8Array,
+    { principal, deadlineMs, address, agent, signal }: AskOptions,
+  ): Promise<CoreAnswer> {
     if (signal?.aborted === true) throw cancelled()
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)
-    const optional = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(address === undefined ? {} : { address }) }
+    const optional = {
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(address === undefined ? {} : { address }),
+      ...(agent === undefined ? {} : { agent }),
+    }
     const request = { operation, input: bytesInput(bytes), principal, ...optional }
     return await this.#wait(signal, (take) => this.#port.ask(request, take))
   }

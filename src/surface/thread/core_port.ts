@@ -3,10 +3,10 @@
  * answer. The front end's side is src/dispatch/surface_port.ts. One object a thread.
  */
 import type { MessagePort } from 'node:worker_threads'
-import type { Incident } from '../../access/incidents.js'
 import type { AskedIdentity, Identity } from '../../access/identity.js'
 import type { ErrorCode } from '../../errors.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
+import type { AuditEvent } from '../../telemetry/audit.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
@@ -77,16 +77,16 @@ export class CorePort {
     this.#send({ kind: 'cancel', id })
   }
 
+  audit(events: readonly AuditEvent[]): void {
+    this.#send({ kind: 'audit', events })
+  }
+
   listening(address: string): void {
     this.#send({ kind: 'listening', address })
   }
 
   refused(reason: string): void {
     this.#send({ kind: 'refused', reason })
-  }
-
-  incident(incident: Incident): void {
-    this.#send({ kind: 'incident', incident })
   }
 
   drained(): void {

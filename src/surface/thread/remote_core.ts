@@ -9,6 +9,7 @@ import type { LoopReads } from '../../dispatch/loop_reads.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { failPoint } from '../../fail_point.js'
 import { isInternal, type AnyOperation } from '../../operations/operation.js'
+import { isAuditWanted } from '../../telemetry/audit.js'
 import type { Answer, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { CoreAnswer, CorePort } from './core_port.js'
@@ -39,9 +40,15 @@ export class RemoteCore implements Core<Asked> {
     }
     const { admitted, input, principal, deadlineMs, client, sink } = request
     const { operation } = admitted
-    // Only audit events have the address.
-    const address = isInternal(operation) || operation.audit === null ? '' : (client?.clientAddress() ?? '')
-    const optional = { ...(deadlineMs === undefined ? {} : { deadlineMs }), ...(address === '' ? {} : { address }) }
+    // Audit events have both, and the throttle of logins needs the address.
+    const isAudited = !isInternal(operation) && operation.audit !== null
+    const address = isAudited ? (client?.clientAddress() ?? '') : ''
+    const agent = isAudited && isAuditWanted() ? (client?.userAgent() ?? '') : ''
+    const optional = {
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(address === '' ? {} : { address }),
+      ...(agent === '' ? {} : { agent }),
+    }
     const id = this.#port.ask({ operation: operation.name, input, principal, ...optional }, (answer) => this.#give(operation, answer, sink))
     return { id }
   }

@@ -3,7 +3,6 @@
  * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
  */
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
-import { publishIncident } from '../../access/incidents.js'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
@@ -62,7 +61,6 @@ export class ThreadSurface implements RunningSurface, StoreReader {
           isListening = true
           resolve(message.address)
         } else if (message.kind === 'refused') reject(new Error(message.reason))
-        else if (message.kind === 'incident') publishIncident(message.incident)
         else if (message.kind === 'drained') this.#drained()
         else if (message.kind === 'served') this.#settle(message.number)
       })

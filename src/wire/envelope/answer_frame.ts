@@ -104,8 +104,15 @@ collectionsLength():number {
   return offset ? this.bb!.__vector_len(this.bb_pos + offset) : 0;
 }
 
+key():string|null
+key(optionalEncoding:flatbuffers.Encoding):string|Uint8Array|null
+key(optionalEncoding?:any):string|Uint8Array|null {
+  const offset = this.bb!.__offset(this.bb_pos, 26);
+  return offset ? this.bb!.__string(this.bb_pos + offset, optionalEncoding) : null;
+}
+
 static startAnswerFrame(builder:flatbuffers.Builder) {
-  builder.startObject(11);
+  builder.startObject(12);
 }
 
 static addSlot(builder:flatbuffers.Builder, slot:number) {
@@ -188,12 +195,16 @@ static startCollectionsVector(builder:flatbuffers.Builder, numElems:number) {
   builder.startVector(4, numElems, 4);
 }
 
+static addKey(builder:flatbuffers.Builder, keyOffset:flatbuffers.Offset) {
+  builder.addFieldOffset(11, keyOffset, 0);
+}
+
 static endAnswerFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
   const offset = builder.endObject();
   return offset;
 }
 
-static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, code:number, compressed:boolean, contentTypeOffset:flatbuffers.Offset, factsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number, collectionsOffset:flatbuffers.Offset):flatbuffers.Offset {
+static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, code:number, compressed:boolean, contentTypeOffset:flatbuffers.Offset, factsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number, collectionsOffset:flatbuffers.Offset, keyOffset:flatbuffers.Offset):flatbuffers.Offset {
   AnswerFrame.startAnswerFrame(builder);
   AnswerFrame.addSlot(builder, slot);
   AnswerFrame.addGeneration(builder, generation);
@@ -206,6 +217,7 @@ static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:nu
   AnswerFrame.addAttachment(builder, attachment);
   AnswerFrame.addStream(builder, stream);
   AnswerFrame.addCollections(builder, collectionsOffset);
+  AnswerFrame.addKey(builder, keyOffset);
   return AnswerFrame.endAnswerFrame(builder);
 }
 }

@@ -7,6 +7,7 @@ import { Chore } from '../../chore.js'
 import { stepRotation, unfinishedRotation } from '../../domain/rotation.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import { ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../../limits/encryption.js'
+import { emitAuditEvent, type AuditEvent } from '../../telemetry/audit.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import type { LaneContext } from '../request/handler.js'
@@ -20,19 +21,28 @@ export function keyRotation({ lane, tools, enqueue }: LaneWork): Chore {
     failure: 'the rotation of keys does not go on yet',
     round: async () => {
       const job = lane.store.read(unfinishedRotation)
-      if (under !== undefined && under !== job?.id) logEnd(lane, under)
+      if (under !== undefined && under !== job?.id) reportEnd(lane, under)
       under = job?.id
       if (job === undefined) return ROTATION_POLL_MS
       const step = stepOf(job.id)
       await enqueue(step.work)
+      // A server that was killed continues a job that is running: it has reported its start.
+      if (job.fields.status === 'queued') report(job.id, 'encryption.rotation_started', 'ok')
       return step.waits() ? ROTATION_WAIT_MS : Math.max(ROTATION_REST_MS_MIN, step.tookMs() * ROTATION_REST_FACTOR)
     },
   })
 }
 
-function logEnd(lane: LaneContext, id: string): void {
-  const job = lane.store.read((view) => view.job('rotation', id))
-  log.info('rotation of keys ended', { job: id, status: String(job?.fields.status ?? 'gone') })
+function reportEnd(lane: LaneContext, id: string): void {
+  const status = String(lane.store.read((view) => view.job('rotation', id))?.fields.status ?? 'gone')
+  log.info('rotation of keys ended', { job: id, status })
+  if (status === 'completed') report(id, 'encryption.rotation_completed', 'ok')
+  else report(id, 'encryption.rotation_failed', 'fail')
+}
+
+/** The job has no client any more: the event of its request names that. */
+function report(id: string, action: string, result: AuditEvent['result']): void {
+  emitAuditEvent({ action, actor: '', resource: `/v1/encryption/jobs/${id}`, result, ip: '', userAgent: '', detail: id })
 }
 
 function stepOf(id: string): { readonly work: Work; readonly tookMs: () => number; readonly waits: () => boolean } {

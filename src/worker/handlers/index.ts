@@ -7,6 +7,7 @@ import type { AnyOperation } from '../../operations/operation.js'
 import type { BoundHandler, Handler } from '../request/handler.js'
 import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
+import { auditHandlers } from './audit.js'
 import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
@@ -39,6 +40,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...wordHandlers,
   ...temporalHandlers,
   ...exportHandlers,
+  ...auditHandlers,
   ...backupHandlers,
   ...encryptionHandlers,
   ...embeddingConfigHandlers,

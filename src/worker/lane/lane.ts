@@ -3,6 +3,8 @@
  * assigns: reads one after another, synchronously; writes as one group. An error of the lane ends the server,
  * because a lane in an unknown state must not acknowledge anything.
  */
+import { ForwardedEvents } from '../../audit/forwarded_events.js'
+import { receiveAuditEvents } from '../../telemetry/audit.js'
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import type { LaneHello } from '../../wire/lane_messages.js'
 import { openEngine } from '../../engine/native_engine.js'
@@ -62,6 +64,7 @@ class Lane {
     installTelemetry(this.#telemetry)
     this.#requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
     this.#port = greet(start.config.pprofEnabled)
+    if (start.config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => this.#port.send({ kind: 'audit', events })).take)
     this.#runner = new RequestRunner({ control: this.#control, readers, handlers, report: (error) => this.#report(error) })
   }
 

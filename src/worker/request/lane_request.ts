@@ -7,7 +7,8 @@ import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
 import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
-import { isInternal, type AnyOperation } from '../../operations/operation.js'
+import { AUDIT_COLLECTIONS_MAX } from '../../limits/audit.js'
+import { isInternal, type AnyOperation, type Operation } from '../../operations/operation.js'
 import { CorruptRecord } from '../../store/record.js'
 import type { Answer } from '../../wire/answer.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
@@ -34,7 +35,7 @@ export function readInput(
   readers: FormReaders,
   operation: AnyOperation,
   request: LaneRequest,
-  { store, rights }: LaneContext,
+  { store, config, rights }: LaneContext,
   stopWord: RequestContext['stopWord'],
 ): ReadRequest {
   const input = readers[request.form].read(operation, request, stopWord)
@@ -43,11 +44,18 @@ export function readInput(
     if (!isInternal(operation) && operation.collections.kind !== 'server') checkNames(input)
   })
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
+  const collections = collectionsOf(operation, input, collectionOfJob)
+  if (config.auditEnabled && !isInternal(operation) && operation.audit !== null)
+    request.audited = { collections: collections.slice(0, AUDIT_COLLECTIONS_MAX), key: documentOf(operation, input) }
   const { kind, name } = request.principal
   const ofUser = kind === 'user' ? rights.rightsOf(name, (run) => store.read(run)) : undefined
   const principal = ofUser === undefined ? request.principal : { kind, name, rights: ofUser }
-  const access = authorize(operation, principal, collectionsOf(operation, input, collectionOfJob), 'lane')
+  const access = authorize(operation, principal, collections, 'lane')
   return { input, access }
+}
+
+function documentOf(operation: Operation, { key }: Input): string {
+  return operation.collections.kind === 'server' || typeof key !== 'string' ? '' : key
 }
 
 /** Runs `run` and adds a hint about the expected input to its refusals. */
@@ -80,7 +88,7 @@ export function answerFrame(
   readers: FormReaders,
   request: LaneRequest,
   answer: Answer,
-  { stream = 0, collections = NO_TEXTS }: AnswerFrameOptions = {},
+  { stream = 0, collections = request.audited.collections }: AnswerFrameOptions = {},
 ): LaneAnswer {
   const plain = bytesOf(answer.body)
   const compressed = request.mayCompress ? readers[request.form].compress(answer, plain) : null
@@ -94,6 +102,7 @@ export function answerFrame(
     isCompressed: compressed !== null,
     stream,
     collections,
+    key: request.audited.key,
     body: compressed ?? plain,
   }
 }
@@ -137,6 +146,6 @@ function errorBody(code: ErrorCode, text: string, hint?: string): Answer {
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], body: Uint8Array): LaneAnswer {
   const { slot, generation } = request
   return {
-    slot, generation, kind, code: null, contentType: null, facts: NO_TEXTS, isCompressed: false, stream: 0, collections: NO_TEXTS, body,
+    slot, generation, kind, code: null, contentType: null, facts: NO_TEXTS, isCompressed: false, stream: 0, ...request.audited, body,
   } // prettier-ignore
 }

@@ -1,0 +1,38 @@
+/**
+ * Audit events of the checks of credentials: one for each request to what is not public, whether or not its
+ * credential was looked up. Without an audit log the cost is one check.
+ */
+import type { ErrorCode } from '../errors.js'
+import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
+import type { Credential, CredentialFields } from './credentials.js'
+import type { Principal } from './principal.js'
+
+/** The principal, or the code of the refusal. */
+export type Checked = Principal | ErrorCode
+
+/** A request as its surface knows it before its body is read. */
+export interface CheckedRequest extends CredentialFields {
+  readonly path: string
+  /** Called in the turn of the event loop in which the request is checked. */
+  clientAddress(): string
+  userAgent(): string
+}
+
+const ACTIONS = { token: 'auth.jwt', key: 'auth.apikey', unreadable: 'auth.jwt' } as const
+
+/** @param credential null: there is none */
+export function emitCheck(request: CheckedRequest, credential: Credential | null, checked: Checked | Promise<Checked>): void {
+  if (!isAuditWanted()) return
+  const event = {
+    action: credential === null ? 'auth.missing' : ACTIONS[credential.kind],
+    resource: request.path,
+    ip: request.clientAddress(),
+    userAgent: request.userAgent(),
+  }
+  const emit = (found: Checked): void => {
+    const isFound = typeof found !== 'string'
+    emitAuditEvent({ ...event, actor: isFound ? found.name : '', result: isFound ? 'ok' : 'fail' })
+  }
+  if (checked instanceof Promise) void checked.then(emit)
+  else emit(checked)
+}

@@ -1,0 +1,264 @@
+/**
+ * The audit log as the front end sees it: receives events, gives each its time and its line, and sends them
+ * in batches to the thread that writes them (thread.ts). Events that wait for the file are bounded by the
+ * size of the ring; a further one is dropped and counted. Main thread; an event costs about a microsecond.
+ */
+import { join, resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Config } from '../config/config.js'
+import { lockFile } from '../engine/native_engine.js'
+import { makeFolders } from '../folders.js'
+import { programPath } from '../installation.js'
+import {
+  AUDIT_BATCH_EVENTS_MAX,
+  AUDIT_BATCH_MS,
+  AUDIT_CLOSE_MS_MAX,
+  AUDIT_EXPORT_CLOSE_MS_MAX,
+  AUDIT_HEAP_MB,
+  AUDIT_QUERY_MS_MAX,
+  AUDIT_RESTART_MS,
+} from '../limits/audit.js'
+import type { Service } from '../services.js'
+import { receiveAuditEvents, type AuditEvent } from '../telemetry/audit.js'
+import { log, logMemory } from '../telemetry/log.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import type { AuditOrder, AuditQuestion, AuditReport, AuditThreadStart } from '../wire/audit_messages.js'
+import { EventClock, lineOf } from './event_line.js'
+
+type Batch = Extract<AuditOrder, { kind: 'batch' }>
+type Exported = Pick<Extract<AuditReport, { kind: 'exported' }>, 'delivered' | 'failed' | 'dropped'>
+type Found = Extract<AuditReport, { kind: 'answer' }>
+
+const PROGRAM = programPath('audit/thread')
+const THREAD_ENDED = 'the thread of the audit log has ended'
+
+export interface AuditLogParts {
+  readonly config: Config
+  readonly telemetry: Telemetry
+  /** Told when writes must be refused, which only a strict log asks for, and when they need not any more. */
+  readonly setRefusing: (refuses: boolean) => void
+}
+
+export class AuditLog implements Service {
+  readonly name = 'audit log'
+  readonly #parts: AuditLogParts
+  readonly #clock = new EventClock()
+  /** Events that are not sent to the thread yet. */
+  #lines: string[] = []
+  /** Batches that the thread has not written yet. */
+  readonly #sent: Batch[] = []
+  #held = 0
+  #dropped = 0
+  #timer: NodeJS.Timeout | undefined
+  #worker: Worker | undefined
+  #restart: NodeJS.Timeout | undefined
+  #isStopping = false
+  #obstacle: string | null = null
+  #onState: (() => void) | undefined
+  #onEnd: (() => void) | undefined
+  #asked = 0
+  readonly #questions = new Map<number, (found: Found | null) => void>()
+  #exported: Exported = { delivered: 0, failed: 0, dropped: 0 }
+
+  constructor(parts: AuditLogParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Resolves when the log is open, or cannot be opened for the time being.
+   * @throws Error if another process writes it
+   */
+  async start(): Promise<void> {
+    if (!this.#parts.config.auditEnabled) return
+    claim(auditFolder(this.#parts.config))
+    const isKnown = new Promise<void>((known) => (this.#onState = known))
+    this.#spawn()
+    receiveAuditEvents((event) => this.#take(event))
+    await isKnown
+  }
+
+  /** Writes and delivers what is there, within a bound. */
+  async stop(): Promise<void> {
+    receiveAuditEvents(undefined)
+    this.#isStopping = true
+    clearTimeout(this.#restart)
+    if (this.#worker === undefined) return
+    this.flush()
+    this.#post({ kind: 'close' })
+    const late = setTimeout(() => void this.#worker?.terminate(), AUDIT_CLOSE_MS_MAX + AUDIT_EXPORT_CLOSE_MS_MAX)
+    await new Promise<void>((resolve) => (this.#onEnd = resolve))
+    clearTimeout(late)
+  }
+
+  /** Why events are not written; null: they are. */
+  obstacle(): string | null {
+    return this.#obstacle
+  }
+
+  /** Events that were lost since the start of the process. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Every event that was emitted before is found. @returns null if the thread does not answer in time */
+  async ask(question: AuditQuestion): Promise<Found | null> {
+    this.flush()
+    const id = ++this.#asked
+    const late = setTimeout(() => this.#settle(id, null), AUDIT_QUERY_MS_MAX)
+    const found = await new Promise<Found | null>((settle) => {
+      this.#questions.set(id, settle)
+      this.#post({ kind: 'ask', id, question })
+    })
+    clearTimeout(late)
+    return found
+  }
+
+  /** Sends what waits for its batch, in batches of at most AUDIT_BATCH_EVENTS_MAX. */
+  flush(): void {
+    while (this.#lines.length > 0) this.#send()
+  }
+
+  #take(event: AuditEvent): void {
+    const { telemetry, config } = this.#parts
+    if (this.#held >= config.auditRingSize) {
+      this.#dropped += 1
+      telemetry.add('audit_events_dropped', 1)
+      return
+    }
+    this.#held += 1
+    this.#lines.push(lineOf(this.#clock.next(), event))
+    telemetry.add('audit_events', 1)
+    if (this.#held >= config.auditRingSize) this.#setRefusing()
+    // While a batch is being written, the next one collects.
+    if (this.#sent.length > 0) return
+    if (this.#lines.length >= AUDIT_BATCH_EVENTS_MAX) this.#send()
+    else this.#timer ??= setTimeout(() => this.#send(), AUDIT_BATCH_MS)
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#lines.length === 0) return
+    const lines = this.#lines.length > AUDIT_BATCH_EVENTS_MAX ? this.#lines.splice(0, AUDIT_BATCH_EVENTS_MAX) : this.#lines
+    if (lines === this.#lines) this.#lines = []
+    const batch: Batch = { kind: 'batch', lines: lines.join(''), events: lines.length, dropped: this.#dropped }
+    this.#sent.push(batch)
+    this.#post(batch)
+  }
+
+  #post(order: AuditOrder): void {
+    this.#worker?.postMessage(order)
+  }
+
+  #spawn(): void {
+    const worker = new Worker(PROGRAM, {
+      workerData: threadStart(this.#parts.config),
+      resourceLimits: { maxOldGenerationSizeMb: heapOf(this.#parts.config.auditRingSize) },
+    })
+    this.#worker = worker
+    worker.on('message', (report: AuditReport) => this.#hear(report))
+    worker.on('error', (error) => log.error('audit log', { fault: error }))
+    worker.on('exit', () => this.#ended())
+    for (const batch of this.#sent) worker.postMessage(batch)
+  }
+
+  #ended(): void {
+    this.#worker = undefined
+    for (const id of [...this.#questions.keys()]) this.#settle(id, null)
+    if (this.#isStopping) return this.#onEnd?.()
+    this.#setObstacle(THREAD_ENDED)
+    this.#exported = { delivered: 0, failed: 0, dropped: 0 }
+    this.#restart = setTimeout(() => this.#spawn(), AUDIT_RESTART_MS)
+  }
+
+  #hear(report: AuditReport): void {
+    switch (report.kind) {
+      case 'written':
+        this.#sent.shift()
+        this.#held -= report.events
+        this.#setRefusing()
+        if (this.#sent.length === 0 && this.#lines.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#restMs())
+        break
+      case 'state':
+        this.#setObstacle(report.obstacle)
+        break
+      case 'answer':
+        this.#settle(report.id, report)
+        break
+      case 'exported':
+        this.#countExported(report)
+        break
+    }
+  }
+
+  /** A full batch needs not wait for more. */
+  #restMs(): number {
+    return this.#lines.length >= AUDIT_BATCH_EVENTS_MAX ? 0 : AUDIT_BATCH_MS
+  }
+
+  #settle(id: number, found: Found | null): void {
+    this.#questions.get(id)?.(found)
+    this.#questions.delete(id)
+  }
+
+  #setObstacle(obstacle: string | null): void {
+    this.#obstacle = obstacle
+    this.#parts.telemetry.set('audit_writable', obstacle === null ? 1 : 0)
+    this.#setRefusing()
+    this.#onState?.()
+  }
+
+  /** A strict log refuses writes whose events it could not keep. */
+  #setRefusing(): void {
+    const { config, setRefusing, telemetry } = this.#parts
+    telemetry.set('audit_queue', this.#held)
+    if (config.auditStrict) setRefusing(this.#obstacle !== null || this.#held >= config.auditRingSize)
+  }
+
+  #countExported({ delivered, failed, dropped }: Exported): void {
+    const { telemetry } = this.#parts
+    telemetry.add('audit_events_delivered', delivered - this.#exported.delivered)
+    telemetry.add('audit_deliveries_failed', failed - this.#exported.failed)
+    telemetry.add('audit_events_undelivered', dropped - this.#exported.dropped)
+    this.#exported = { delivered, failed, dropped }
+  }
+}
+
+/** Heap in MB: a line of 250 bytes takes some 300 with its place in the ring. */
+function heapOf(ringSize: number): number {
+  return AUDIT_HEAP_MB + Math.ceil((ringSize * 2 * 320) / 2 ** 20)
+}
+
+function threadStart(config: Config): AuditThreadStart {
+  return {
+    log: logMemory(),
+    folder: auditFolder(config),
+    fileBytesMax: config.auditFileBytesMax,
+    retentionDays: config.auditRetentionDays,
+    ringSize: config.auditRingSize,
+    queueMax: config.auditExportQueueMax,
+    webhook:
+      config.auditWebhookUrl === ''
+        ? null
+        : { url: config.auditWebhookUrl, headers: config.auditWebhookHeaders, checksCertificate: !config.auditWebhookInsecureTls },
+    syslog: config.auditSyslogAddr === null ? null : { ...config.auditSyslogAddr, facility: config.auditSyslogFacility },
+  }
+}
+
+/**
+ * Two processes would break the chain. What else is wrong with the folder is found by the thread, which tries
+ * again.
+ */
+function claim(folder: string): void {
+  try {
+    makeFolders(folder, 0o700)
+    lockFile(join(folder, 'LOCK'), false)
+  } catch (error) {
+    if (error instanceof Error && error.message === 'locked') throw new Error(`the audit log in ${folder} is in use by another process`)
+  }
+}
+
+/** The folder of the audit log. */
+export function auditFolder({ auditDirectory, path }: Pick<Config, 'auditDirectory' | 'path'>): string {
+  return auditDirectory === '' ? join(resolve(path), 'audit') : resolve(auditDirectory)
+}

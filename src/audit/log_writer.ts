@@ -1,0 +1,292 @@
+/**
+ * The durable part of the audit log: appends batches to the newest file, each with its seal and one flush,
+ * begins the next file, and removes files that retention does not keep. Resumes the chain of an earlier
+ * process behind its last seal; what a crash has left behind it is cut off, and the next seal says so.
+ * Synchronous: for the thread of the log only (thread.ts). Format: docs/formats/audit-log.md.
+ */
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeFolders } from '../folders.js'
+import { AUDIT_FILE_MS_MAX } from '../limits/audit.js'
+import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, sumsOf, type Seal } from './chain.js'
+import { ChainReader, type ReadBatch } from './chain_reader.js'
+import { filesIn, readFile, type LogFile } from './log_files.js'
+
+export interface LogWriterOptions {
+  readonly folder: string
+  /** A file that has this number of bytes is the last one but the next. */
+  readonly fileBytesMax: number
+  /** 0: files are kept forever. */
+  readonly retentionDays: number
+  /** Unix milliseconds. */
+  readonly now?: () => number
+}
+
+export interface Resumed {
+  /** The last lines of events of the log, oldest first, without newlines. */
+  readonly recent: readonly string[]
+  readonly batches: number
+  /** Bytes that were cut off. */
+  readonly cut: number
+}
+
+/** The file that is appended to. */
+interface OpenFile {
+  readonly descriptor: number
+  readonly number: number
+  /** Unix milliseconds. */
+  readonly begunAt: number
+  /** Up to the end of its last seal. */
+  bytes: number
+}
+
+const DAY_MS = 86_400_000
+
+export class LogWriter {
+  readonly #options: LogWriterOptions
+  readonly #now: () => number
+  #file: OpenFile | null = null
+  /** Number of the newest file that exists or existed. */
+  #lastFile = 0
+  #batch = 0
+  #prev = NO_HASH
+  #first = 1
+  #cut = 0
+  /** A write has failed behind the last seal. */
+  #isTorn = false
+
+  constructor(options: LogWriterOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  /**
+   * Must succeed before anything is appended; may be tried again.
+   * @param recentMax number of events to return
+   * @throws Error of the system, or for a format that this version does not know
+   */
+  open(recentMax: number): Resumed {
+    const { folder } = this.#options
+    makeFolders(folder, 0o700)
+    const files = filesIn(folder)
+    this.#lastFile = files.at(-1)?.number ?? 0
+    let recent: string[] = []
+    let cut = 0
+    let last: ReadBatch | undefined
+    for (const file of files.toReversed()) {
+      const found = readBack(file, recentMax)
+      if (last === undefined) {
+        cut += found.tailBytes
+        last = found.last
+        this.#resume(file, found.last, found.tailBytes, found.begunAt)
+      }
+      recent = [...found.recent, ...recent].slice(-recentMax)
+      if (recent.length >= recentMax) break
+    }
+    this.#batch = last?.seal.seal ?? 0
+    this.#prev = last?.hash ?? NO_HASH
+    this.#first = last?.seal.first ?? 1
+    this.#cut = cut
+    return { recent, batches: this.#batch, cut }
+  }
+
+  /** A file without a seal has nothing of the chain: the process ended in its first batch. */
+  #resume(file: LogFile, last: ReadBatch | undefined, tailBytes: number, begunAt: number | undefined): void {
+    if (last === undefined) {
+      unlinkSync(file.path)
+      syncFolder(this.#options.folder)
+      this.#lastFile = file.number - 1
+      return
+    }
+    if (tailBytes > 0) truncateSync(file.path, last.end)
+    const descriptor = openSync(file.path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW)
+    if (tailBytes > 0) fdatasyncSync(descriptor)
+    this.#close()
+    this.#file = { descriptor, number: file.number, begunAt: begunAt ?? this.#now(), bytes: last.end }
+  }
+
+  /**
+   * The batch is on the disk when it returns. After an error the log is as before, and the same batch may be
+   * tried again.
+   * @param lines whole lines of events
+   * @param dropped events that the process has lost so far
+   * @throws Error of the system
+   */
+  append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
+    const file = this.#present()
+    const head = file.bytes === 0 ? headerLine(file.number, file.begunAt) : ''
+    const sums = sumsOf(lines)
+    const seal = sealLine({
+      seal: this.#batch + 1,
+      prev: this.#prev,
+      events: sums.length,
+      sums: sums.join(''),
+      first: this.#first,
+      dropped,
+      at: this.#now(),
+      ...(mark === undefined ? {} : { mark }),
+      ...(this.#cut === 0 ? {} : { cut: this.#cut }),
+    })
+    this.#write(file, [Buffer.from(head), lines, Buffer.from(seal)])
+    this.#batch += 1
+    this.#prev = hashOf(head, lines, seal)
+    this.#cut = 0
+  }
+
+  /**
+   * Ends a file that is older than a day, and removes the files whose events are all older than retention
+   * allows. A seal says which batches are kept before any is removed, so that `mds audit verify` can tell
+   * retention from a loss.
+   * @param dropped as for `append`
+   * @returns the number of removed files
+   * @throws Error of the system
+   */
+  trim(dropped: number): number {
+    const { retentionDays, folder } = this.#options
+    if (retentionDays === 0) return 0
+    if (this.#file !== null && this.#isOld(this.#file)) this.append(new Uint8Array(0), dropped)
+    const cutoff = this.#now() - retentionDays * DAY_MS
+    const files = filesIn(folder)
+    // A file ends when the next one begins.
+    let kept = 0
+    while (kept + 1 < files.length && (beginOf(files[kept + 1]!).at ?? Infinity) <= cutoff) kept += 1
+    const batch = kept === 0 ? undefined : beginOf(files[kept]!).batch
+    if (batch === undefined) return 0
+    this.#first = batch
+    this.append(new Uint8Array(0), dropped)
+    for (const { path } of files.slice(0, kept)) unlinkSync(path)
+    syncFolder(folder)
+    return kept
+  }
+
+  /** Number and hash of the last batch. */
+  head(): { readonly batch: number; readonly hash: string } {
+    return { batch: this.#batch, hash: this.#prev }
+  }
+
+  close(): void {
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#file !== null) closeSync(this.#file.descriptor)
+    this.#file = null
+  }
+
+  #isOld({ begunAt }: OpenFile): boolean {
+    return this.#now() - begunAt >= AUDIT_FILE_MS_MAX
+  }
+
+  /** The file for the next batch. */
+  #present(): OpenFile {
+    const file = this.#file
+    // Whoever removes the file of a running server must not get the events that follow, too.
+    const isGone = file !== null && fstatSync(file.descriptor).nlink === 0
+    if (file !== null && !isGone && (file.bytes === 0 || (file.bytes < this.#options.fileBytesMax && !this.#isOld(file)))) return file
+    this.#close()
+    return this.#next()
+  }
+
+  #next(): OpenFile {
+    const { folder } = this.#options
+    makeFolders(folder, 0o700)
+    const number = this.#lastFile + 1
+    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL
+    const descriptor = openSync(join(folder, fileName(number)), flags, 0o600)
+    this.#lastFile = number
+    this.#isTorn = false
+    this.#file = { descriptor, number, begunAt: this.#now(), bytes: 0 }
+    syncFolder(folder)
+    return this.#file
+  }
+
+  #write(file: OpenFile, pieces: readonly Uint8Array[]): void {
+    if (this.#isTorn) ftruncateSync(file.descriptor, file.bytes)
+    this.#isTorn = true
+    let bytes = 0
+    for (const piece of pieces) bytes += writeWhole(file.descriptor, piece)
+    fdatasyncSync(file.descriptor)
+    this.#isTorn = false
+    file.bytes += bytes
+  }
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): number {
+  for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done)
+  return bytes.length
+}
+
+/** So that a power cut keeps what was created and removed. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, constants.O_RDONLY)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+interface ReadBack {
+  readonly last: ReadBatch | undefined
+  readonly tailBytes: number
+  readonly begunAt: number | undefined
+  readonly recent: readonly string[]
+}
+
+function readBack({ path }: LogFile, recentMax: number): ReadBack {
+  let recent: string[] = []
+  let unsealed: string[] = []
+  let last: ReadBatch | undefined
+  const reader = new ChainReader({
+    onEvent: (line) => {
+      const text = Buffer.from(line).toString()
+      if (isEvent(text)) unsealed.push(text)
+    },
+    onBatch: (batch) => {
+      last = batch
+      recent.push(...unsealed)
+      unsealed = []
+      // Shortened now and then, so that a file of any length fits into memory.
+      if (recent.length > 2 * recentMax) recent = recent.slice(-recentMax)
+    },
+  })
+  readFile(path, reader)
+  refuseUnknown(path, reader)
+  return { last, tailBytes: last === undefined ? statSync(path).size : reader.tailBytes, begunAt: reader.header?.at, recent }
+}
+
+/** Whether a line of the file may be put into an answer as it is. */
+function isEvent(text: string): boolean {
+  try {
+    return text.startsWith('{"ts":') && typeof (JSON.parse(text) as { ts: unknown }).ts === 'number'
+  } catch {
+    return false
+  }
+}
+
+function refuseUnknown(path: string, { header }: ChainReader): void {
+  if (header !== undefined && header.audit !== FORMAT_VERSION)
+    throw new Error(
+      `${path} has version ${header.audit} of the format of audit logs, and ${dirname(path)} can't be continued by this version`,
+    )
+}
+
+/** When a file was begun, and the number of its first batch; undefined where they can't be read. */
+function beginOf({ path }: LogFile): { readonly at: number | undefined; readonly batch: number | undefined } {
+  let batch: number | undefined
+  const reader = new ChainReader({ onBatch: ({ seal }) => (batch ??= seal.seal) })
+  readFile(path, reader)
+  return { at: reader.header?.at, batch }
+}
