@@ -54,7 +54,7 @@ const port = new CorePort(messages, {
   onCrowded: (clients) => connections.refuse(clients),
   onRenew: (files) => frontEnd.renew(files),
 })
-if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => port.audit(events)).take)
+if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
 const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)

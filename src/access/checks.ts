@@ -3,7 +3,7 @@
  * credential was looked up. Without an audit log the cost is one check.
  */
 import type { ErrorCode } from '../errors.js'
-import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
+import { emitAuditEvent, isAuditWanted, type AuditEvent } from '../telemetry/audit.js'
 import type { Credential, CredentialFields } from './credentials.js'
 import type { Principal } from './principal.js'
 
@@ -23,16 +23,15 @@ const ACTIONS = { token: 'auth.jwt', key: 'auth.apikey', unreadable: 'auth.jwt' 
 /** @param credential null: there is none */
 export function emitCheck(request: CheckedRequest, credential: Credential | null, checked: Checked | Promise<Checked>): void {
   if (!isAuditWanted()) return
-  const event = {
-    action: credential === null ? 'auth.missing' : ACTIONS[credential.kind],
-    resource: request.path,
-    ip: request.clientAddress(),
-    userAgent: request.userAgent(),
-  }
-  const emit = (found: Checked): void => {
-    const isFound = typeof found !== 'string'
-    emitAuditEvent({ ...event, actor: isFound ? found.name : '', result: isFound ? 'ok' : 'fail' })
-  }
-  if (checked instanceof Promise) void checked.then(emit)
-  else emit(checked)
+  const action = credential === null ? 'auth.missing' : ACTIONS[credential.kind]
+  const { path } = request
+  const ip = request.clientAddress()
+  const userAgent = request.userAgent()
+  if (checked instanceof Promise) void checked.then((found) => emitAuditEvent(eventOf(action, path, found, ip, userAgent)))
+  else emitAuditEvent(eventOf(action, path, checked, ip, userAgent))
+}
+
+function eventOf(action: string, resource: string, found: Checked, ip: string, userAgent: string): AuditEvent {
+  const isFound = typeof found !== 'string'
+  return { action, actor: isFound ? found.name : '', resource, result: isFound ? 'ok' : 'fail', ip, userAgent }
 }

@@ -10,7 +10,6 @@ import { lockFile } from '../engine/native_engine.js'
 import { makeFolders } from '../folders.js'
 import { programPath } from '../installation.js'
 import {
-  AUDIT_BATCH_EVENTS_MAX,
   AUDIT_BATCH_MS,
   AUDIT_CLOSE_MS_MAX,
   AUDIT_EXPORT_CLOSE_MS_MAX,
@@ -19,16 +18,18 @@ import {
   AUDIT_RESTART_MS,
 } from '../limits/audit.js'
 import type { Service } from '../services.js'
-import { receiveAuditEvents, type AuditEvent } from '../telemetry/audit.js'
+import { receiveAuditEvents, type AuditEvent, type AuditLines } from '../telemetry/audit.js'
 import { log, logMemory } from '../telemetry/log.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { AuditOrder, AuditQuestion, AuditReport, AuditThreadStart } from '../wire/audit_messages.js'
-import { EventClock, lineOf } from './event_line.js'
+import { EventClock, lineOf, setTime } from './event_line.js'
+import { LineBuffer } from './line_buffer.js'
 
 type Batch = Extract<AuditOrder, { kind: 'batch' }>
 type Exported = Pick<Extract<AuditReport, { kind: 'exported' }>, 'delivered' | 'failed' | 'dropped'>
 type Found = Extract<AuditReport, { kind: 'answer' }>
 
+const NEWLINE = 0x0a
 const PROGRAM = programPath('audit/thread')
 const THREAD_ENDED = 'the thread of the audit log has ended'
 
@@ -44,7 +45,7 @@ export class AuditLog implements Service {
   readonly #parts: AuditLogParts
   readonly #clock = new EventClock()
   /** Events that are not sent to the thread yet. */
-  #lines: string[] = []
+  readonly #lines = new LineBuffer()
   /** Batches that the thread has not written yet. */
   readonly #sent: Batch[] = []
   #held = 0
@@ -73,7 +74,10 @@ export class AuditLog implements Service {
     claim(auditFolder(this.#parts.config))
     const isKnown = new Promise<void>((known) => (this.#onState = known))
     this.#spawn()
-    receiveAuditEvents((event) => this.#take(event))
+    receiveAuditEvents({
+      take: (event) => this.#take(event),
+      takeLines: (lines) => this.#takeLines(lines),
+    })
     await isKnown
   }
 
@@ -115,33 +119,52 @@ export class AuditLog implements Service {
 
   /** Sends what waits for its batch, in batches of at most AUDIT_BATCH_EVENTS_MAX. */
   flush(): void {
-    while (this.#lines.length > 0) this.#send()
+    while (!this.#lines.isEmpty) this.#send()
   }
 
   #take(event: AuditEvent): void {
-    const { telemetry, config } = this.#parts
-    if (this.#held >= config.auditRingSize) {
-      this.#dropped += 1
-      telemetry.add('audit_events_dropped', 1)
-      return
+    if (this.#admit(1) === 1) this.#lines.append(lineOf(this.#clock.next(), event))
+    this.#afterTaking()
+  }
+
+  #takeLines({ bytes, events }: AuditLines): void {
+    const admitted = this.#admit(events)
+    for (let at = 0, begin = 0; at < admitted; at++) {
+      const end = bytes.indexOf(NEWLINE, begin) + 1
+      const line = bytes.subarray(begin, end)
+      setTime(line, this.#clock.next())
+      this.#lines.appendBytes(line)
+      begin = end
     }
-    this.#held += 1
-    this.#lines.push(lineOf(this.#clock.next(), event))
-    telemetry.add('audit_events', 1)
-    if (this.#held >= config.auditRingSize) this.#setRefusing()
+    this.#afterTaking()
+  }
+
+  /** @returns how many of the events there is memory for; the others are lost */
+  #admit(events: number): number {
+    const { telemetry, config } = this.#parts
+    const admitted = Math.min(events, config.auditRingSize - this.#held)
+    this.#held += admitted
+    telemetry.add('audit_events', admitted)
+    if (admitted === events) return admitted
+    this.#dropped += events - admitted
+    telemetry.add('audit_events_dropped', events - admitted)
+    return admitted
+  }
+
+  #afterTaking(): void {
+    if (this.#held >= this.#parts.config.auditRingSize) this.#setRefusing()
     // While a batch is being written, the next one collects.
     if (this.#sent.length > 0) return
-    if (this.#lines.length >= AUDIT_BATCH_EVENTS_MAX) this.#send()
+    if (this.#lines.isFull) this.#send()
     else this.#timer ??= setTimeout(() => this.#send(), AUDIT_BATCH_MS)
   }
 
   #send(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#lines.length === 0) return
-    const lines = this.#lines.length > AUDIT_BATCH_EVENTS_MAX ? this.#lines.splice(0, AUDIT_BATCH_EVENTS_MAX) : this.#lines
-    if (lines === this.#lines) this.#lines = []
-    const batch: Batch = { kind: 'batch', lines: lines.join(''), events: lines.length, dropped: this.#dropped }
+    const lines = this.#lines.take()
+    if (lines === null) return
+    const batch: Batch = { kind: 'batch', lines, dropped: this.#dropped }
     this.#sent.push(batch)
     this.#post(batch)
   }
@@ -177,7 +200,7 @@ export class AuditLog implements Service {
         this.#sent.shift()
         this.#held -= report.events
         this.#setRefusing()
-        if (this.#sent.length === 0 && this.#lines.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#restMs())
+        if (this.#sent.length === 0 && !this.#lines.isEmpty) this.#timer ??= setTimeout(() => this.#send(), this.#restMs())
         break
       case 'state':
         this.#setObstacle(report.obstacle)
@@ -193,7 +216,7 @@ export class AuditLog implements Service {
 
   /** A full batch needs not wait for more. */
   #restMs(): number {
-    return this.#lines.length >= AUDIT_BATCH_EVENTS_MAX ? 0 : AUDIT_BATCH_MS
+    return this.#lines.isFull ? 0 : AUDIT_BATCH_MS
   }
 
   #settle(id: number, found: Found | null): void {

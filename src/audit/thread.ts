@@ -23,6 +23,8 @@ import { webhookSink } from './webhook.js'
 
 type Batch = Extract<AuditOrder, { kind: 'batch' }>
 
+const NO_LINES = new Uint8Array(0)
+
 class AuditThread {
   #ring: Ring
   readonly #writer: LogWriter
@@ -72,7 +74,8 @@ class AuditThread {
     }
   }
 
-  #keep({ lines }: Batch): void {
+  #keep(batch: Batch): void {
+    const lines = textOf(batch)
     for (let begin = 0, end = lines.indexOf('\n'); end >= 0; begin = end + 1, end = lines.indexOf('\n', begin))
       this.#ring.push(lines.slice(begin, end))
   }
@@ -89,7 +92,7 @@ class AuditThread {
       for (let batch = this.#waiting[0]; batch !== undefined; batch = this.#waiting[0]) {
         this.#append(batch)
         this.#waiting.shift()
-        this.#report({ kind: 'written', events: batch.events })
+        this.#report({ kind: 'written', events: batch.lines.events })
         this.#export(batch)
       }
       this.#retryMs = AUDIT_RETRY_MS_FIRST
@@ -115,13 +118,13 @@ class AuditThread {
   /** @param batch undefined: none; the seal only says that a process begins */
   #append(batch: Batch | undefined): void {
     this.#dropped = batch?.dropped ?? this.#dropped
-    this.#writer.append(Buffer.from(batch?.lines ?? ''), this.#dropped, this.#isFirst ? 'start' : undefined)
+    this.#writer.append(batch?.lines.bytes ?? NO_LINES, this.#dropped, this.#isFirst ? 'start' : undefined)
     this.#isFirst = false
   }
 
-  #export({ lines }: Batch): void {
+  #export(batch: Batch): void {
     if (this.#exporters.length === 0) return
-    const each = lines.split('\n')
+    const each = textOf(batch).split('\n')
     each.pop()
     for (const exporter of this.#exporters) exporter.take(each)
   }
@@ -148,7 +151,7 @@ class AuditThread {
   #closeIfDone(): void {
     if (this.#waiting.length > 0 && performance.now() < this.#closesBy) return
     clearTimeout(this.#retry)
-    const lost = this.#waiting.reduce((sum, { events }) => sum + events, 0)
+    const lost = this.#waiting.reduce((sum, { lines }) => sum + lines.events, 0)
     if (lost > 0) log.error('audit log: events were not written before the shutdown', { entries: lost })
     else this.#stop()
     void Promise.all(this.#exporters.map((exporter) => exporter.close(AUDIT_EXPORT_CLOSE_MS_MAX))).then(() => {
@@ -159,7 +162,7 @@ class AuditThread {
 
   #stop(): void {
     try {
-      this.#writer.append(new Uint8Array(0), this.#dropped, 'stop')
+      this.#writer.append(NO_LINES, this.#dropped, 'stop')
       this.#writer.close()
     } catch (error) {
       log.error('audit log: the end of the process was not noted', { reason: error })
@@ -182,6 +185,10 @@ class AuditThread {
   #report(report: AuditReport): void {
     this.port.postMessage(report)
   }
+}
+
+function textOf({ lines: { bytes } }: Batch): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
 }
 
 if (parentPort === null) throw new Error('this is the program of a thread')

@@ -8,7 +8,7 @@
  * grows nor shrinks, and a worker is never terminated to cancel a request. Piscina replaces a worker that
  * dies; the `settled` callback of the batch handles its unanswered requests.
  */
-import { emitAuditEvent } from '../telemetry/audit.js'
+import { passAuditLines } from '../telemetry/audit.js'
 import { createRequire } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
 import type { Piscina as Pool } from 'piscina'
@@ -254,7 +254,7 @@ export class LanePool {
           this.events.onNoticed(message.topics)
           break
         case 'audit':
-          for (const event of message.events) emitAuditEvent(event)
+          passAuditLines(message.lines)
           break
         case 'failed':
           this.events.onFailed(this.kind, message.reason)

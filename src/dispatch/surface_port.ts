@@ -15,7 +15,7 @@ import { metrics } from '../operations/health.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
-import { emitAuditEvent } from '../telemetry/audit.js'
+import { passAuditLines } from '../telemetry/audit.js'
 import { log } from '../telemetry/log.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { isEncodedInput } from '../wire/form.js'
@@ -76,7 +76,7 @@ export class SurfacePort {
         return true
       case 'audit':
         // Another thread could report anything.
-        if (this.asksAdmission) for (const event of message.events) emitAuditEvent(event)
+        if (this.asksAdmission) passAuditLines(message.lines)
         return true
       case 'cancel':
         this.#cancel(message.id)

@@ -23,6 +23,8 @@ export const AUDIT_RING_MAX = 1_048_576
  * characters each in the seal: 33 KB.
  */
 export const AUDIT_BATCH_EVENTS_MAX = 4096
+/** Memory for the lines of a batch at first: 256 of 250 bytes. It grows to the largest batch. */
+export const AUDIT_LINES_BYTES_FIRST = 64 * 1024
 /**
  * How long an event waits for others, so that a slow stream of events causes at most 20 flushes per second.
  */

@@ -22,8 +22,18 @@ export interface AuditEvent {
   readonly detail?: string
 }
 
-/** Must not throw, and takes about a microsecond. */
-export type AuditReceiver = (event: AuditEvent) => void
+/** Whole lines of events (src/audit/event_line.ts). */
+export interface AuditLines {
+  readonly bytes: Uint8Array
+  readonly events: number
+}
+
+/** Neither function throws; an event takes about a microsecond. */
+export interface AuditReceiver {
+  take(event: AuditEvent): void
+  /** Lines of events of another thread, without their times. */
+  takeLines(lines: AuditLines): void
+}
 
 let receiver: AuditReceiver | undefined
 
@@ -38,5 +48,10 @@ export function isAuditWanted(): boolean {
 }
 
 export function emitAuditEvent(event: AuditEvent): void {
-  receiver?.(event)
+  receiver?.take(event)
+}
+
+/** @param lines as another thread has sent them */
+export function passAuditLines(lines: AuditLines): void {
+  receiver?.takeLines(lines)
 }

@@ -2,6 +2,7 @@
  * Messages between the front end (src/audit/audit_log.ts) and the thread of the audit log
  * (src/audit/thread.ts), and what a query asks for. Plain values.
  */
+import type { AuditLines } from '../telemetry/audit.js'
 
 /** Checked and bounded by the operation's handler. Times: nanoseconds in decimal digits, inclusive. */
 export interface AuditFilter {
@@ -32,8 +33,8 @@ export interface ExporterState {
 export type AuditQuestion = { readonly kind: 'events'; readonly filter: AuditFilter } | { readonly kind: 'exporters' }
 
 export type AuditOrder =
-  /** Whole lines of events, and the number of events that the front end has dropped so far. */
-  | { readonly kind: 'batch'; readonly lines: string; readonly events: number; readonly dropped: number }
+  /** `dropped`: events that the front end has dropped so far. */
+  | { readonly kind: 'batch'; readonly lines: AuditLines; readonly dropped: number }
   | { readonly kind: 'ask'; readonly id: number; readonly question: AuditQuestion }
   /** Write and deliver what is there, and end. */
   | { readonly kind: 'close' }

@@ -7,8 +7,8 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AskedIdentity, Identity } from '../access/identity.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
-import type { AuditEvent } from '../telemetry/audit.js'
 import type { Facts } from './answer.js'
+import type { AuditLines } from '../telemetry/audit.js'
 import type { EncodedInput } from './form.js'
 import type { TlsFiles } from './tls_files.js'
 
@@ -32,7 +32,7 @@ export type SurfaceRequest =
   /** Asks who a credential belongs to. `id`: as for `ask`. */
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
   /** From the server's own threads: events without their times. */
-  | { readonly kind: 'audit'; readonly events: readonly AuditEvent[] }
+  | { readonly kind: 'audit'; readonly lines: AuditLines }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */

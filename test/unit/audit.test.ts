@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { ANONYMOUS } from '../../src/access/principal.js'
 import { refusal, successOf } from '../../src/dispatch/answers.js'
+import { lineOf, NO_TIME } from '../../src/audit/event_line.js'
 import { ForwardedEvents } from '../../src/audit/forwarded_events.js'
 import { emitOutcome, noteAttemptedName, noteNames, pendingEvent } from '../../src/dispatch/audit_trail.js'
 import { operations } from '../../src/operations/index.js'
-import { receiveAuditEvents, type AuditEvent } from '../../src/telemetry/audit.js'
+import { receiveAuditEvents, type AuditEvent, type AuditLines } from '../../src/telemetry/audit.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 
 const events: AuditEvent[] = []
-receiveAuditEvents((event) => events.push(event))
+receiveAuditEvents({ take: (event) => void events.push(event), takeLines: () => undefined })
 
 function answered(name: string, answer: OutgoingAnswer, actor = ''): void {
   const operation = operations.find((row) => row.name === name)
@@ -75,12 +76,16 @@ it('audit: the resource is what the lane has read, else the path with its values
   )
 })
 
-it('audit: the events of an event loop in a thread are forwarded together, in order', async () => {
-  const sent: (readonly AuditEvent[])[] = []
-  const forwarded = new ForwardedEvents((batch) => sent.push(batch))
+it('audit: the events of an event loop in a thread are forwarded together, in order, as lines without a time', async () => {
+  const sent: AuditLines[] = []
+  const forwarded = new ForwardedEvents((lines) => sent.push(lines))
   const event = { action: 'auth.jwt', actor: '', resource: '', result: 'ok', ip: '', userAgent: '' } as const
-  for (let at = 0; at < 5000; at++) forwarded.take({ ...event, detail: String(at) })
+  for (let at = 0; at < 5000; at++) forwarded.take({ ...event, detail: `ä${at}` })
   await new Promise((resolve) => setImmediate(resolve))
-  assert.deepEqual(sent.map(({ length }) => length), [4096, 904]) // prettier-ignore
-  assert.ok(sent.flat().every(({ detail }, at) => detail === String(at)))
+  assert.deepEqual(sent.map(({ events: count }) => count), [4096, 904]) // prettier-ignore
+  const lines = sent.flatMap(({ bytes }) => Buffer.from(bytes).toString().split('\n').slice(0, -1))
+  assert.deepEqual(
+    lines,
+    Array.from({ length: 5000 }, (_, at) => lineOf(NO_TIME, { ...event, detail: `ä${at}` }).trimEnd()),
+  )
 })

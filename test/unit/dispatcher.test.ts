@@ -88,7 +88,7 @@ describe('dispatcher', () => {
   it('a write whose client has gone, or whose deadline passed, has one audit event, which says what became of it', async () => {
     await dispatcher.idle()
     const events: AuditEvent[] = []
-    receiveAuditEvents((event) => events.push(event))
+    receiveAuditEvents({ take: (event) => void events.push(event), takeLines: () => undefined })
     const ends = { committed: 0, dropped: 0 }
     // The turn of the event loop in which the client disconnects decides how far the write has come.
     for (let turns = 0; turns < 60; turns++) {

@@ -139,7 +139,7 @@ describe('the port of a surface', () => {
   it('audit: an event of a surface in a thread has the address of its client, if that is one', async () => {
     const thread = new Thread(1)
     const events: AuditEvent[] = []
-    receiveAuditEvents((event) => events.push(event))
+    receiveAuditEvents({ take: (event) => void events.push(event), takeLines: () => undefined })
     for (const [address, code] of [
       ['203.0.113.7', null],
       ['2001:db8::7', null],

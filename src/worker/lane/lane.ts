@@ -64,7 +64,7 @@ class Lane {
     installTelemetry(this.#telemetry)
     this.#requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
     this.#port = greet(start.config.pprofEnabled)
-    if (start.config.auditEnabled) receiveAuditEvents(new ForwardedEvents((events) => this.#port.send({ kind: 'audit', events })).take)
+    if (start.config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => this.#port.send({ kind: 'audit', lines })))
     this.#runner = new RequestRunner({ control: this.#control, readers, handlers, report: (error) => this.#report(error) })
   }
 
