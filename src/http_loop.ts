@@ -3,6 +3,7 @@
  * behind the port, and the reads that it answers itself.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { FailureReports } from './access/failure_reports.js'
 import { RateLimit } from './access/rate_limit.js'
 import { ForwardedEvents } from './audit/forwarded_events.js'
 import { formatAddress } from './config/config.js'
@@ -59,7 +60,8 @@ const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections, entry })
+const failures = new FailureReports((ip) => port.authFailure(ip))
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, failures, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

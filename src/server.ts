@@ -111,7 +111,11 @@ class Server implements ServerState, LanesListener {
     this.#embedding = new Embedding(config, this.#dispatcher, this.#control, this.#provider, sharedBodies, this.#telemetry, tools)
     const rateLimit = config.rateLimitEnabled ? new RateLimit(config) : null
     const accounts = config.auth === null ? undefined : new Accounts(config, this.#dispatcher, tools)
-    const identities = new Identities(this.#dispatcher, (hash) => accounts?.noteKeyUse(hash))
+    const identities = new Identities(
+      this.#dispatcher,
+      (hash) => accounts?.noteKeyUse(hash),
+      (ip) => accounts?.noteFailure(ip),
+    )
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
       const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }

@@ -1,12 +1,12 @@
 /**
  * Finds out who asks: checks the credential of a request before its body is read. What is found out is kept
- * for the credential as it came, until the access epoch changes or the credential expires. The epoch word is
- * raised before a change of rights is acknowledged, so a change holds from the next request on, on every
- * event loop. One object an event loop. Decision: docs/decisions/0205-access-control.md.
+ * for the credential as it came, until the access epoch changes, the credential expires, or a minute has
+ * passed. The epoch word is raised before a change of rights is acknowledged, so a change holds from the next
+ * request on, on every event loop. One object an event loop. Decision: docs/decisions/0205-access-control.md.
  */
 import { BoundedCache } from '../bounded_cache.js'
 import type { ErrorCode } from '../errors.js'
-import { IDENTITIES_KEPT_MAX, KEY_IDENTITY_MS_MAX } from '../limits/access.js'
+import { IDENTITIES_KEPT_MAX, IDENTITY_KEPT_MS_MAX } from '../limits/access.js'
 import type { Operation } from '../operations/operation.js'
 import { emitCheck, type Checked, type CheckedRequest } from './checks.js'
 import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
@@ -94,15 +94,15 @@ export class Authenticator {
     const claims = tokens.read(text)
     if (claims === null) return 'invalidToken'
     const { username, tokenEpoch, expiresAt } = claims
-    return this.#find({ kind: 'token', text }, { username }, (identity) => (identity.tokenEpoch === tokenEpoch ? expiresAt * 1000 : null))
+    return this.#find({ kind: 'token', text }, { username }, ({ tokenEpoch: current }) =>
+      current === tokenEpoch ? keptUntil(expiresAt) : null,
+    )
   }
 
   #checkKey(text: string): Checked | Promise<Checked> {
     const keyHash = storedHashOf(text)
     if (keyHash === null) return 'invalidApiKey'
-    return this.#find({ kind: 'key', text }, { keyHash }, ({ expiresAt }) =>
-      Math.min(Date.now() + KEY_IDENTITY_MS_MAX, expiresAt === 0 ? Infinity : expiresAt * 1000),
-    )
+    return this.#find({ kind: 'key', text }, { keyHash }, ({ expiresAt }) => keptUntil(expiresAt))
   }
 
   /** @param untilOf returns until when the identity may be kept; null: the credential is not valid */
@@ -136,4 +136,9 @@ export class Authenticator {
     this.#kept.set(text, { principal, epoch, until })
     return principal
   }
+}
+
+/** @param expiresAt Unix seconds; 0: never. @returns milliseconds since the epoch */
+function keptUntil(expiresAt: number): number {
+  return Math.min(Date.now() + IDENTITY_KEPT_MS_MAX, expiresAt === 0 ? Infinity : expiresAt * 1000)
 }

@@ -3,11 +3,13 @@
  * owner is and until when it is valid. What the owner may do is looked up for each request, so the claim
  * `admin` is for clients only. Claims: service-2, "Authentication". Any thread.
  */
-import { createSigner, createVerifier } from 'fast-jwt'
+import { createSigner, createVerifier, type VerifierOptions } from 'fast-jwt'
 
 const ALGORITHM = 'HS256'
 /** Tokens of other issuers with the same secret are refused. */
 const ISSUER = 'mds'
+/** Tokens of this issuer for another service are refused. */
+const AUDIENCE = 'mds'
 
 export interface TokenOwner {
   readonly username: string
@@ -36,7 +38,7 @@ export class TokenSigner {
   /** @returns the token, and the Unix seconds until which it is valid */
   issue({ username, isAdmin, tokenEpoch }: TokenOwner): { readonly token: string; readonly expiresAt: number } {
     const expiresAt = Math.floor((Date.now() + this.validMs) / 1000)
-    return { token: this.#sign({ iss: ISSUER, username, admin: isAdmin, epoch: tokenEpoch, exp: expiresAt }), expiresAt }
+    return { token: this.#sign({ iss: ISSUER, aud: AUDIENCE, username, admin: isAdmin, epoch: tokenEpoch, exp: expiresAt }), expiresAt }
   }
 }
 
@@ -44,8 +46,10 @@ export class TokenReader {
   readonly #verify: (token: string) => unknown
 
   constructor(secret: string) {
-    const claims = ['exp', 'username', 'epoch']
-    this.#verify = createVerifier({ key: secret, algorithms: [ALGORITHM], allowedIss: ISSUER, requiredClaims: claims, cache: false })
+    // Claims without which a token is not valid; `read` checks those of its own and `exp`.
+    const requiredClaims = ['iss', 'aud']
+    const allowed = { algorithms: [ALGORITHM], allowedIss: ISSUER, allowedAud: AUDIENCE } satisfies Partial<VerifierOptions>
+    this.#verify = createVerifier({ key: secret, ...allowed, requiredClaims, cache: false })
   }
 
   /** @returns null for a token that is not valid now, for whatever reason */

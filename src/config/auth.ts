@@ -4,6 +4,7 @@
  * Error messages do not contain them. Main thread, at start.
  */
 import { readFileSync } from 'node:fs'
+import { weaknessOf } from '../passwords/password_strength.js'
 import { JWT_SECRET_BYTES_MIN_PRODUCTION, PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../limits/access.js'
 import { ConfigError } from './sources.js'
 import type { AuthOptionValues } from './auth_options.js'
@@ -27,7 +28,7 @@ export const AUTH_YAML: readonly string[] = SECRETS.flatMap(({ yaml }) => [yaml,
  * @throws ConfigError that names all that is missing
  */
 export function readAuth(
-  { authEnabled, authAdminUsername }: AuthOptionValues,
+  { authEnabled, authAdminUsername, production }: AuthOptionValues & { readonly production: boolean },
   env: NodeJS.ProcessEnv,
   yaml: ReadonlyMap<string, string>,
 ): AuthSecrets | null {
@@ -37,8 +38,10 @@ export function readAuth(
   if (missing.length > 0) throw new ConfigError(`SVC_AUTH_ENABLED needs ${missing.join(' and ')}`)
   if (Buffer.byteLength(adminPassword) > PASSWORD_BYTES_MAX)
     throw new ConfigError(`SVC_AUTH_ADMIN_PASSWORD: at most ${PASSWORD_BYTES_MAX} bytes, because bcrypt ignores the rest`)
-  if (authAdminUsername === '' || Buffer.byteLength(authAdminUsername) > USERNAME_BYTES_MAX || /[\0-\x1f\x7f/]/.test(authAdminUsername))
-    throw new ConfigError(`SVC_AUTH_ADMIN_USERNAME: a name of at most ${USERNAME_BYTES_MAX} bytes without / expected`)
+  if (authAdminUsername === '' || Buffer.byteLength(authAdminUsername) > USERNAME_BYTES_MAX || /[\0-\x1f\x7f]/.test(authAdminUsername))
+    throw new ConfigError(`SVC_AUTH_ADMIN_USERNAME: a name of at most ${USERNAME_BYTES_MAX} bytes without control characters expected`)
+  const weakness = weaknessOfAdminPassword({ adminPassword }, authAdminUsername)
+  if (production && weakness !== null) throw new ConfigError(weakness)
   return { jwtSecret, adminPassword }
 }
 
@@ -46,6 +49,12 @@ export function readAuth(
 export function readSecrets(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): AuthSecrets {
   const [jwtSecret = '', adminPassword = ''] = SECRETS.map((secret) => readSecret(secret, env, yaml))
   return { jwtSecret, adminPassword }
+}
+
+/** @returns why the password of the bootstrap administrator is weak; null if it is not */
+export function weaknessOfAdminPassword({ adminPassword }: Pick<AuthSecrets, 'adminPassword'>, username: string): string | null {
+  const weakness = weaknessOf(adminPassword, username)
+  return weakness === null ? null : `SVC_AUTH_ADMIN_PASSWORD is weak: ${weakness}`
 }
 
 /** A secret of this length can't be guessed from a token. */

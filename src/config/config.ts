@@ -4,7 +4,7 @@
  * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
-import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, readSecrets, type AuthSecrets } from './auth.js'
+import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, readSecrets, weaknessOfAdminPassword, type AuthSecrets } from './auth.js'
 import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, readWebhookHeaders } from './audit.js'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
@@ -192,6 +192,8 @@ function collectWarnings(
     const later = LATER_YAML.includes(key.split('.')[0] ?? '')
     warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
   }
+  const weakness = auth === null ? null : weaknessOfAdminPassword(auth, values.authAdminUsername)
+  if (weakness !== null) warnings.push(weakness)
   if (auth !== null && !isStrongSecret(auth))
     warnings.push('SVC_AUTH_JWT_SECRET is short: tokens can be forged by guessing it; 32 random bytes are enough')
   if (!values.metricsPublic && auth === null && readMetricsToken(env, yaml) === '')

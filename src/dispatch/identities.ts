@@ -26,6 +26,8 @@ export class Identities {
     readonly dispatcher: Dispatcher,
     /** Called for each API key that was found valid. */
     readonly onKeyUse: (hash: string) => void,
+    /** Called for each token or API key that was refused, with the address of the client. */
+    readonly onFailure: (ip: string) => void,
   ) {}
 
   /** Never rejects. @returns null for nobody, or the code of a refusal: it can't be said now */

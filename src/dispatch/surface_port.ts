@@ -71,6 +71,9 @@ export class SurfacePort {
           .identify(message.asked)
           .then((identity) => this.port.postMessage({ kind: 'identity', id: message.id, identity } satisfies SurfaceReply))
         return true
+      case 'authFailure':
+        this.identities.onFailure(message.ip)
+        return true
       case 'more':
         this.#guarded(message.id, () => this.#more(message.id))
         return true

@@ -35,10 +35,10 @@ export const IDENTITIES_KEPT_MAX = 4_096
 /** Rights of users that one lane, or the dispatcher, keeps. */
 export const RIGHTS_KEPT_MAX = 4_096
 /**
- * An event loop asks for the owner of an API key again after this time at the latest. So it is the precision
- * of the key's last use.
+ * An event loop asks for the owner of a token or an API key again after this time at the latest. So it is the
+ * precision of a key's last use.
  */
-export const KEY_IDENTITY_MS_MAX = 60_000
+export const IDENTITY_KEPT_MS_MAX = 60_000
 /** How long the last uses of API keys are gathered before they are written. */
 export const KEY_USES_GATHERED_MS = 60_000
 /** API keys whose last use is gathered. Uses of further ones are written with a later round. */
@@ -106,6 +106,11 @@ export const AUTH_BURST_COOLDOWN_SECONDS_DEFAULT = 300
 export const AUTH_BURST_SECONDS_MAX = 86_400
 /** Times of failures that are kept, over all actors: 100 000 x 8 B, and 0.3 KB for each actor: 31 MB. */
 export const AUTH_BURST_TIMES_MAX = 100_000
+/**
+ * Refused tokens and API keys that one event loop reports in a second: enough for the largest threshold of a
+ * burst. A report is a message of 0.1 KB between threads.
+ */
+export const AUTH_FAILURES_REPORTED_MAX = 1_000
 /** Characters of a name in an event. */
 export const AUTH_ACTOR_CHARS_MAX = 64
 

@@ -2,6 +2,7 @@
  * Bounds that a test may lower through the environment; production never sets them. The running value is
  * `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
+import { KEY_USES_GATHERED_MS } from './access.js'
 import { CONSUMER_LAG_BYTES_MAX } from './consumers.js'
 import { QUEUE_HEAVY_REQUESTS_MAX, QUEUE_POINT_REQUESTS_MAX, QUEUE_SEARCH_REQUESTS_MAX, QUEUE_WRITE_REQUESTS_MAX } from './dispatch.js'
 import { UNINDEXED_RETRY_MS } from './indexing.js'
@@ -29,6 +30,7 @@ export const OVERRIDABLE = {
   SWEEP_DOCUMENTS_MAX,
   SCRUB_INTERVAL_MS,
   CONSUMER_LAG_BYTES_MAX,
+  KEY_USES_GATHERED_MS,
 } as const
 
 /** The running values, as in `config.limits`. */

@@ -21,12 +21,20 @@ export const SETTING_KINDS = [
   'group-members',
   'api-key',
   'api-key-use',
+  'token-epoch',
 ] as const
 /** Replaces the id of a collection for settings of the server itself. */
 export const SERVER_SETTINGS = 0
 export type SettingKind = (typeof SETTING_KINDS)[number]
 /** Accounts and what belongs to them. They are settings of the server. */
-export const ACCESS_SETTINGS = ['user', 'group', 'group-members', 'api-key', 'api-key-use'] as const satisfies readonly SettingKind[]
+export const ACCESS_SETTINGS = [
+  'user',
+  'group',
+  'group-members',
+  'api-key',
+  'api-key-use',
+  'token-epoch',
+] as const satisfies readonly SettingKind[]
 export type AccessSetting = (typeof ACCESS_SETTINGS)[number]
 
 /** Whether a change of the setting can change what a principal may do. */

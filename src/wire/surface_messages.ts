@@ -33,6 +33,8 @@ export type SurfaceRequest =
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
   /** From the server's own threads: events without their times. */
   | { readonly kind: 'audit'; readonly lines: AuditLines }
+  /** A token or API key was refused; `ip` is the address of the client. */
+  | { readonly kind: 'authFailure'; readonly ip: string }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /** Nobody waits for the answer, or for the rest of it, any more. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, JWT_SECRET, keyOf, tokenOf } from '../harness/access.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, JWT_SECRET, keyOf, tokenOf, type Headers } from '../harness/access.js'
 import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import { startServer, type Server } from '../harness/server.js'
 
@@ -223,25 +223,9 @@ describe('access control', () => {
     assert.equal((await server.post('/v1/auth/login', { username: 'w', password: 'set by the administrator' })).status, 200)
   })
 
-  it('users: deletion takes the account, its keys and its memberships; a new user of the name has nothing of it', async () => {
-    await admin.register('gone')
-    await admin.grant('gone', 'blog', { read: true })
-    await admin.do('POST', '/v1/auth/groups', { name: 'club', members: ['gone'] })
-    const key = await keyOf(server, 'gone')
-    assert.equal((await admin.do('DELETE', '/v1/auth/users/gone')).text, '{"status":"deleted"}')
-    assert.equal((await server.post('/v1/get', DOCUMENT, asUser('gone'))).status, 401)
-    assert.equal((await server.post('/v1/get', DOCUMENT, { 'x-api-key': key })).status, 401)
-    const missing = await server.request('DELETE', '/v1/auth/users/gone', undefined, admin.headers)
-    assert.deepEqual([missing.status, missing.text], [404, '{"error":"user not found"}'])
-    assert.deepEqual((await server.get('/v1/auth/groups/club', admin.headers)).json<{ members: string[] }>().members, [])
-    await admin.register('gone')
-    assert.equal((await server.post('/v1/get', DOCUMENT, asUser('gone'))).status, 403)
-    assert.equal((await server.post('/v1/get', DOCUMENT, { 'x-api-key': key })).status, 401)
-  })
-
   it('tokens: whatever is wrong with one, the answer is the same 401', async () => {
     const now = Math.floor(Date.now() / 1000)
-    const claims = { iss: 'mds', username: 'admin', admin: true, epoch: 1, exp: now + 3600 }
+    const claims = { iss: 'mds', aud: 'mds', username: 'admin', admin: true, epoch: 1, exp: now + 3600 }
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
     const signed = (head: object, payload: object, secret = JWT_SECRET, hash = 'sha256'): string => {
       const text = `${part(head)}.${part(payload)}`
@@ -262,6 +246,9 @@ describe('access control', () => {
       'not yet valid': signed(HS256, { ...claims, nbf: now + 3600 }),
       'without expiry': signed(HS256, { ...claims, exp: undefined }),
       'of another issuer': signed(HS256, { ...claims, iss: 'other' }),
+      'without issuer': signed(HS256, { ...claims, iss: undefined }),
+      'for another audience': signed(HS256, { ...claims, aud: 'other' }),
+      'without audience': signed(HS256, { ...claims, aud: undefined }),
       'of another epoch': signed(HS256, { ...claims, epoch: 2 }),
       'without epoch': signed(HS256, { ...claims, epoch: undefined }),
       'of an unknown user': signed(HS256, { ...claims, username: 'nobody' }),
@@ -296,6 +283,7 @@ describe('access control', () => {
     assert.equal((await server.get('/')).status, 302)
     for (const path of ['/v1/stats', '/v1/config', '/v1/endpoints', '/v1/system/info', '/v1/collection-configs', '/v1/auth/users'])
       assert.equal((await server.get(path)).status, 401, path)
+    assert.equal((await server.get('/v1/config', admin.headers)).json()['authEnabled'], true)
     const endpoints = (await server.get('/v1/endpoints', admin.headers)).json<{ http: { path: string; requiresAuth: boolean }[] }>().http
     assert.equal(endpoints.find(({ path }) => path === '/v1/auth/login')?.requiresAuth, false)
     assert.equal(endpoints.find(({ path }) => path === '/v1/auth/me')?.requiresAuth, true)
@@ -383,5 +371,28 @@ describe('access control', () => {
     assert.equal((await ended(before.json<{ id: string }>().id)).status, 'completed')
     await admin.grant('j', 'jobs', { read: true, write: true })
     assert.equal((await ended(await submit())).status, 'completed')
+  })
+
+  it('users: deletion takes the account, its keys and its memberships; a new user of the name has nothing of it', async () => {
+    await admin.register('gone')
+    await admin.grant('gone', 'blog', { read: true })
+    await admin.do('POST', '/v1/auth/groups', { name: 'club', members: ['gone'] })
+    const key = await keyOf(server, 'gone')
+    const login = async (): Promise<Headers> => {
+      const answer = await server.post('/v1/auth/login', { username: 'gone', password: 'the password of gone' })
+      return bearer(answer.json<{ token: string }>().token)
+    }
+    const before = await login()
+    assert.equal((await server.post('/v1/get', DOCUMENT, before)).status, 200)
+    assert.equal((await admin.do('DELETE', '/v1/auth/users/gone')).text, '{"status":"deleted"}')
+    assert.equal((await server.post('/v1/get', DOCUMENT, asUser('gone'))).status, 401)
+    assert.equal((await server.post('/v1/get', DOCUMENT, { 'x-api-key': key })).status, 401)
+    const missing = await server.request('DELETE', '/v1/auth/users/gone', undefined, admin.headers)
+    assert.deepEqual([missing.status, missing.text], [404, '{"error":"user not found"}'])
+    assert.deepEqual((await server.get('/v1/auth/groups/club', admin.headers)).json<{ members: string[] }>().members, [])
+    await admin.register('gone')
+    assert.equal((await server.post('/v1/get', DOCUMENT, before)).status, 401)
+    assert.equal((await server.post('/v1/get', DOCUMENT, await login())).status, 403)
+    assert.equal((await server.post('/v1/get', DOCUMENT, { 'x-api-key': key })).status, 401)
   })
 })

@@ -48,6 +48,8 @@ interface Asker {
   readonly user?: string
   readonly headers: Headers
   readonly byKey?: true
+  /** Its right is given, used and taken away before each request. */
+  readonly isRevoked?: true
 }
 
 /** Every user may call them, and they refuse what is not its own. Their example names another user. */
@@ -76,7 +78,7 @@ before(async () => {
   admin = new Admin(server)
   loops = await clientsOfLoops(server, 2)
   port = new Client(join(folder, 'socket'))
-  for (const name of ['nothing', 'reader', 'writer', 'chief', 'grouped', 'disabled', 'foreign']) await admin.register(name)
+  for (const name of ['nothing', 'reader', 'writer', 'chief', 'grouped', 'disabled', 'foreign', 'revoked']) await admin.register(name)
   await admin.do('POST', '/v1/auth/groups', { name: 'readers', members: ['grouped'] })
   const expiresAt = Math.ceil(Date.now() / 1000) + 1
   const expired = await keyOf(server, 'reader', expiresAt)
@@ -92,6 +94,7 @@ before(async () => {
     { name: 'a reader', rights: 'read', user: 'reader', headers: asUser('reader') },
     { name: 'a reader by API key', rights: 'read', user: 'reader', headers: { 'x-api-key': key }, byKey: true },
     { name: 'a reader by its group', rights: 'read', user: 'grouped', headers: asUser('grouped') },
+    { name: 'a user whose right was just taken away', rights: 'nothing', user: 'revoked', headers: asUser('revoked'), isRevoked: true },
     { name: 'a writer', rights: 'write', user: 'writer', headers: asUser('writer') },
     { name: 'an administrator of the collection', rights: 'admin', user: 'chief', headers: asUser('chief') },
     {
@@ -125,6 +128,13 @@ async function fill(): Promise<void> {
   await admin.grant('chief', OWN, { admin: true })
   await admin.grant('foreign', OTHER, { admin: true })
   await admin.grantGroup('readers', OWN, { read: true })
+}
+
+/** On both event loops, which keep what they find out about the credential. */
+async function revoke({ user = '', headers }: Asker): Promise<void> {
+  await admin.grant(user, '*', { admin: true })
+  for (const loop of loops) assert.equal((await loop.ask('GET', '/v1/stats', undefined, headers)).status, 200)
+  await admin.grant(user, '*', {})
 }
 
 const PERMITS: Readonly<Record<Rights, readonly string[]>> = {
@@ -220,6 +230,7 @@ describe('the matrix of authorisation', () => {
         for (const asker of askers) {
           if (row.effect === 'write' && isPermitted(row, asker, situation.names)) await fill()
           const wanted = isPermitted(row, asker, situation.names)
+          if (asker.isRevoked === true) await revoke(asker)
           for (const text of await overHttp(row, situation.input, asker.headers)) {
             cells++
             const cell = `${row.name} of ${situation.name} by ${asker.name} over HTTP`

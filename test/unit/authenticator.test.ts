@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Authenticator, type AuthenticatorParts } from '../../src/access/authenticator.js'
 import type { CheckedRequest } from '../../src/access/checks.js'
+import { FailureReports } from '../../src/access/failure_reports.js'
 import type { AskedIdentity, Identity } from '../../src/access/identity.js'
+import { GUEST } from '../../src/access/principal.js'
 import { get } from '../../src/operations/documents.js'
 import { bearer, JWT_SECRET, tokenOf } from '../harness/access.js'
 
@@ -69,5 +71,38 @@ describe('credentials on an event loop', () => {
     const again = authenticator.check(get, FIELDS)
     store.asked[1]?.answer(ALICE)
     assert.notEqual(await again, 'overloaded')
+  })
+
+  it('credentials: what is found out about a token is kept for a minute at most', async (test) => {
+    test.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const { store, authenticator } = started()
+    const checked = authenticator.check(get, FIELDS)
+    store.asked[0]?.answer(ALICE)
+    await checked
+    test.mock.timers.tick(59_999)
+    assert.ok(!(authenticator.check(get, FIELDS) instanceof Promise))
+    test.mock.timers.tick(1)
+    assert.ok(authenticator.check(get, FIELDS) instanceof Promise)
+  })
+
+  it('credentials: refused ones are reported with their address, at most 1000 in a second; valid ones and none are not', async () => {
+    const reported: string[] = []
+    let now = 0
+    const reports = new FailureReports(
+      (ip) => reported.push(ip),
+      () => now,
+    )
+    reports.watch(GUEST, () => assert.fail('the address of a valid request is not needed'))
+    reports.watch('missingAuthentication', () => 'none')
+    reports.watch('invalidToken', () => 'token')
+    reports.watch(Promise.resolve('invalidApiKey'), () => 'key')
+    reports.watch(Promise.resolve(GUEST), () => 'valid')
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(reported, ['token', 'key'])
+    for (let at = 0; at < 2_000; at++) reports.watch('invalidToken', () => 'flood')
+    assert.equal(reported.length, 1_000)
+    now = 1_000
+    reports.watch('invalidToken', () => 'later')
+    assert.equal(reported.length, 1_001)
   })
 })

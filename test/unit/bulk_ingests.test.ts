@@ -53,7 +53,7 @@ const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = ownTelemetry()
 const dispatcher = new Troubled(config, control, telemetry, noObjects, emptyLoop)
-const identities = new Identities(dispatcher, () => undefined)
+const identities = new Identities(dispatcher, () => undefined, () => undefined) // prettier-ignore
 const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry, identities, choreTools())
 let lanes: Lanes
 

@@ -211,7 +211,7 @@ describe('what is refused', () => {
     refused(['-c', yamlFile('auth: { enabled: true, jwtSecret: x }')], {}, /^SVC_AUTH_ENABLED needs SVC_AUTH_ADMIN_PASSWORD$/)
     const on = { SVC_AUTH_ENABLED: 'true', ...AUTH_SECRETS }
     refused([], { ...on, SVC_AUTH_ADMIN_PASSWORD: 'p'.repeat(73) }, /^SVC_AUTH_ADMIN_PASSWORD: at most 72 bytes/)
-    refused([], { ...on, SVC_AUTH_ADMIN_USERNAME: 'a/b' }, /^SVC_AUTH_ADMIN_USERNAME: /)
+    refused([], { ...on, SVC_AUTH_ADMIN_USERNAME: 'a\nb' }, /^SVC_AUTH_ADMIN_USERNAME: /)
     assert.deepEqual(loadConfig([], on).auth, {
       jwtSecret: AUTH_SECRETS.SVC_AUTH_JWT_SECRET,
       adminPassword: AUTH_SECRETS.SVC_AUTH_ADMIN_PASSWORD,

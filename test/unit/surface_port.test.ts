@@ -50,7 +50,7 @@ class Thread {
   constructor(index: number, stallMsMax = config.limits.PART_STALL_MS_MAX) {
     const surface = { name: `s${index}`, mode: 'wr', index } as const
     const own = { ...config, limits: { ...config.limits, PART_STALL_MS_MAX: stallMsMax } }
-    this.requests = new SurfacePort(this.channel.port1, dispatcher, surface, own, new Identities(dispatcher, () => undefined))
+    this.requests = new SurfacePort(this.channel.port1, dispatcher, surface, own, new Identities(dispatcher, () => undefined, () => undefined)) // prettier-ignore
     threads.push(this)
     this.channel.port2.on('message', (reply: Reply) => this.#waiting.get(reply.id)?.(reply))
   }

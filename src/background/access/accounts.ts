@@ -13,7 +13,7 @@ import { refusal, successOf } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { ask, askFor } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
-import { KEY_USES_GATHERED_MAX, KEY_USES_GATHERED_MS, PASSWORD_BYTES_MAX } from '../../limits/access.js'
+import { KEY_USES_GATHERED_MAX, PASSWORD_BYTES_MAX } from '../../limits/access.js'
 import { findUser, login, noteKeyUses, storeAccount } from '../../operations/auth.js'
 import { changeUser, register } from '../../operations/users.js'
 import { mayWriteUnasked } from '../../role.js'
@@ -81,8 +81,13 @@ export class Accounts implements Service {
 
   /** Called for each API key that was found valid. */
   noteKeyUse(hash: string): void {
-    if (this.#uses.size === 0) this.#keyUses.wake(KEY_USES_GATHERED_MS)
+    if (this.#uses.size === 0) this.#keyUses.wake(this.config.limits.KEY_USES_GATHERED_MS)
     if (this.#uses.size < KEY_USES_GATHERED_MAX) this.#uses.set(hash, Math.floor(Date.now() / 1000))
+  }
+
+  /** Called for each token or API key that was refused. It names nobody whose name could be trusted. */
+  noteFailure(ip: string): void {
+    this.#failures.failed('', ip)
   }
 
   readonly #login: Io<LoginMessage> = async ({ username, password, user }, { clientAddress, noteAttemptedName }) => {

@@ -11,7 +11,7 @@ import { GROUPS_MAX, GROUPS_OF_USER_MAX, KEYS_OF_USER_MAX, PERMISSIONS_MAX, USER
 import { SERVER_SETTINGS, type AccessSetting } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccessChange } from './access_changes.js'
-import { groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
+import { deletedEpoch, DELETED_USERS, groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
 
 /** A new value of a row. `value` null deletes it. */
 export interface AccountWrite {
@@ -73,7 +73,9 @@ export function withoutGrantsOn(view: View, collection: string): readonly Accoun
 
 function addUser(view: View, { username, passwordHash }: Change<'addUser' | 'ensureUser'>): AccessDecision {
   if (view.countSettings(SERVER_SETTINGS, 'user') >= USERS_MAX) throw badRequest(`too many users: at most ${USERS_MAX}`)
-  const user: User = { passwordHash, tokenEpoch: 1, disabled: false, grants: {}, groups: [], keys: [], createdAt: view.now }
+  // Tokens of a deleted user of this name stay invalid.
+  const tokenEpoch = deletedEpoch(view) + 1
+  const user: User = { passwordHash, tokenEpoch, disabled: false, grants: {}, groups: [], keys: [], createdAt: view.now }
   return { writes: [putUser(username, user)], answer: { username, createdAt: user.createdAt } }
 }
 
@@ -97,7 +99,9 @@ function deleteUser(view: View, username: string): AccessDecision {
       membersOf(view, name).filter((member) => member !== username),
     ),
   )
-  return { writes: [remove('user', username), ...user.keys.flatMap(removeKey), ...memberships], answer: DELETED }
+  const epoch = Math.max(deletedEpoch(view), user.tokenEpoch)
+  const ended: AccountWrite = { setting: 'token-epoch', id: DELETED_USERS, value: epoch }
+  return { writes: [remove('user', username), ended, ...user.keys.flatMap(removeKey), ...memberships], answer: DELETED }
 }
 
 function addKey(view: View, { username, key, description, expiresAt }: Change<'addKey'>): AccessDecision {

@@ -42,6 +42,9 @@ export interface ApiKey {
   readonly expiresAt: number
 }
 
+/** Id of the only row of `token-epoch`. */
+export const DELETED_USERS = 'deleted'
+
 export function userNamed(view: View, username: string): User | undefined {
   return username === '' ? undefined : (view.setting(SERVER_SETTINGS, 'user', username) as User | undefined)
 }
@@ -62,6 +65,11 @@ export function keyOfHash(view: View, hash: string): ApiKey | undefined {
 /** Unix seconds of the last use, to a minute; 0: it was never used. */
 export function lastUseOf(view: View, hash: string): number {
   return (view.setting(SERVER_SETTINGS, 'api-key-use', hash) as number | undefined) ?? 0
+}
+
+/** The highest epoch of the tokens of deleted users; 0: none was deleted. New users begin above it. */
+export function deletedEpoch(view: View): number {
+  return (view.setting(SERVER_SETTINGS, 'token-epoch', DELETED_USERS) as number | undefined) ?? 0
 }
 
 /** @param bootstrapAdmin name of the administrator whom the configuration names */

@@ -1,11 +1,11 @@
 /** Checks of the names and texts of accounts that do not depend on stored data. Pure; any lane. */
+import { weaknessOf } from '../../passwords/password_strength.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
   ACCESS_DESCRIPTION_BYTES_MAX,
   GROUP_MEMBERS_MAX,
   GROUP_NAME_BYTES_MAX,
   PASSWORD_BYTES_MAX,
-  PASSWORD_CHARS_MIN_PRODUCTION,
   USERNAME_BYTES_MAX,
 } from '../../limits/access.js'
 import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
@@ -21,13 +21,17 @@ export function checkGroupName(name: string): void {
   checkName('name', name, GROUP_NAME_BYTES_MAX)
 }
 
-/** @throws ServiceError 400, without the password */
-export function checkPassword(password: string, isProduction: boolean): void {
+/**
+ * @returns why the password is weak, where that is not refused; null if it is not weak
+ * @throws ServiceError 400, without the password
+ */
+export function checkPassword(password: string, username: string, isProduction: boolean): string | null {
   if (password === '') throw serviceError('missingFields')
   if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX)
     throw badRequest(`invalid password: at most ${PASSWORD_BYTES_MAX} bytes are allowed`)
-  if (isProduction && [...password].length < PASSWORD_CHARS_MIN_PRODUCTION)
-    throw badRequest(`invalid password: at least ${PASSWORD_CHARS_MIN_PRODUCTION} characters are needed`)
+  const weakness = weaknessOf(password, username)
+  if (isProduction && weakness !== null) throw badRequest(`invalid password: ${weakness}`)
+  return weakness
 }
 
 /** @throws ServiceError 400 */
@@ -55,6 +59,6 @@ export function checkCollection(name: string): void {
 
 /** A name is a segment of a path, and clients remove `.` and `..` from paths. */
 function checkName(field: string, name: string, bytesMax: number): void {
-  if (name === '.' || name === '..' || /[\0-\x1f\x7f/]/.test(name)) throw badRequest(`invalid ${field}`)
+  if (name === '.' || name === '..' || /[\0-\x1f\x7f]/.test(name)) throw badRequest(`invalid ${field}`)
   if (Buffer.byteLength(name) > bytesMax) throw badRequest(`invalid ${field}: at most ${bytesMax} bytes are allowed`)
 }

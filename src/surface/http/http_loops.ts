@@ -3,6 +3,7 @@
  * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
  * between them. Decision: docs/decisions/0203. Front-end thread only.
  */
+import { FailureReports } from '../../access/failure_reports.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
@@ -52,6 +53,7 @@ export class HttpLoops implements RunningSurface {
       telemetry,
       surface,
       authenticator,
+      failures: new FailureReports(identities.onFailure),
       budgets,
       limit,
       connections: this.#connections,

@@ -89,6 +89,10 @@ export class CorePort {
     this.#send({ kind: 'refused', reason })
   }
 
+  authFailure(ip: string): void {
+    this.#send({ kind: 'authFailure', ip })
+  }
+
   drained(): void {
     this.#send({ kind: 'drained' })
   }

@@ -24,6 +24,7 @@ import * as auth from '../../operations/auth.js'
 import * as groups from '../../operations/groups.js'
 import type { InputOf } from '../../operations/operation.js'
 import * as users from '../../operations/users.js'
+import { log } from '../../telemetry/log.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
@@ -111,12 +112,17 @@ function noteKeyUses(_lane: LaneContext, { hashes, at }: InputOf<typeof auth.not
 
 function register({ config, store }: LaneContext, { username, password }: InputOf<typeof users.register>): PasswordMessage {
   checkUsername(username)
-  checkPassword(password, config.production)
+  warnIfWeak(checkPassword(password, username, config.production))
   // Found out before the hash is made, and again when the user is added.
   store.read((view) => {
     if (userNamed(view, username) !== undefined) throw serviceError('userExists')
   })
   return { username, password, old: null, change: 'add' }
+}
+
+/** Whose password it is stays out of the log, which others may read. */
+function warnIfWeak(weakness: string | null): void {
+  if (weakness !== null) log.warn(`a new password is weak: ${weakness}`)
 }
 
 function listUsers({ config, store }: LaneContext): Answer {
@@ -139,7 +145,7 @@ function changeUser(
   const mayDoAll = rights?.isAdmin === true
   if (!mayDoAll && (name !== username || disabled !== undefined)) throw serviceError('adminRequired')
   if (disabled === undefined && password === undefined) throw serviceError('nothingToUpdate')
-  if (password !== undefined) checkPassword(password, config.production)
+  if (password !== undefined) warnIfWeak(checkPassword(password, username, config.production))
   const user = store.read((view) => requireUser(view, username))
   const needsOld = password !== undefined && !mayDoAll
   if (needsOld && oldPassword === undefined) throw badRequest('missing fields')
