@@ -4,6 +4,7 @@
  * client's cost is part of the measured time. One request in flight per connection; loopback only.
  */
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { once } from 'node:events'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -32,9 +33,11 @@ export class Connection {
     socket.on('close', () => this.#fail(new Error('connection closed')))
   }
 
-  static async open(port: number): Promise<Connection> {
-    const socket = connect({ host: '127.0.0.1', port })
-    await once(socket, 'connect')
+  /** @param tls of a server with TLS */
+  static async open(port: number, tls?: ConnectionOptions): Promise<Connection> {
+    const target = { host: '127.0.0.1', port }
+    const socket = tls === undefined ? connect(target) : connectTls({ ...target, ...tls })
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect')
     return new Connection(socket)
   }
 

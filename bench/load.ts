@@ -3,6 +3,7 @@
  * for a given time. An answer other than 200 ends the bench, so that fast errors do not count as results.
  */
 import { setImmediate as turn } from 'node:timers/promises'
+import type { ConnectionOptions } from 'node:tls'
 import { Connection } from './connection.js'
 import { percentile } from './report.js'
 
@@ -16,10 +17,17 @@ export interface LoadResult {
 
 /**
  * @param next makes the n-th request (n counts from 0 over the whole load); null ends the load
+ * @param tls of a server with TLS
  * @param seconds how long to send; requests in flight at the end are counted with their full time
  */
-export async function runLoad(port: number, connections: number, seconds: number, next: (n: number) => Buffer | null): Promise<LoadResult> {
-  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
+export async function runLoad(
+  port: number,
+  connections: number,
+  seconds: number,
+  next: (n: number) => Buffer | null,
+  tls?: ConnectionOptions,
+): Promise<LoadResult> {
+  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port, tls)))
   const latencies: number[] = []
   const begun = performance.now()
   const end = begun + seconds * 1000

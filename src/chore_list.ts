@@ -27,6 +27,7 @@ export const CHORES = {
   'update-check': { thread: 'front end', writesUnasked: false },
   'health-watch': { thread: 'front end', writesUnasked: false },
   'connection-watch': { thread: 'front end', writesUnasked: false },
+  'tls-files': { thread: 'front end', writesUnasked: false },
   expiry: { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },

@@ -34,12 +34,12 @@ export function printListening(address: string): void {
 }
 
 /** @param user who may log in; null while access control is off */
-export function printReady(address: string, startMs: number, user: string | null): void {
+export function printReady(address: string, startMs: number, user: string | null, hasTls: boolean): void {
   if (logsJson()) {
     log.info('ready', { address, ms: startMs })
     return
   }
-  const { option, base } = curlTarget(address)
+  const { option, base } = curlTarget(address, hasTls)
   const add = JSON.stringify({ collection: 'notes', key: 'first', lang: 'en', contentMd: '# Hello\n\nMarkdown, versioned and searchable.' })
   const search = JSON.stringify({ collection: 'notes', query: 'searchable' })
   const credentials = user === null ? '' : '-H "Authorization: Bearer $token" '
@@ -68,9 +68,9 @@ export function printRefusal(what: string, reason: string): void {
  * The unspecified address is for listening only. Not every system connects to it, and a page opened under it
  * counts as foreign (surface/http/local_guard.ts).
  */
-export function curlTarget(address: string): { readonly option: string; readonly base: string } {
+export function curlTarget(address: string, hasTls = false): { readonly option: string; readonly base: string } {
   if (address.startsWith('unix:')) return { option: `--unix-socket ${address.slice('unix:'.length)} `, base: 'http://localhost' }
   const [, host = address, port = ''] = /^(.*)(:\d+)$/.exec(address) ?? []
   const named = ['', '0.0.0.0'].includes(host) ? '127.0.0.1' : host === '[::]' ? '[::1]' : host
-  return { option: '', base: `http://${named}${port}` }
+  return { option: '', base: `${hasTls ? 'https' : 'http'}://${named}${port}` }
 }

@@ -25,7 +25,7 @@ import { LoopBlock } from './wire/loop_block.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
 
 const { port: messages, options } = workerData as SurfaceStart
-const { config, surface, loop, generation, ...shared } = options as HttpLoopStart
+const { config, surface, entry, loop, generation, ...shared } = options as HttpLoopStart
 
 joinLog(shared.log, `http loop ${loop}`)
 closeSocketsAtExit()
@@ -53,6 +53,7 @@ const port = new CorePort(messages, {
   },
   onServe: (named) => reads.serve(named),
   onCrowded: (clients) => connections.refuse(clients),
+  onRenew: (files) => frontEnd.renew(files),
 })
 if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
 const core = new RemoteCore(port, control, reads)
@@ -60,7 +61,7 @@ const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
 const failures = new FailureReports((ip) => port.authFailure(ip))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, failures, budgets, limit, connections })
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, failures, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

@@ -45,6 +45,7 @@ import { RateLimit } from './access/rate_limit.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { surfaces } from './surface/index.js'
+import { Credentials } from './surface/tls/credentials.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
@@ -53,7 +54,7 @@ import { log } from './telemetry/log.js'
  * @param supervised whether it ends when its parent does
  */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
-  const server = new Server(config)
+  const server = new Server(config, credentialsOf(config))
   process.on('SIGTERM', () => void server.shutDown())
   process.on('SIGINT', () => void server.shutDown())
   if (supervised) process.on('disconnect', () => void server.shutDown())
@@ -84,7 +85,10 @@ class Server implements ServerState, LanesListener {
   #diskFloorBytes: number | undefined
   #ending: Promise<void> | undefined
 
-  constructor(readonly config: Config) {
+  constructor(
+    readonly config: Config,
+    credentials: Credentials | null,
+  ) {
     this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
@@ -114,7 +118,8 @@ class Server implements ServerState, LanesListener {
     )
     this.#surfaces = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
-      return definition.open({ config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, surface, rateLimit })
+      const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }
+      return definition.open({ ...shared, surface })
     })
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
@@ -127,6 +132,7 @@ class Server implements ServerState, LanesListener {
       service('data directory', { start: () => this.#claimDirectory() }),
       // Stopped last but for the directory: everything before it may cause events.
       service('audit log', { start: () => this.#openAudit(), stop: () => this.#audit.stop() }),
+      ...(credentials === null ? [] : [credentials.watch(tools)]),
       service('object stores', { stop: () => this.#objects.stores.close() }),
       service('listener', { start: () => this.#listen() }),
       healthWatch(answerHealth, this, this.#telemetry, backups, tools),
@@ -268,8 +274,8 @@ class Server implements ServerState, LanesListener {
   #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
-    const { auth, authAdminUsername } = this.config
-    printReady(this.listenAddress, Date.now() - this.startedAt, auth === null ? null : authAdminUsername)
+    const { auth, authAdminUsername, tlsEnabled } = this.config
+    printReady(this.listenAddress, Date.now() - this.startedAt, auth === null ? null : authAdminUsername, tlsEnabled)
   }
 
   onFailed(reason: string): void {
@@ -348,6 +354,17 @@ function lock({ path, lockPath, isReadOnly }: DataDirectory): void {
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === 'locked') throw new Error(`${path} is in use by another process`)
     throw error
+  }
+}
+
+/** Null: no TLS. */
+function credentialsOf(config: Config): Credentials | null {
+  if (!config.tlsEnabled) return null
+  if (config.httpAddr.kind === 'unix') refuseStart('SVC_TLS_ENABLED needs a TCP address: SVC_HTTP_ADDR is a unix socket')
+  try {
+    return new Credentials(config)
+  } catch (error) {
+    return refuseStart((error as Error).message)
   }
 }
 

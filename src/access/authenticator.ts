@@ -53,8 +53,8 @@ export class Authenticator {
   check(operation: Operation, request: CheckedRequest): Checked | Promise<Checked> {
     const tokens = this.#tokens
     if (tokens === null) return ANONYMOUS
-    if (operation.permission !== 'public') return this.#check(tokens, request, operation.needsLogin === true)
-    return operation.knowsCaller === true ? this.#callerOf(tokens, request) : GUEST
+    if (operation.knowsCaller === true) return this.#callerOf(tokens, request)
+    return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
   }
 
   /** @returns who asks, as far as that is known without a look-up; a guest otherwise */

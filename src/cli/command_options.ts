@@ -1,10 +1,12 @@
 /** What several commands share: the address of the server, numbers, the output of an answer. */
 import { InvalidArgumentError, type Command } from 'commander'
+import { withCertificates } from './certificates.js'
 
 export const DEFAULT_URL = 'http://127.0.0.1:11023'
 
 export function withUrl(command: Command): Command {
-  return command.option('-u, --url <url>', 'address of the server', httpUrl, process.env.MDS_URL ?? DEFAULT_URL)
+  const withAddress = command.option('-u, --url <url>', 'address of the server', httpUrl, process.env.MDS_URL ?? DEFAULT_URL)
+  return withCertificates(withAddress, process.env)
 }
 
 export function print(answer: unknown, asJson: boolean, format: (answer: unknown) => string): void {

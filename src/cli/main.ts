@@ -13,6 +13,7 @@ import { LIMIT_MAX } from '../limits/search.js'
 import { versionText } from '../version.js'
 import { verifyAudit } from './audit_command.js'
 import { addAccessCommands } from './access_commands.js'
+import { useCertificates } from './certificates.js'
 import { AnswerError, ConnectionError, request } from './client.js'
 import { DEFAULT_URL, print, wholeNumber, withUrl } from './command_options.js'
 import { doctor } from './doctor.js'
@@ -50,6 +51,7 @@ function buildProgram(): Command {
     .description('Markdown Document Service: a versioned database of markdown documents with search')
     .version(versionText())
     .showHelpAfterError()
+    .hook('preAction', (_program, command) => useCertificates(command.opts()))
     .addHelpText('after', '\nThe address of the server is --url, else MDS_URL, else ' + DEFAULT_URL + '.')
   program.command('serve').description('run the server; takes the options of `npm start` (mds serve --help)')
   addImport(program)

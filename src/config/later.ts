@@ -11,7 +11,7 @@ export const LATER_VARIABLES: readonly string[] = [
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
   'SVC_HTTP_POOL_*', 'SVC_WIKI_*',
   'SVC_CODE_MAX_SYMBOLS',
-  'SVC_TLS_*', 'SVC_INCIDENT_LAG_*', 'SVC_INCIDENT_DISK_*',
+  'SVC_INCIDENT_LAG_*', 'SVC_INCIDENT_DISK_*',
   'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
   'SVC_REPLICATION_*', 'SVC_NODE_ID', 'SVC_BINLOG_ENABLED', 'SVC_BINLOG_PATH', 'SVC_BINLOG_MAX_AGE',
 ] // prettier-ignore
@@ -22,7 +22,7 @@ export const LATER_FLAGS: readonly string[] = [
 
 /** First components of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'tls', 'replication', 'graphql', 'automation',
+  'grpc', 'mcp', 'http3', 'replication', 'graphql', 'automation',
 ] // prettier-ignore
 
 /** A protection that must not be ignored silently. */
@@ -34,11 +34,9 @@ export interface Guard {
   readonly feature: string
 }
 
-const isOn = (text: string): boolean => /^(true|1|yes|on|enabled?)$/i.test(text)
 const isAnything = (text: string): boolean => text !== ''
 
 export const GUARDS: readonly Guard[] = [
-  { variable: 'SVC_TLS_ENABLED', yaml: 'tls.enabled', asks: isOn, feature: 'TLS' },
   { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role', asks: isAnything, feature: 'replication' },
 ]
 

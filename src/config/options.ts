@@ -34,10 +34,12 @@ import type { AccessMode, ListenAddress } from './values.js'
 import { AUDIT_OPTIONS, type AuditOptionValues } from './audit_options.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
+import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
-export interface OptionValues extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, AuditOptionValues {
+export interface OptionValues
+  extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, TlsOptionValues, AuditOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -323,6 +325,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
   ...VECTOR_OPTIONS,
   ...LIMIT_OPTIONS,
   ...AUTH_OPTIONS,
+  ...TLS_OPTIONS,
   ...AUDIT_OPTIONS,
   ...OPERATION_OPTIONS,
   metrics: {

@@ -12,9 +12,9 @@ export interface GuardedOptions {
   readonly authEnabled: boolean
   /** Null: access control is off. */
   readonly auth: Pick<AuthSecrets, 'jwtSecret'> | null
-  readonly tlsEnabled?: boolean
+  readonly tlsEnabled: boolean
   /** Clients are encrypted by a proxy in front of the server. */
-  readonly tlsInsecureOk?: boolean
+  readonly tlsInsecureOk: boolean
   readonly corsOrigins: readonly string[]
   readonly auditEnabled: boolean
   readonly rateLimitEnabled: boolean
@@ -48,7 +48,7 @@ const GUARDS: readonly ProductionGuard[] = [
     envVar: 'SVC_TLS_ENABLED',
     want: 'true, or SVC_TLS_INSECURE_OK=true behind a proxy that encrypts',
     reason: 'credentials and documents would cross the network in plaintext',
-    isMet: ({ tlsEnabled, tlsInsecureOk }) => tlsEnabled === true || tlsInsecureOk === true,
+    isMet: ({ tlsEnabled, tlsInsecureOk }) => tlsEnabled || tlsInsecureOk,
   },
   {
     envVar: 'SVC_CORS_ORIGINS',

@@ -8,6 +8,7 @@ import type { AccessMode } from '../config/values.js'
 import type { RunningSurface, Surface } from '../dispatch/surface.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Form } from '../wire/form.js'
+import type { Credentials } from './tls/credentials.js'
 
 export interface SurfaceHost {
   readonly config: Config
@@ -18,6 +19,8 @@ export interface SurfaceHost {
   readonly surface: Surface
   /** Of all surfaces together. Null: there is none. */
   readonly rateLimit: RateLimit | null
+  /** For TLS. Null: the server has none. */
+  readonly credentials: Credentials | null
 }
 
 export interface SurfaceDefinition {

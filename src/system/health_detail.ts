@@ -2,7 +2,7 @@
 import type { Principal } from '../access/principal.js'
 import type { Answer } from '../wire/answer.js'
 
-/** While access control is on, only administrators see more than status and mode: paths, free space, errors. */
+/** While access control is on, only administrators see paths, free space, warnings and errors. */
 export function healthFor({ kind, rights }: Principal, answer: Answer): Answer {
   if (kind === 'anonymous' || rights?.isAdmin === true) return answer
   const { status, mode } = JSON.parse(String(answer.body)) as { readonly status: string; readonly mode: string }

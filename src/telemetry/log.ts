@@ -31,7 +31,7 @@ export interface LogSettings {
 /** All field names that a line may contain besides its message. */
 type FieldName =
   | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'consumer' | 'documents' | 'entries' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
-  | 'version' // prettier-ignore
+  | 'version' | 'expires' // prettier-ignore
 
 export interface LogFields extends Partial<Readonly<Record<FieldName, string | number | bigint | boolean>>> {
   /** The cause: an error or its text. The last part of a text line. */

@@ -10,6 +10,7 @@ import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
 import type { AuditLines } from '../telemetry/audit.js'
 import type { EncodedInput } from './form.js'
+import type { TlsFiles } from './tls_files.js'
 
 export type SurfaceRequest =
   /**
@@ -73,6 +74,8 @@ export type SurfaceReply =
   | { readonly kind: 'drain' }
   /** For threads that read the store: read this generation from now on, or none, and answer `served`. */
   | { readonly kind: 'serve'; readonly number: number; readonly generation: string | null }
+  /** For threads that listen with TLS: accept connections with this pair from now on. */
+  | { readonly kind: 'renew'; readonly files: TlsFiles }
 
 /** The `workerData` of a surface's thread. */
 export interface SurfaceStart {

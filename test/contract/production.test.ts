@@ -10,6 +10,7 @@ const GOOD: GuardedOptions = {
   authEnabled: true,
   auth: { jwtSecret: 's'.repeat(32) },
   tlsEnabled: true,
+  tlsInsecureOk: false,
   corsOrigins: ['https://app.example'],
   auditEnabled: true,
   rateLimitEnabled: true,

@@ -7,6 +7,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
+import type { ConnectionOptions } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programPath } from '../../src/installation.js'
@@ -41,6 +43,8 @@ export interface ServerOptions {
   readonly uid?: number
   /** `host:port` or `unix:/path`. Default: a free port of the loopback address. */
   readonly address?: string
+  /** For a server with TLS: the CA that is trusted, perhaps a certificate and its key. */
+  readonly tls?: ConnectionOptions
 }
 
 export interface TestResponse {
@@ -84,7 +88,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   options.onSpawn?.(child.pid ?? -1, () => isReady)
   const ended = once(child, 'exit').then(([code]) => code as number | null)
   const address = await readyAddress(child, printed).finally(() => (isReady = true))
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  const kept = { keepAlive: true, maxSockets: 256 }
+  const agent = options.tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...options.tls })
   const target = targetOf(address)
   const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
     agent.destroy()
@@ -97,7 +102,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     directory,
     address,
     port: target.port ?? 0,
-    url: `http://${address}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${address}`,
     output: printed,
     closeOutput: () => {
       child.stdout?.destroy()
@@ -200,7 +205,8 @@ function send(
   const bytes = bytesOf(body)
   const length = bytes === undefined ? {} : { 'content-length': String(bytes.length), 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ ...options, headers: { ...length, ...headers } }, (response) => {
+    const ask = options.agent instanceof TlsAgent ? httpsRequest : httpRequest
+    const request = ask({ ...options, headers: { ...length, ...headers } }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)

@@ -91,6 +91,7 @@ describe('where a configuration value comes from', () => {
       auditEnabled: 'true', auditDirectory: '/log', auditRingSize: '7', auditFileBytesMax: '7MB', auditRetentionDays: '7', auditStrict: 'true', auditWebhookUrl: 'http://a/b',
       auditWebhookInsecureTls: 'true', auditSyslogAddr: 'tcp://a:7', auditSyslogFacility: 'local7', auditExportQueueMax: '7',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
+      tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',
       authEnabled: 'true', authJwtExpiryMs: '7h', authAdminUsername: 'root',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
@@ -201,7 +202,6 @@ describe('what is refused', () => {
   })
 
   it('configuration: protection that was asked for and is not there stops the start', () => {
-    refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
     assert.equal(loadConfig([], { SVC_TLS_ENABLED: 'false' }).mode, 'wr')
   })

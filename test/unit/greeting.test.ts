@@ -14,5 +14,6 @@ it('greeting: the addresses to try can be connected to, and pages opened under t
     'docs.example:11023': 'http://docs.example:11023',
   }
   for (const [address, base] of Object.entries(bases)) assert.deepEqual(curlTarget(address), { option: '', base }, address)
+  assert.deepEqual(curlTarget(':11023', true), { option: '', base: 'https://127.0.0.1:11023' })
   assert.deepEqual(curlTarget('unix:/run/mds.sock'), { option: '--unix-socket /run/mds.sock ', base: 'http://localhost' })
 })

@@ -24,6 +24,7 @@ import { readHead, type RequestHead } from './request_head.js'
 import { TrustedProxies } from './trusted_proxies.js'
 
 const NO_PROXIES = new TrustedProxies([])
+const NO_ADDRESS = new Uint8Array(0)
 
 /** Receives the events of an exchange. Each is called at most once. */
 export interface ExchangeListener {
@@ -87,6 +88,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     readsAgent: boolean,
     /** The streams that a shutdown ends: streamed bodies and pushed answers. */
     readonly streams: OpenStreams,
+    /** Whether the peer is the gate, which says the address of the client (gate/proxy_header.ts). */
+    readonly isBehindGate = false,
   ) {
     this.#response = response
     // Must come first: uWS ends the process if a handler returns without having set an abort handler.
@@ -142,7 +145,9 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
 
   /** Returns the address of the peer as text; empty for a unix socket. */
   peerText(): string {
-    return this.#response === null ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1')
+    const response = this.#response
+    if (response === null) return ''
+    return Buffer.from(this.isBehindGate ? response.getProxiedRemoteAddressAsText() : response.getRemoteAddressAsText()).toString('latin1')
   }
 
   /** Returns the address of the client, which may be behind trusted proxies; empty if it is not known. */
@@ -156,7 +161,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   /** Returns the text under which the address of the client is counted. */
   addressKey(): string {
     if (this.proxies !== null) return addressKey(this.clientAddress())
-    return this.#response === null ? '' : addressKeyOf(new Uint8Array(this.#response.getRemoteAddress()))
+    return addressKeyOf(this.#peerBytes())
   }
 
   userAgent(): string {
@@ -164,7 +169,13 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   }
 
   isPeerLoopback(): boolean {
-    return this.#response !== null && isLoopbackAddress(new Uint8Array(this.#response.getRemoteAddress()))
+    return this.#response !== null && isLoopbackAddress(this.#peerBytes())
+  }
+
+  #peerBytes(): Uint8Array {
+    const response = this.#response
+    if (response === null) return NO_ADDRESS
+    return new Uint8Array(this.isBehindGate ? response.getProxiedRemoteAddress() : response.getRemoteAddress())
   }
 
   /** Answers, and reads no further requests from the connection. */

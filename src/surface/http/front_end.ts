@@ -7,6 +7,7 @@ import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
 import type { Authenticator } from '../../access/authenticator.js'
 import type { Checked } from '../../access/checks.js'
+import { addressKeyOf } from '../../access/client_key.js'
 import { refusalOfMetrics } from '../../access/metrics_access.js'
 import type { FailureReports } from '../../access/failure_reports.js'
 import { GUEST, type Principal } from '../../access/principal.js'
@@ -21,6 +22,7 @@ import { metrics } from '../../operations/health.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, type CorsPolicy } from './cors.js'
+import { PLAIN_ENTRY, type Entry } from './entry.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { NOT_LIMITED, type HttpLimit } from './http_limit.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
@@ -30,7 +32,10 @@ import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
+import { TlsApps } from './tls_apps.js'
 import { TrustedProxies } from './trusted_proxies.js'
+import { HSTS_SECONDS } from '../../limits/tls.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
 /**
@@ -54,11 +59,16 @@ export interface FrontEndParts<Handle extends object> {
   readonly failures?: FailureReports
   /** Absent: connections are not counted. */
   readonly connections?: LoopConnections
+  /** Default: clients connect to the loop, without TLS. */
+  readonly entry?: Entry
 }
 
 export class FrontEnd<Handle extends object> {
   readonly #parts: FrontEndParts<Handle>
-  readonly #app = uWS.App()
+  readonly #plain: uWS.TemplatedApp | null
+  readonly #tls: TlsApps | null
+  readonly #isBehindGate: boolean
+  readonly #securityHeaders: readonly string[]
   readonly #routes: RouteTable
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
@@ -89,9 +99,11 @@ export class FrontEnd<Handle extends object> {
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
-    const { connections } = parts
-    if (connections !== undefined) this.#app.filter((response, change) => countSocket(connections, response, change))
-    this.#app.any('/*', (response, request) => this.#onRequest(response, request))
+    const { files, isBehindGate } = parts.entry ?? PLAIN_ENTRY
+    this.#isBehindGate = isBehindGate
+    this.#securityHeaders = parts.config.tlsEnabled ? [...SECURITY_HEADERS, ...HSTS] : SECURITY_HEADERS
+    this.#tls = files === null ? null : new TlsApps(files, (app) => this.#serve(app))
+    this.#plain = files === null ? this.#serve(uWS.App()) : null
   }
 
   /**
@@ -100,7 +112,7 @@ export class FrontEnd<Handle extends object> {
    * @throws Error with a one-line message if the address is not available
    */
   async listen(address: ListenAddress, isShared = false): Promise<ListenAddress> {
-    const socket = await listenOn(this.#app, address, isShared)
+    const socket = await listenOn(this.#tls?.acceptor ?? this.#plain!, address, isShared)
     this.#listenSocket = socket
     return address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) }
   }
@@ -120,9 +132,26 @@ export class FrontEnd<Handle extends object> {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
+  /** Accepts connections with this pair from now on. A pair that is not usable changes nothing. */
+  renew(files: TlsFiles): void {
+    try {
+      this.#tls?.renew(files)
+    } catch (error) {
+      log.error('TLS: the certificate stays as it is', { reason: error })
+    }
+  }
+
   /** Closes every connection. */
   close(): void {
-    ;(this.#app as unknown as { close(): void }).close()
+    this.#tls?.close()
+    this.#plain?.close()
+  }
+
+  /** For each app that has connections; those of the gate are counted there. */
+  #serve(app: uWS.TemplatedApp): uWS.TemplatedApp {
+    const { connections } = this.#parts
+    if (connections !== undefined && !this.#isBehindGate) app.filter((response, change) => countSocket(connections, response, change))
+    return app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
@@ -140,11 +169,12 @@ export class FrontEnd<Handle extends object> {
       call,
       this.#budget,
       this.#unsent,
-      NOSNIFF,
+      this.#securityHeaders,
       limits.PART_STALL_MS_MAX,
       readsPeer,
       auditEnabled,
       this.#streams,
+      this.#isBehindGate,
     )
     exchange.proxies = this.#proxies
     if (logs('debug')) this.#note(exchange)
@@ -154,7 +184,7 @@ export class FrontEnd<Handle extends object> {
       return
     }
     const limited = this.#parts.limit?.take(exchange, this.#parts.authenticator) ?? NOT_LIMITED
-    if (limited.headers.length > 0) exchange.commonHeaders = [...NOSNIFF, ...limited.headers]
+    if (limited.headers.length > 0) exchange.commonHeaders = [...this.#securityHeaders, ...limited.headers]
     const foreign = this.#guard?.refusalOf(exchange) ?? null
     if (foreign !== null) {
       exchange.answer(httpRefusal(foreign))
@@ -267,7 +297,7 @@ class Misframed {
 /** @param change 1: the connection has opened; -1: it has closed, and its address is not known any more */
 function countSocket(connections: LoopConnections, response: uWS.HttpResponse, change: number): void {
   if (change < 0) connections.closed()
-  else if (!connections.opened(() => response.getRemoteAddress())) response.close()
+  else if (!connections.opened(() => addressKeyOf(new Uint8Array(response.getRemoteAddress())))) response.close()
 }
 
 /** Redirects browsers that open the server's address. */
@@ -282,8 +312,12 @@ const TO_DOCS: HttpAnswer = {
 const CLOSED_AT_ONCE = 'connection closed: a request came behind one that was not answered yet, or the client went'
 
 const pages = new Pages()
-// Answers are JSON. A browser must not interpret a stored document as another type.
-const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
+/**
+ * Of every answer. A browser must not interpret a stored document as another type, and must not send the URL
+ * of a request, whose query may be confidential, to other sites.
+ */
+const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
+const HSTS: readonly string[] = ['Strict-Transport-Security', `max-age=${HSTS_SECONDS}`]
 
 /** One request on its way through the surface: its route and admission, then its handle of the core. */
 class Call<Handle extends object> implements ExchangeListener {

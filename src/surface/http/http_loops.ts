@@ -11,9 +11,12 @@ import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
 import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
+import type { Entry } from './entry.js'
 import { FrontEnd } from './front_end.js'
 import type { Chore } from '../../chore.js'
 import { connectionWatch } from './connection_watch.js'
+import { Gate } from './gate/gate.js'
 import { HttpLimit } from './http_limit.js'
 import { LoopConnections } from './loop_connections.js'
 import { claim } from './listening.js'
@@ -27,15 +30,19 @@ export class HttpLoops implements RunningSurface {
   readonly #others: readonly ThreadSurface[]
   readonly #loops: LoopBlock
   readonly #connections: LoopConnections
+  /** Null: clients connect to the loops. */
+  readonly #gate: Gate | null
   /** Null: the number of connections is not bounded. */
   readonly #watch: Chore | null
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface, identities, rateLimit } = host
+    const { config, dispatcher, telemetry, surface, identities, rateLimit, credentials } = host
     this.#host = host
     this.#address = config.httpAddr
-    this.#loops = LoopBlock.create(config.httpLoops)
+    // The last one is the gate's.
+    this.#loops = LoopBlock.create(config.httpLoops + 1)
+    this.#gate = this.#newGate()
     const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     this.#connections = new LoopConnections(this.#loops, 0, telemetry)
@@ -50,33 +57,41 @@ export class HttpLoops implements RunningSurface {
       budgets,
       limit,
       connections: this.#connections,
+      entry: this.#entry(),
     })
     this.#others = Array.from({ length: config.httpLoops - 1 }, (_, at) => this.#threadOf(at + 1))
     for (const thread of this.#others) dispatcher.served.add(thread)
     this.#watch = config.connectionsOfAddressMax > 0 && config.httpAddr.kind === 'tcp' ? this.#watchOf() : null
+    credentials?.onRenewed((files) => this.#renew(files))
   }
 
   async listen(): Promise<string> {
-    const { httpAddr } = this.#host.config
-    const isShared = this.#others.length > 0
-    const claimed = isShared ? await claim(httpAddr) : httpAddr
-    this.#address = await this.#first.listen(claimed, isShared)
-    await Promise.all(this.#others.map((thread) => thread.listen()))
+    this.#address = this.#gate === null ? await this.#listenOnLoops() : await this.#listenBehind(this.#gate)
     this.#watch?.start()
     return formatAddress(this.#address)
   }
 
   stopListening(): void {
+    this.#gate?.thread.stopListening()
     this.#first.stopListening()
     for (const thread of this.#others) thread.stopListening()
   }
 
   async idle(): Promise<void> {
     await Promise.all([this.#first.idle(), ...this.#others.map((thread) => thread.idle())])
+    if (this.#gate === null) return
+    // The gate sends on what it has, then closes its connections.
+    this.#closeLoops()
+    await this.#gate.thread.idle()
   }
 
   close(): void {
     void this.#watch?.stop()
+    this.#closeLoops()
+    this.#gate?.close()
+  }
+
+  #closeLoops(): void {
     this.#first.close()
     for (const thread of this.#others) thread.close()
   }
@@ -88,11 +103,51 @@ export class HttpLoops implements RunningSurface {
       tools: { role: dispatcher.control, telemetry },
       open: () => this.#loops.connections().reduce((sum, count) => sum + count, 0),
       port: () => (this.#address.kind === 'tcp' ? this.#address.port : 0),
-      publish: (clients) => {
-        this.#connections.refuse(clients)
-        for (const thread of this.#others) thread.refuse(clients)
-      },
+      publish: (clients) => this.#refuse(clients),
     })
+  }
+
+  #refuse(clients: readonly string[]): void {
+    if (this.#gate !== null) {
+      this.#gate.thread.refuse(clients)
+      return
+    }
+    this.#connections.refuse(clients)
+    for (const thread of this.#others) thread.refuse(clients)
+  }
+
+  #newGate(): Gate | null {
+    const { config, credentials } = this.#host
+    if (credentials?.requiresClients !== true || config.httpAddr.kind === 'unix') return null
+    return new Gate(this.#host, credentials, config.httpAddr, this.#loops)
+  }
+
+  async #listenBehind(gate: Gate): Promise<ListenAddress> {
+    await this.#first.listen(gate.addressOf(0))
+    await Promise.all(this.#others.map((thread) => thread.listen()))
+    return await gate.listen()
+  }
+
+  async #listenOnLoops(): Promise<ListenAddress> {
+    const { httpAddr } = this.#host.config
+    const isShared = this.#others.length > 0
+    // The other loops need the real port when they start.
+    this.#address = await this.#first.listen(isShared ? await claim(httpAddr) : httpAddr, isShared)
+    await Promise.all(this.#others.map((thread) => thread.listen()))
+    return this.#address
+  }
+
+  #entry(): Entry {
+    return { files: this.#gate === null ? (this.#host.credentials?.files ?? null) : null, isBehindGate: this.#gate !== null }
+  }
+
+  #renew(files: TlsFiles): void {
+    if (this.#gate !== null) {
+      this.#gate.thread.renew(files)
+      return
+    }
+    this.#first.renew(files)
+    for (const thread of this.#others) thread.renew(files)
   }
 
   #threadOf(loop: number): ThreadSurface {
@@ -100,8 +155,9 @@ export class HttpLoops implements RunningSurface {
     return new ThreadSurface(this.#host, {
       program: PROGRAM,
       options: (): HttpLoopStart => ({
-        config: { ...config, httpAddr: this.#address },
+        config: { ...config, httpAddr: this.#gate?.addressOf(loop) ?? this.#address },
         surface,
+        entry: this.#entry(),
         loop,
         control: dispatcher.control.buffer,
         telemetry: telemetry.buffer,

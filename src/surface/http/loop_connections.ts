@@ -1,8 +1,7 @@
 /**
- * The connections of one event loop: their number, in memory shared by the loops, and the clients whose
- * further ones are closed at once (connection_watch.ts). One object for each event loop.
+ * The connections of one event loop, or of the gate: their number, in memory shared by the loops, and the
+ * clients whose further ones are closed at once (connection_watch.ts). One object for each listener.
  */
-import { addressKeyOf } from '../../access/client_key.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { LoopBlock } from '../../wire/loop_block.js'
 
@@ -23,10 +22,13 @@ export class LoopConnections {
     this.#crowded = new Set(clients)
   }
 
-  /** @returns whether the connection may stay open; `closed` follows in either case */
-  opened(address: () => ArrayBuffer): boolean {
+  /**
+   * @param client as access/client_key.ts makes it
+   * @returns whether the connection may stay open; `closed` follows in either case
+   */
+  opened(client: () => string): boolean {
     Atomics.add(this.#open, this.loop, 1)
-    if (this.#crowded.size === 0 || !this.#crowded.has(addressKeyOf(new Uint8Array(address())))) return true
+    if (this.#crowded.size === 0 || !this.#crowded.has(client())) return true
     this.telemetry.add('connections_refused', 1)
     return false
   }

@@ -5,11 +5,13 @@ import type { Surface } from '../../dispatch/surface.js'
 import type { GaugeName, Telemetry } from '../../telemetry/registry.js'
 import type { BudgetKind, LoopBlock } from '../../wire/loop_block.js'
 import { ByteBudget } from './byte_budget.js'
+import type { Entry } from './entry.js'
 
 export interface HttpLoopStart {
   /** Its address has the real port. */
   readonly config: Config
   readonly surface: Surface
+  readonly entry: Entry
   /** Its number; 0 is the loop of the dispatcher. */
   readonly loop: number
   /** Shared by all threads: src/wire/control_block.ts, telemetry/registry.ts, telemetry/log.ts. */

@@ -7,6 +7,7 @@ import type { AskedIdentity, Identity } from '../../access/identity.js'
 import type { ErrorCode } from '../../errors.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
 import type { AuditLines } from '../../telemetry/audit.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
 export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
@@ -22,6 +23,8 @@ export interface CoreEvents {
   readonly onServe?: (generation: string | null) => Promise<void>
   /** Close further connections of these clients, and of no others. */
   readonly onCrowded?: (clients: readonly string[]) => void
+  /** Accept connections with this pair from now on. Default: the thread has no TLS. */
+  readonly onRenew?: (files: TlsFiles) => void
 }
 
 export class CorePort {
@@ -30,13 +33,14 @@ export class CorePort {
   readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
   #lastId = 0
 
-  constructor(port: MessagePort, { onDrain, onServe, onCrowded }: CoreEvents) {
+  constructor(port: MessagePort, { onDrain, onServe, onCrowded, onRenew }: CoreEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
       if (reply.kind === 'answer') this.#settle(reply)
       else if (reply.kind === 'identity') this.#identified(reply.id, reply.identity)
       else if (reply.kind === 'drain') onDrain()
       else if (reply.kind === 'crowded') onCrowded?.(reply.clients)
+      else if (reply.kind === 'renew') onRenew?.(reply.files)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))
     })
   }

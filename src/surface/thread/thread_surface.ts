@@ -11,6 +11,7 @@ import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
 import type { SurfaceHost } from '../host.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 
 export interface ThreadParts {
   /** Path of the thread's code. */
@@ -101,6 +102,11 @@ export class ThreadSurface implements RunningSurface, StoreReader {
       port.postMessage({ kind: 'serve', number, generation } satisfies SurfaceReply)
     })
     clearTimeout(late)
+  }
+
+  /** For a thread that listens with TLS. One that is being started gets the pair as an option. */
+  renew(files: TlsFiles): void {
+    this.#port?.postMessage({ kind: 'renew', files } satisfies SurfaceReply)
   }
 
   #settle(number: number): void {

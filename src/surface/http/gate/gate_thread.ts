@@ -1,0 +1,142 @@
+/**
+ * The program of the gate's thread: a TLS listener that requires client certificates, and a pipe from each
+ * connection to the unix socket of an event loop. Each side is read only as fast as the other takes it.
+ */
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tls'
+import { workerData } from 'node:worker_threads'
+import { addressKey } from '../../../access/client_key.js'
+import { formatAddress } from '../../../config/values.js'
+import { TLS_HANDSHAKE_MS_MAX } from '../../../limits/tls.js'
+import { laneOperations } from '../../../operations/index.js'
+import { canonicalAddress } from '../../../outbound/networks.js'
+import { joinLog, log } from '../../../telemetry/log.js'
+import { Telemetry } from '../../../telemetry/registry.js'
+import { LoopBlock } from '../../../wire/loop_block.js'
+import type { SurfaceStart } from '../../../wire/surface_messages.js'
+import { CorePort } from '../../thread/core_port.js'
+import { TLS12_CIPHERS } from '../../tls/ciphers.js'
+import type { TlsFiles } from '../../../wire/tls_files.js'
+import { LoopConnections } from '../loop_connections.js'
+import type { GateStart } from './gate_start.js'
+import { proxyHeader, SignatureSearch } from './proxy_header.js'
+
+const { port: messages, options } = workerData as SurfaceStart
+const start = options as GateStart
+joinLog(start.log, 'tls gate')
+const telemetry = new Telemetry(
+  start.telemetry,
+  laneOperations.map((operation) => operation.name),
+)
+const loops = new LoopBlock(start.loops)
+loops.noteRow(start.loop, telemetry.claimRow())
+const connections = new LoopConnections(loops, start.loop, telemetry)
+
+const open = new Set<TLSSocket>()
+let isDraining = false
+let nextLoop = 0
+
+const server = createServer(
+  {
+    ...contextOf(start.files),
+    requestCert: true,
+    rejectUnauthorized: true,
+    handshakeTimeout: TLS_HANDSHAKE_MS_MAX,
+    noDelay: true,
+    pauseOnConnect: false,
+  },
+  (client) => {
+    open.add(client)
+    client.on('error', () => undefined)
+    client.on('close', () => {
+      open.delete(client)
+      reportDrained()
+    })
+    enter(client, start.sockets.length)
+  },
+)
+// Connections are counted from their first packet on, as on the event loops: a handshake costs the most.
+server.on('connection', (socket: Socket) => {
+  socket.on('close', () => connections.closed())
+  if (!connections.opened(() => addressKey(addressOf(socket)))) socket.destroy()
+})
+// A client without a certificate, or one that does not speak TLS.
+server.on('tlsClientError', (error, client) => log.debug('tls: client refused', { reason: error, peer: client.remoteAddress ?? '' }))
+
+const port = new CorePort(messages, {
+  onCrowded: (clients) => connections.refuse(clients),
+  onDrain: () => {
+    isDraining = true
+    server.close()
+    reportDrained()
+  },
+  onRenew: (files) => {
+    try {
+      server.setSecureContext(contextOf(files))
+    } catch (error) {
+      log.error('TLS: the certificate stays as it is', { reason: error })
+    }
+  },
+})
+
+/** In canonical form; empty if the client has gone. */
+function addressOf(socket: Socket): string {
+  return canonicalAddress(socket.remoteAddress ?? '') ?? ''
+}
+
+function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
+  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa) }
+  return { cert: readFileSync(cert), key: readFileSync(key), ...ca, minVersion: 'TLSv1.2', ciphers: TLS12_CIPHERS }
+}
+
+/** Tries the loops in turn, because one that has ended is started again. */
+function enter(client: TLSSocket, attempts: number): void {
+  if (attempts === 0 || client.destroyed) {
+    client.destroy()
+    return
+  }
+  const loop = connect(start.sockets[nextLoop++ % start.sockets.length]!)
+  const onRefused = (): void => enter(client, attempts - 1)
+  loop.once('error', onRefused)
+  loop.once('connect', () => {
+    loop.off('error', onRefused)
+    loop.on('error', () => undefined)
+    loop.write(proxyHeader(addressOf(client)))
+    join(client, loop)
+  })
+}
+
+function join(client: TLSSocket, loop: Socket): void {
+  const search = new SignatureSearch()
+  client.on('data', (chunk: Buffer) => {
+    if (search.isIn(chunk)) {
+      log.warn('tls: client disconnected, it sent a header of the PROXY protocol', { peer: client.remoteAddress ?? '' })
+      client.destroy()
+    } else if (!loop.write(chunk)) client.pause()
+  })
+  loop.on('drain', () => client.resume())
+  loop.on('data', (chunk: Buffer) => {
+    if (!client.write(chunk)) loop.pause()
+  })
+  client.on('drain', () => loop.resume())
+  client.on('close', () => loop.destroy())
+  // What the loop has sent before is sent to the client first.
+  loop.on('close', () => client.destroySoon())
+  if (client.destroyed) loop.destroy()
+}
+
+function reportDrained(): void {
+  if (isDraining && open.size === 0) port.drained()
+}
+
+server.on('error', (error: NodeJS.ErrnoException) =>
+  port.refused(
+    `${formatAddress(start.address)} can't be listened on: in use, or not an address of this machine (${error.code ?? error.message})`,
+  ),
+)
+const { host, port: number } = start.address
+server.listen({ port: number, ...(host === '' ? {} : { host }), exclusive: true }, () => {
+  const address = server.address() as { readonly port: number }
+  port.listening(formatAddress({ ...start.address, port: address.port }))
+})
