@@ -18,6 +18,8 @@ export const INLINE_BODY_BYTES_MAX = 8 * KIB
 export const INLINE_ANSWER_BYTES_MAX = 32 * KIB
 /** UTF-16 units of the name of a principal: a host name or an address of mail has 254 characters at most. */
 export const PRINCIPAL_NAME_CHARS_MAX = 256
+/** Of the id of a fault: among a million faults, two have the same one with a probability of 3e-8. */
+export const FAULT_ID_BYTES = 8
 /** Finished answers that a lane holds back at most, to send them in one message. */
 export const ANSWERS_COALESCED_MAX = 16
 /** How long a lane holds back a finished answer at most, while others of its batch run. */

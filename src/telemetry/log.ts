@@ -30,7 +30,7 @@ export interface LogSettings {
 
 /** All field names that a line may contain besides its message. */
 type FieldName =
-  | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'consumer' | 'documents' | 'entries' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
+  | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'consumer' | 'documents' | 'entries' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'requestId' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
   | 'version' | 'expires' // prettier-ignore
 
 export interface LogFields extends Partial<Readonly<Record<FieldName, string | number | bigint | boolean>>> {

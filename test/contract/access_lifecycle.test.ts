@@ -7,8 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { openEnvironment } from '../../src/store/environment.js'
+import { currentGeneration } from '../../src/store/layout.js'
+import { View } from '../../src/store/view.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, type Headers } from '../harness/access.js'
 import { startServer } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 
@@ -163,6 +167,37 @@ describe('accounts and restores', () => {
       assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
     } finally {
       await server.kill()
+    }
+  })
+
+  it('actors: every entry of the log of changes has the principal who made it: revisions, jobs, and what a job writes', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-actors-'))
+    const server = await startServer({ env: ACCESS_ENV, directory })
+    try {
+      const admin = new Admin(server)
+      await admin.register('writer')
+      await admin.grant('writer', 'blog', { write: true, read: true })
+      const headers = asUser('writer')
+      for (const contentMd of ['one', 'two']) assert.equal((await server.post('/v1/add', { ...DOCUMENT, contentMd }, headers)).status, 200)
+      const documents = [{ key: 'of a job', lang: 'en', contentMd: 'text' }]
+      const { id } = (await server.post('/v1/bulk-ingest-job', { collection: 'blog', documents }, headers)).json<{ id: string }>()
+      const job = async (): Promise<string> => (await server.get(`/v1/bulk-ingest-job/${id}`, headers)).json<{ status: string }>().status
+      await untilAsked(job, (status) => status === 'completed')
+      await server.stop()
+      const environment = openEnvironment(currentGeneration(directory))
+      const entries = new View(environment, 0).binlog.entriesAfter(0n, 10_000)
+      await environment.root.close()
+      const actorsOf = (kind: string): unknown[] =>
+        entries.filter((entry) => entry.kind === kind).map((entry) => ('actor' in entry ? entry.actor : null))
+      assert.deepEqual(actorsOf('put'), ['writer', 'writer', 'writer'])
+      assert.ok(actorsOf('job').length > 0)
+      assert.ok(
+        actorsOf('job').every((actor) => actor === 'writer'),
+        JSON.stringify(actorsOf('job')),
+      )
+    } finally {
+      await server.kill()
+      rmSync(directory, { recursive: true, force: true })
     }
   })
 

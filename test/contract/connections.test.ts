@@ -106,4 +106,22 @@ describe('connections of one client', { skip }, () => {
     const times = await Promise.all([idleMs(''), idleMs('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')])
     for (const ms of times) assert.ok(ms > 7_000 && ms < 16_000, `${ms} ms`)
   })
+
+  it('connections: a client that sends its head or its body a byte at a time loses the connection after 8 to 16 s', async (test) => {
+    const server = await start(test, {})
+    const head = 'POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n'
+    const heldMs = async (begin: string): Promise<number> => {
+      const socket = await open(test, server, '127.0.0.1')
+      socket.resume()
+      socket.write(begin)
+      const begun = performance.now()
+      const drip = setInterval(() => socket.write('a'), 500)
+      test.after(() => clearInterval(drip))
+      await once(socket, 'close')
+      clearInterval(drip)
+      return performance.now() - begun
+    }
+    const times = await Promise.all([heldMs(`${head}X-Slow: `), heldMs(`${head}\r\n{`)])
+    for (const ms of times) assert.ok(ms > 7_000 && ms < 17_000, `${ms} ms`)
+  })
 })

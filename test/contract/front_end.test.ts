@@ -254,6 +254,17 @@ describe('connections', () => {
     assert.match(await huge.until((received) => received.includes('\r\n')), /^HTTP\/1\.1 431 /)
     assert.equal((await server.get('/v1/health')).status, 200)
   })
+
+  it('headers of 7 KB are read, and those of more than 8 KB are 431', async () => {
+    for (const [bytes, status] of [
+      [7_000, 200],
+      [8_200, 431],
+    ] as const) {
+      const socket = await RawSocket.open(server.port)
+      socket.write(`GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: ${'h'.repeat(bytes)}\r\n\r\n`)
+      assert.match(await socket.until((received) => received.includes('\r\n')), new RegExp(`^HTTP/1.1 ${status} `), String(bytes))
+    }
+  })
 })
 
 describe('CORS', () => {

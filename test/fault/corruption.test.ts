@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
 import { ServerProcess } from '../harness/server_process.js'
+import { untilAsked } from '../harness/until.js'
 
 const COLLECTION = 'damage'
 const DOCUMENTS = 6
@@ -25,7 +26,11 @@ it('a changed byte in a stored body gives a 500 that names the record, and every
         const reply = await server.client.post('/v1/get', { collection: COLLECTION, key: `doc-${i}`, lang: 'en' })
         if (i === 2) {
           assert.equal(reply.status, 500, JSON.stringify(reply.body))
-          assert.match((reply.body as { readonly error: string }).error, /^corrupt record body \S+/u)
+          const { error, requestId } = reply.body as { readonly error: string; readonly requestId: string }
+          assert.match(error, /^corrupt record body \S+/u)
+          assert.match(requestId, /^[0-9a-f]{16}$/u)
+          assert.ok(!JSON.stringify(reply.body).includes('.ts:'), 'no stack')
+          await untilAsked(() => Promise.resolve(server.output), (output) => output.includes(requestId)) // prettier-ignore
         } else {
           assert.equal(reply.status, 200)
           assert.equal((reply.body as { readonly contentMd: string }).contentMd, contentOf(i))

@@ -5,6 +5,8 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
+import { CATALOGUE } from '../../errors.js'
+import { newFaultId } from '../../fault_id.js'
 import type { Authenticator } from '../../access/authenticator.js'
 import type { Checked } from '../../access/checks.js'
 import { addressKeyOf } from '../../access/client_key.js'
@@ -365,8 +367,10 @@ class Call<Handle extends object> implements ExchangeListener {
    * requests continue.
    */
   onFault(exchange: Exchange, error: unknown): void {
-    log.error('front end', { fault: error })
-    if (!exchange.isDone) exchange.answer(httpRefusal('internal'))
+    const requestId = newFaultId()
+    log.error('front end', { fault: error, requestId })
+    const refused = httpRefusal('internal')
+    if (!exchange.isDone) exchange.answer({ ...refused, body: JSON.stringify({ error: CATALOGUE.internal.text, requestId }) })
   }
 
   #runFor(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {

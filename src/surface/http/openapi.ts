@@ -37,6 +37,7 @@ const ErrorAnswer: Schema = {
   properties: {
     error: { type: 'string', description: 'What is wrong. Texts that the interface fixes never change.', examples: ['missing fields'] },
     hint: { type: 'string', description: 'With `missing fields` and `invalid …`: which field, what is expected there, and what came.' },
+    requestId: { type: 'string', description: 'With a fault of the server: the line of its log about it has the same.' },
   },
 }
 

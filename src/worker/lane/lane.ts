@@ -65,7 +65,12 @@ class Lane {
     this.#requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
     this.#port = greet(start.config.pprofEnabled)
     if (start.config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => this.#port.send({ kind: 'audit', lines })))
-    this.#runner = new RequestRunner({ control: this.#control, readers, handlers, report: (error) => this.#report(error) })
+    this.#runner = new RequestRunner({
+      control: this.#control,
+      readers,
+      handlers,
+      report: (error, requestId) => this.#report(error, requestId),
+    })
   }
 
   async open(): Promise<void> {
@@ -209,9 +214,9 @@ class Lane {
     this.#port.send({ kind: 'failed', reason: reasonOf(error) })
   }
 
-  #report(error: unknown): void {
+  #report(error: unknown, requestId: string): void {
     this.#telemetry.add('lane_internal_errors', 1)
-    log.error(`lane ${this.#start.kind}`, { fault: error })
+    log.error(`lane ${this.#start.kind}`, { fault: error, requestId })
   }
 
   /** At most once a second: sampling costs more than a point read. */

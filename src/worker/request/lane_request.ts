@@ -7,6 +7,7 @@ import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
 import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
+import { newFaultId } from '../../fault_id.js'
 import { AUDIT_COLLECTIONS_MAX } from '../../limits/audit.js'
 import { isInternal, type AnyOperation, type Operation } from '../../operations/operation.js'
 import { CorruptRecord } from '../../store/record.js'
@@ -131,16 +132,17 @@ export function droppedFrame(request: LaneRequest): LaneAnswer {
 }
 
 /** @param report receives errors that are no operating errors: bugs of the server */
-export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
+export function errorAnswer(error: unknown, report: (error: unknown, requestId: string) => void): Answer {
   if (error instanceof ServiceError) return errorBody(error.code, error.message, error.hint)
-  report(error)
+  const requestId = newFaultId()
+  report(error, requestId)
   // Operators must learn which record is damaged. The name is a position and contains no content.
-  if (error instanceof CorruptRecord) return errorBody('damaged', error.message)
-  return errorBody('internal', serviceError('internal').message)
+  if (error instanceof CorruptRecord) return errorBody('damaged', error.message, undefined, requestId)
+  return errorBody('internal', serviceError('internal').message, undefined, requestId)
 }
 
-function errorBody(code: ErrorCode, text: string, hint?: string): Answer {
-  return { code, body: JSON.stringify({ error: text, ...(hint === undefined ? {} : { hint }) }) }
+function errorBody(code: ErrorCode, text: string, hint?: string, requestId?: string): Answer {
+  return { code, body: JSON.stringify({ error: text, hint, requestId }) }
 }
 
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], body: Uint8Array): LaneAnswer {

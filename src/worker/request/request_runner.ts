@@ -33,7 +33,7 @@ export interface RunnerParts {
   readonly readers: FormReaders
   readonly handlers: ReadonlyMap<AnyOperation, Handler>
   /** Receives bugs of the server. */
-  readonly report: (error: unknown) => void
+  readonly report: (error: unknown, requestId: string) => void
 }
 
 export class RequestRunner {
