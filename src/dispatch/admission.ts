@@ -1,9 +1,9 @@
 /**
  * Admission control: the conditions under which an operation is refused for every principal. They are access
- * mode, phase, warm-up, full disk, a strict audit log that cannot be written, and restore. A surface checks
- * admission before it reads the body of a request, so that a refused request costs nothing. Every request
- * that is submitted has been admitted. Queue bounds are enforced separately (request_queue.ts). Front-end
- * thread only.
+ * mode, phase, warm-up, full disk, a strict audit log that cannot be written, too many logins that wait for a
+ * hash, and restore. A surface checks admission before it reads the body of a request, so that a refused
+ * request costs nothing. Every request that is submitted has been admitted. Queue bounds are enforced
+ * separately (request_queue.ts). Front-end thread only.
  */
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation, Operation } from '../operations/operation.js'
@@ -50,13 +50,14 @@ export class Admission {
   #refusalOf(operation: Operation, surface: Surface): ErrorCode | null {
     const refused = this.#refusalOfMode(operation, surface)
     if (refused !== null) return refused
-    const { effect, cost, freesSpace } = operation
+    const { effect, cost, freesSpace, waitsForHash } = operation
     const { control } = this
     const phase = control.phase
     if (phase === 'draining' && cost !== 'loop') return 'shuttingDown'
     if (phase === 'unhealthy' && effect === 'write') return 'unhealthy'
     if (control.diskFull && effect === 'write' && freesSpace !== true) return 'diskFull'
     if (effect === 'write' && control.auditRefuses) return 'auditUnwritable'
+    if (waitsForHash === true && control.loginsRefused) return 'tooManyLogins'
     if (phase === 'warming_up' && (effect === 'write' || cost === 'search')) return 'warmingUp'
     if (cost === 'search' && control.indexStale) return 'warmingUp'
     return null

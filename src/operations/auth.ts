@@ -25,6 +25,7 @@ export const login = operation({
   description: 'Returns a token for a username and a password',
   effect: 'system',
   cost: 'point',
+  waitsForHash: true,
   deadlineMs: DEADLINE_WRITE_MS,
   http: { routes: [{ method: 'POST', path: '/v1/auth/login' }] },
   input: Type.Object({ username, password }),

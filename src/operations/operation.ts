@@ -76,6 +76,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly needsLogin?: true
   /** Public, and says more to administrators: a valid credential is looked at, and a wrong one is ignored. */
   readonly knowsCaller?: true
+  /** It waits for the hash of a password, and is refused before its body is read where too many do. */
+  readonly waitsForHash?: true
   /** `action` of its audit event. Null: no event. */
   readonly audit: string | null
   /** Field of the response that the event includes. */

@@ -125,6 +125,9 @@ describe('accounts and restores', () => {
       assert.equal(refused.text, '{"error":"too many logins, please retry"}')
       assert.ok(Number(refused.headers['retry-after']) > 0)
       assert.equal((await server.post('/v1/get', DOCUMENT, admin.headers)).status, 200)
+      // When those that wait have their answers, logins are taken again.
+      await Promise.all(logins)
+      assert.equal((await server.post('/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD })).status, 200)
     } finally {
       await server.kill()
     }

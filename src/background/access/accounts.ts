@@ -30,7 +30,7 @@ const NOBODYS_HASH = '$2b$12$A84VZMiG.nz3j.h6ldDCoOifgIRN3W49dJnkPR5He0ab6WXxxDZ
 
 export class Accounts implements Service {
   readonly name = 'accounts'
-  readonly #threads = new PasswordThreads()
+  readonly #threads: PasswordThreads
   readonly #signer: TokenSigner
   readonly #adminPassword: string
   readonly #throttle: LoginThrottle
@@ -47,6 +47,7 @@ export class Accounts implements Service {
   ) {
     const { auth, authJwtExpiryMs } = config
     if (auth === null) throw new Error('access control is off')
+    this.#threads = new PasswordThreads((isFull) => (dispatcher.control.loginsRefused = isFull))
     this.#signer = new TokenSigner(auth.jwtSecret, authJwtExpiryMs)
     this.#adminPassword = auth.adminPassword
     this.#throttle = new LoginThrottle(loginRules(config))

@@ -33,6 +33,9 @@ export class PasswordThreads {
   readonly #busy = new Map<Worker, Waiting>()
   #isClosed = false
 
+  /** @param onFull told when the queue becomes full, and when it has space again */
+  constructor(readonly onFull: (isFull: boolean) => void = () => undefined) {}
+
   /** @returns false if the queue is full: the request must be refused */
   get hasSpace(): boolean {
     return this.#queue.length < PASSWORDS_WAITING_MAX
@@ -58,6 +61,7 @@ export class PasswordThreads {
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, resolve, reject })
       this.#next()
+      if (!this.hasSpace) this.onFull(true)
     })
   }
 
@@ -65,7 +69,9 @@ export class PasswordThreads {
     if (this.#queue.length === 0 || this.#isClosed) return
     const worker = this.#idle.pop() ?? (this.#busy.size < this.#threadsMax ? this.#start() : undefined)
     if (worker === undefined) return
+    const isFull = !this.hasSpace
     const waiting = this.#queue.shift()!
+    if (isFull && this.hasSpace) this.onFull(false)
     this.#busy.set(worker, waiting)
     worker.postMessage(waiting.request)
   }
