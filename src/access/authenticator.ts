@@ -53,7 +53,7 @@ export class Authenticator {
   check(operation: Operation, request: CheckedRequest): Checked | Promise<Checked> {
     const tokens = this.#tokens
     if (tokens === null) return ANONYMOUS
-    if (operation.knowsCaller === true) return this.#callerOf(tokens, request)
+    if (operation.knowsCaller === true && operation.permission === 'public') return this.#callerOf(tokens, request)
     return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
   }
 
