@@ -60,6 +60,8 @@ export async function bundle(root, folder = root, changed = new Map()) {
     target: 'node20.15',
     packages: 'external',
     sourcemap: true,
+    // A copy of the installation may link to the tests of another one, and has sources of its own.
+    preserveSymlinks: true,
     logLevel: 'warning',
     plugins: changed.size === 0 ? [] : [withChanges(root, changed)],
   })

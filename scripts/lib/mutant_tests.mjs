@@ -1,6 +1,7 @@
 /**
  * Runs one named test over a private copy of the compiled files, with or without mutated sources. The files
- * of the copy are hard links to `dist`. Mutated sources are compiled one by one into separate files.
+ * of the copy are hard links to `dist`. Mutated sources are compiled one by one into separate files. They are
+ * in the copy's `src`, too, from which some tests build programs of their own (test/harness/scratch_copy.ts).
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -22,7 +23,7 @@ import { bundle } from './bundle.mjs'
 
 const BUNDLES = join('dist', 'bin')
 /** Not hard-linked. */
-const OWN = ['bin', 'dist', '.git']
+const OWN = ['bin', 'dist', 'src', '.git']
 const OUTPUT_CHARACTERS_MAX = 4_000_000
 /** The program itself does not run, so the outcome proves nothing about a row. */
 const BROKEN = /\b(?:SyntaxError|ReferenceError|ERR_MODULE_NOT_FOUND)\b|the server did not start/
@@ -44,6 +45,7 @@ export class PrivateCopy {
     // Node resolves symbolic links and would load the imports from the link's target, so bin is copied.
     cpSync(join(root, 'bin'), join(this.folder, 'bin'), { recursive: true })
     linkTree(join(root, 'dist'), join(this.folder, 'dist'))
+    linkTree(join(root, 'src'), join(this.folder, 'src'))
   }
 
   /** @throws Error if a mutated source is not valid TypeScript */
@@ -51,20 +53,23 @@ export class PrivateCopy {
     for (const [file, text] of sources) {
       const { outputText, diagnostics } = ts.transpileModule(text, { compilerOptions: COMPILER, reportDiagnostics: true })
       if (diagnostics.length > 0) throw new Error(`${file}: ${ts.flattenDiagnosticMessageText(diagnostics[0].messageText, ' ')}`)
-      this.#replace(file, (path) => writeFileSync(path, outputText))
+      this.#replace(compiledName(file), (path) => writeFileSync(path, outputText))
+      if (isOfProgram(file)) this.#replace(file, (path) => writeFileSync(path, text))
     }
     if ([...sources.keys()].some(isOfProgram)) await bundle(this.root, this.folder, sources)
   }
 
   restore(sources) {
-    for (const file of sources.keys()) this.#replace(file, (path) => linkSync(join(this.root, compiledName(file)), path))
+    for (const source of sources.keys())
+      for (const file of isOfProgram(source) ? [source, compiledName(source)] : [compiledName(source)])
+        this.#replace(file, (path) => linkSync(join(this.root, file), path))
     if (![...sources.keys()].some(isOfProgram)) return
     rmSync(join(this.folder, BUNDLES), { recursive: true })
     linkTree(join(this.root, BUNDLES), join(this.folder, BUNDLES))
   }
 
   #replace(file, write) {
-    const path = join(this.folder, compiledName(file))
+    const path = join(this.folder, file)
     unlinkSync(path)
     write(path)
   }
@@ -151,7 +156,7 @@ function linkTree(from, to) {
     recursive: true,
     filter: (path) => {
       if (relative(from, path) === '.tsbuildinfo') return false
-      if (!path.endsWith('.js') && !path.endsWith('.map')) return true
+      if (!/\.(?:js|map|ts)$/.test(path)) return true
       linkSync(path, join(to, relative(from, path)))
       return false
     },

@@ -17,7 +17,7 @@ import type { Answer } from '../wire/answer.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
 import { ProcessProbe } from './process_probe.js'
 import { answerLive, readyAnswer } from './probes.js'
-import { healthFor } from './health_detail.js'
+import { briefly } from './health_detail.js'
 import type { ServerState, SystemAnswer } from './server_state.js'
 
 const directory = new DataDirectoryProbe()
@@ -174,7 +174,7 @@ export function isExposed({ httpAddr, authEnabled }: Pick<Config, 'httpAddr' | '
 export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
   const bind = (row: Operation, answer: SystemAnswer): BoundLoopHandler => [row, (input) => answer(state, input)]
   return [
-    [health, (input, principal) => healthFor(principal, answerHealth(state, input))],
+    briefly(bind(health, answerHealth)),
     bind(livez, answerLive),
     bind(readyz, readyAnswer(answerHealth)),
     bind(configRow, answerConfig),
