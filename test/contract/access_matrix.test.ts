@@ -84,12 +84,14 @@ before(async () => {
   const expired = await keyOf(server, 'reader', expiresAt)
   const key = await keyOf(server, 'reader')
   const foreign = await keyOf(server, 'foreign')
+  const keyOfDisabled = await keyOf(server, 'disabled')
   await admin.do('PUT', '/v1/auth/users/disabled', { disabled: true })
   while (Date.now() < expiresAt * 1000) await server.get('/livez')
   askers = [
     { name: 'without credentials', rights: 'nobody', headers: {} },
     { name: 'an expired key', rights: 'nobody', headers: { 'x-api-key': expired }, byKey: true },
     { name: 'a disabled user', rights: 'nobody', headers: asUser('disabled') },
+    { name: 'an API key of a disabled user', rights: 'nobody', headers: { 'x-api-key': keyOfDisabled }, byKey: true },
     { name: 'a user without rights', rights: 'nothing', user: 'nothing', headers: asUser('nothing') },
     { name: 'a reader', rights: 'read', user: 'reader', headers: asUser('reader') },
     { name: 'a reader by API key', rights: 'read', user: 'reader', headers: { 'x-api-key': key }, byKey: true },

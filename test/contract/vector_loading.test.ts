@@ -22,6 +22,7 @@ const DOCUMENTS = 3_000
 const GROUP = 500
 /** Chunks per document: more to load than to index. */
 const CHUNKS = 300
+const STARTS_MAX = 5
 const DIMENSIONS = 3
 
 const queryVector = [1, 1, 1]
@@ -49,18 +50,29 @@ describe('while the vector index is loading', () => {
     startServer({ directory, env: embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: String(DIMENSIONS), SVC_READ_LANES: '1' }) })
 
   it('vector-search: 503 with Retry-After while the vector index is loading, never a part of the results; everything else is served', async (t) => {
-    for (const name of readdirSync(directory)) if (name.startsWith('gen-')) rmSync(join(directory, name, 'vectors'), { recursive: true })
-    const server = await start()
+    const unloaded = async (): Promise<Server> => {
+      for (const name of readdirSync(directory)) if (name.startsWith('gen-')) rmSync(join(directory, name, 'vectors'), { recursive: true })
+      return await start()
+    }
+    let server = await unloaded()
     t.after(() => server.kill())
     // All at once, because loading does not take long.
-    const [first, others] = await Promise.all([
-      Promise.all(Object.entries(SEARCHES).map(([path, body]) => server.post(path, body))),
+    const ask = (): Promise<[TestResponse[], TestResponse[]]> =>
       Promise.all([
-        server.get('/health'),
-        server.post('/v1/get', { collection: 'c', key: 'key 1', lang: 'en' }),
-        server.post('/v1/fts', { collection: 'c', query: 'content' }),
-      ]),
-    ])
+        Promise.all(Object.entries(SEARCHES).map(([path, body]) => server.post(path, body))),
+        Promise.all([
+          server.get('/health'),
+          server.post('/v1/get', { collection: 'c', key: 'key 1', lang: 'en' }),
+          server.post('/v1/fts', { collection: 'c', query: 'content' }),
+        ]),
+      ])
+    let [first, others] = await ask()
+    // On a busy machine the index may be loaded before all have their answers: another start shows it.
+    for (let starts = 1; starts < STARTS_MAX && (await vectorStats(server)).index_ready === true; starts++) {
+      await server.kill()
+      server = await unloaded()
+      ;[first, others] = await ask()
+    }
     assert.equal((await vectorStats(server)).index_ready, false, 'all of them were answered while it was loading')
     for (const answer of first) assertLoading(answer)
     assert.deepEqual(
