@@ -59,9 +59,9 @@ if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.
 const core = new RemoteCore(port, control, reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
-const authenticator = authenticatorOf(config, control, (asked) => port.identify(asked))
 const failures = new FailureReports((ip) => port.authFailure(ip))
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, failures, budgets, limit, connections, entry })
+const authenticator = authenticatorOf(config, { control, identify: (asked) => port.identify(asked), failures })
+const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

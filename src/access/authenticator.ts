@@ -12,6 +12,7 @@ import { emitCheck, type Checked, type CheckedRequest } from './checks.js'
 import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
 import type { AskedIdentity, Identity } from './identity.js'
 import { ANONYMOUS, GUEST, type Principal } from './principal.js'
+import type { FailureReports } from './failure_reports.js'
 import { Rights } from './rights.js'
 import { TokenReader } from './tokens.js'
 
@@ -35,6 +36,7 @@ export interface AuthenticatorParts {
   readonly jwtSecret: string | null
   readonly control: { readonly accessEpoch: number }
   readonly identify: Identify
+  readonly failures: FailureReports
 }
 
 export class Authenticator {
@@ -75,11 +77,13 @@ export class Authenticator {
     const credential = credentialOf(request)
     const checked = this.#identify(tokens, credential, needsLogin)
     emitCheck(request, credential, checked)
+    this.#parts.failures.watch(checked, request)
     return checked
   }
 
   #callerOf(tokens: TokenReader, request: CheckedRequest): Principal | Promise<Principal> {
-    const checked = this.#identify(tokens, credentialOf(request), false)
+    if (request.authorization === '' && request.apiKey === '') return GUEST
+    const checked = this.#check(tokens, request, false)
     return checked instanceof Promise ? checked.then(orGuest) : orGuest(checked)
   }
 

@@ -4,7 +4,7 @@
  * a second: a burst needs fewer than that to be noticed. One object an event loop.
  */
 import { AUTH_FAILURES_REPORTED_MAX } from '../limits/access.js'
-import type { Checked } from './checks.js'
+import type { Checked, CheckedRequest } from './checks.js'
 
 const SECOND_MS = 1000
 
@@ -24,14 +24,14 @@ export class FailureReports {
   }
 
   /**
-   * Reports the credential unless it is valid. Requests without one are no failures.
-   * @param address is called in this turn of the event loop, and only for what is not known to be valid
+   * Reports the credential unless it is valid. Requests without one are no failures. The address is asked for
+   * in this turn of the event loop, and only if the credential is not known to be valid.
    */
-  watch(checked: Checked | Promise<Checked>, address: () => string): void {
+  watch(checked: Checked | Promise<Checked>, request: Pick<CheckedRequest, 'clientAddress'>): void {
     if (checked instanceof Promise) {
-      const ip = address()
+      const ip = request.clientAddress()
       void checked.then((outcome) => this.#note(outcome, ip))
-    } else if (typeof checked === 'string') this.#note(checked, address())
+    } else if (typeof checked === 'string') this.#note(checked, request.clientAddress())
   }
 
   #note(outcome: Checked, ip: string): void {

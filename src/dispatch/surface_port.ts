@@ -72,7 +72,7 @@ export class SurfacePort {
           .then((identity) => this.port.postMessage({ kind: 'identity', id: message.id, identity } satisfies SurfaceReply))
         return true
       case 'authFailure':
-        this.identities.onFailure(message.ip)
+        if (isAddress(message.ip)) this.identities.onFailure(message.ip)
         return true
       case 'more':
         this.#guarded(message.id, () => this.#more(message.id))
@@ -220,6 +220,11 @@ export class SurfacePort {
 
 function clientOf(address = '', agent = ''): RequestClient {
   return { clientAddress: () => address, userAgent: () => agent.slice(0, AUDIT_USER_AGENT_CHARS_MAX) }
+}
+
+/** @param value as the thread sent it; empty: the address is not known */
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && (value === '' || canonicalAddress(value) !== undefined)
 }
 
 /** @param name as the client sent it, so it may be no text */

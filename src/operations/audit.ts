@@ -22,6 +22,8 @@ const AuditEvent = shape(
     actor: Type.String({ description: 'Name of the user; of a failed login the name that was tried, cut to 64 characters. Empty: none.' }),
     action: Type.String({ examples: ['auth.login', 'auth.jwt', 'auth.apikey', 'auth.missing', 'write./v1/add'] }),
     resource: Type.String({ description: 'The collections that the request names, separated by commas; else its path.' }),
+    collection: optional(Type.String({ description: 'The collection, where the request names one.' })),
+    key: optional(Type.String({ description: 'The key of the document, where the request names one.' })),
     result: Type.String({ description: '`ok` or `fail`.' }),
     ip: Type.String({ description: 'Address of the client, behind the trusted proxies. Empty: not known.' }),
     userAgent: Type.String(),

@@ -5,7 +5,10 @@
  */
 import { checkRecord, sealRecord } from './record.js'
 
-/** In the order of the codes on disk. */
+/** Accounts and what belongs to them. They are settings of the server. */
+export const ACCESS_SETTINGS = ['user', 'group', 'group-members', 'api-key', 'api-key-use', 'token-epoch'] as const
+export type AccessSetting = (typeof ACCESS_SETTINGS)[number]
+/** In the order of the codes on disk: further kinds are added at the end. */
 export const SETTING_KINDS = [
   'config',
   'synonyms',
@@ -16,26 +19,11 @@ export const SETTING_KINDS = [
   'location',
   'embedding',
   'embedding-key',
-  'user',
-  'group',
-  'group-members',
-  'api-key',
-  'api-key-use',
-  'token-epoch',
+  ...ACCESS_SETTINGS,
 ] as const
 /** Replaces the id of a collection for settings of the server itself. */
 export const SERVER_SETTINGS = 0
 export type SettingKind = (typeof SETTING_KINDS)[number]
-/** Accounts and what belongs to them. They are settings of the server. */
-export const ACCESS_SETTINGS = [
-  'user',
-  'group',
-  'group-members',
-  'api-key',
-  'api-key-use',
-  'token-epoch',
-] as const satisfies readonly SettingKind[]
-export type AccessSetting = (typeof ACCESS_SETTINGS)[number]
 
 /** Whether a change of the setting can change what a principal may do. */
 export function decidesAccess(kind: SettingKind): boolean {

@@ -115,6 +115,15 @@ describe('audit of access', () => {
         assert.ok((await server.get(path, FROM)).status < 400, path)
     })
     assert.deepEqual(shown(events), [])
+    // A credential that comes with a question for health is looked at.
+    const ofHealth = await eventsOf(async () => {
+      for (const credential of [asUser('ada'), bearer('x.y.z')])
+        assert.equal((await server.get('/health', { ...FROM, ...credential })).status, 200)
+    })
+    assert.deepEqual(shown(ofHealth), [
+      ['auth.jwt', 'ada', '/health', 'ok'],
+      ['auth.jwt', '', '/health', 'fail'],
+    ])
   })
 
   it('audit: checks on every event loop are events, as many as there were requests', async () => {

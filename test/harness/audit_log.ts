@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lineOf } from '../../src/audit/event_line.js'
+import type { ExporterState } from '../../src/wire/audit_messages.js'
 import { startServer, type Server, type ServerOptions } from './server.js'
 
 const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
@@ -28,16 +29,7 @@ export interface AuditJson {
   readonly dropped: number
 }
 
-export interface ExporterJson {
-  readonly name: string
-  readonly target: string
-  readonly queued: number
-  readonly delivered: number
-  readonly failed: number
-  readonly dropped: number
-  readonly lastError: string
-  readonly bufferSize: number
-}
+export type ExporterJson = ExporterState
 
 const started: Server[] = []
 

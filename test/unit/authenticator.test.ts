@@ -28,7 +28,15 @@ class Store {
 
 function started(): { readonly store: Store; readonly authenticator: Authenticator } {
   const store = new Store()
-  return { store, authenticator: new Authenticator({ jwtSecret: JWT_SECRET, control: store, identify: store.identify }) }
+  return {
+    store,
+    authenticator: new Authenticator({
+      jwtSecret: JWT_SECRET,
+      control: store,
+      identify: store.identify,
+      failures: new FailureReports(() => undefined),
+    }),
+  }
 }
 
 describe('credentials on an event loop', () => {
@@ -92,17 +100,18 @@ describe('credentials on an event loop', () => {
       (ip) => reported.push(ip),
       () => now,
     )
-    reports.watch(GUEST, () => assert.fail('the address of a valid request is not needed'))
-    reports.watch('missingAuthentication', () => 'none')
-    reports.watch('invalidToken', () => 'token')
-    reports.watch(Promise.resolve('invalidApiKey'), () => 'key')
-    reports.watch(Promise.resolve(GUEST), () => 'valid')
+    const from = (ip: string): { clientAddress: () => string } => ({ clientAddress: () => ip })
+    reports.watch(GUEST, { clientAddress: () => assert.fail('the address of a valid request is not needed') })
+    reports.watch('missingAuthentication', from('none'))
+    reports.watch('invalidToken', from('token'))
+    reports.watch(Promise.resolve('invalidApiKey'), from('key'))
+    reports.watch(Promise.resolve(GUEST), from('valid'))
     await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(reported, ['token', 'key'])
-    for (let at = 0; at < 2_000; at++) reports.watch('invalidToken', () => 'flood')
+    for (let at = 0; at < 2_000; at++) reports.watch('invalidToken', from('flood'))
     assert.equal(reported.length, 1_000)
     now = 1_000
-    reports.watch('invalidToken', () => 'later')
+    reports.watch('invalidToken', from('later'))
     assert.equal(reported.length, 1_001)
   })
 })

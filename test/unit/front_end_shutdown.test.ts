@@ -1,6 +1,7 @@
 /** The HTTP surface at a shutdown: an endless answer must not prevent the server from ending. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { FailureReports } from '../../src/access/failure_reports.js'
 import { loadConfig, type ListenAddress } from '../../src/config/config.js'
 import { Admission } from '../../src/dispatch/admission.js'
 import { successOf } from '../../src/dispatch/answers.js'
@@ -27,7 +28,11 @@ it('front end: once it stops listening, pushed answers end in order and the surf
     abandon: () => undefined,
   } as unknown as Dispatcher
   const config = loadConfig(['--http-addr', '127.0.0.1:0'], {})
-  const authenticator = authenticatorOf(config, control, () => Promise.resolve(null))
+  const authenticator = authenticatorOf(config, {
+    control,
+    identify: () => Promise.resolve(null),
+    failures: new FailureReports(() => undefined),
+  })
   const frontEnd = new FrontEnd({ config, core: dispatcher, telemetry, surface: SURFACE, authenticator })
   const address = await frontEnd.listen(config.httpAddr)
   const socket = await RawSocket.open((address as ListenAddress & { kind: 'tcp' }).port)

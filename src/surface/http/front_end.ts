@@ -11,7 +11,6 @@ import type { Authenticator } from '../../access/authenticator.js'
 import type { Checked } from '../../access/checks.js'
 import { addressKeyOf } from '../../access/client_key.js'
 import { refusalOfMetrics } from '../../access/metrics_access.js'
-import type { FailureReports } from '../../access/failure_reports.js'
 import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
@@ -57,8 +56,6 @@ export interface FrontEndParts<Handle extends object> {
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
   /** Absent or null: no rate limit. */
   readonly limit?: HttpLimit | null
-  /** Absent: refused credentials are not reported. */
-  readonly failures?: FailureReports
   /** Absent: connections are not counted. */
   readonly connections?: LoopConnections
   /** Default: clients connect to the loop, without TLS. */
@@ -247,7 +244,6 @@ export class FrontEnd<Handle extends object> {
       call.route = match.route
       call.params = match.params
       const checked = operation === metrics ? this.#checkMetrics(exchange) : this.#parts.authenticator.check(operation, exchange)
-      this.#parts.failures?.watch(checked, () => exchange.clientAddress())
       const refused = typeof checked === 'string' ? checked : null
       const admitted = refused ?? this.#parts.core.admission.admit(operation, this.#parts.surface)
       if (typeof admitted === 'string') {

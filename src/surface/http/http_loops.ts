@@ -43,7 +43,11 @@ export class HttpLoops implements RunningSurface {
     // The last one is the gate's.
     this.#loops = LoopBlock.create(config.httpLoops + 1)
     this.#gate = this.#newGate()
-    const authenticator = authenticatorOf(config, dispatcher.control, (asked) => identities.identify(asked))
+    const authenticator = authenticatorOf(config, {
+      control: dispatcher.control,
+      identify: (asked) => identities.identify(asked),
+      failures: new FailureReports(identities.onFailure),
+    })
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     this.#connections = new LoopConnections(this.#loops, 0, telemetry)
     const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry)
@@ -53,7 +57,6 @@ export class HttpLoops implements RunningSurface {
       telemetry,
       surface,
       authenticator,
-      failures: new FailureReports(identities.onFailure),
       budgets,
       limit,
       connections: this.#connections,

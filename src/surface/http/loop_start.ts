@@ -27,12 +27,8 @@ export interface HttpLoopStart {
 }
 
 /** The authenticator of one of the loops. */
-export function authenticatorOf(
-  { auth }: Config,
-  control: AuthenticatorParts['control'],
-  identify: AuthenticatorParts['identify'],
-): Authenticator {
-  return new Authenticator({ jwtSecret: auth?.jwtSecret ?? null, control, identify })
+export function authenticatorOf({ auth }: Config, parts: Omit<AuthenticatorParts, 'jwtSecret'>): Authenticator {
+  return new Authenticator({ jwtSecret: auth?.jwtSecret ?? null, ...parts })
 }
 
 /** The budgets of one of the loops, which share their bounds. */

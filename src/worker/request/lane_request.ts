@@ -133,16 +133,16 @@ export function droppedFrame(request: LaneRequest): LaneAnswer {
 
 /** @param report receives errors that are no operating errors: bugs of the server */
 export function errorAnswer(error: unknown, report: (error: unknown, requestId: string) => void): Answer {
-  if (error instanceof ServiceError) return errorBody(error.code, error.message, error.hint)
+  if (error instanceof ServiceError) return errorBody(error.code, error.message, { hint: error.hint })
   const requestId = newFaultId()
   report(error, requestId)
   // Operators must learn which record is damaged. The name is a position and contains no content.
-  if (error instanceof CorruptRecord) return errorBody('damaged', error.message, undefined, requestId)
-  return errorBody('internal', serviceError('internal').message, undefined, requestId)
+  if (error instanceof CorruptRecord) return errorBody('damaged', error.message, { requestId })
+  return errorBody('internal', serviceError('internal').message, { requestId })
 }
 
-function errorBody(code: ErrorCode, text: string, hint?: string, requestId?: string): Answer {
-  return { code, body: JSON.stringify({ error: text, hint, requestId }) }
+function errorBody(code: ErrorCode, text: string, beside: { readonly hint?: string | undefined; readonly requestId?: string }): Answer {
+  return { code, body: JSON.stringify({ error: text, ...beside }) }
 }
 
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], body: Uint8Array): LaneAnswer {
