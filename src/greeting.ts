@@ -28,15 +28,31 @@ export function printWarnings(config: Config): void {
   )
 }
 
-export function printListening(address: string): void {
-  if (logsJson()) log.info('listening; opening the store', { address })
+/** Of the surfaces, by name, in the order in which they listen. */
+type Addresses = ReadonlyMap<string, string>
+
+/** HTTP's if there is one. */
+function mainAddress(addresses: Addresses): string {
+  return [...addresses.values()][0] ?? ''
+}
+
+export function printListening(addresses: Addresses): void {
+  const address = mainAddress(addresses)
+  if (logsJson()) log.info('listening; opening the store', { address, ...Object.fromEntries(addresses) })
   else print('info', [`listening on ${address}; opening the store`])
 }
 
 /** @param user who may log in; null while access control is off */
-export function printReady(address: string, startMs: number, user: string | null, hasTls: boolean): void {
+export function printReady(addresses: Addresses, startMs: number, user: string | null, hasTls: boolean): void {
+  const address = mainAddress(addresses)
+  const others = [...addresses].filter(([name]) => name !== 'http')
   if (logsJson()) {
-    log.info('ready', { address, ms: startMs })
+    log.info('ready', { address, ms: startMs, ...Object.fromEntries(others) })
+    return
+  }
+  const served = others.map(([name, where]) => `${name} on ${where}`).join(', ')
+  if (!addresses.has('http')) {
+    print('info', [`ready on ${address} after ${startMs} ms: ${served}`])
     return
   }
   const { option, base } = curlTarget(address, hasTls)
@@ -49,6 +65,7 @@ export function printReady(address: string, startMs: number, user: string | null
     `  curl ${option}${credentials}-X POST ${base}/v1/add -d '${add}'`,
     `  curl ${option}${credentials}-X POST ${base}/v1/fts -d '${search}'`,
     `  API reference: ${base}/docs`,
+    ...(served === '' ? [] : [`  also: ${served}`]),
   ])
 }
 

@@ -30,6 +30,7 @@ import { ObjectSweep } from './background/objects/object_sweep.js'
 import { healthWatch } from './system/probes.js'
 import type { ServerState } from './system/server_state.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
+import { closeCopy, ListeningSocket } from './engine/listening_sockets.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
@@ -63,7 +64,8 @@ export async function runServer(config: Config, supervised: boolean): Promise<vo
 
 class Server implements ServerState, LanesListener {
   readonly startedAt = Date.now()
-  listenAddress = ''
+  readonly listenAddresses = new Map<string, string>()
+  readonly surfaces = surfaces
   readonly mode: AccessMode
   readonly #control = ControlBlock.create()
   /** The engine that the lanes share; queried for health. */
@@ -77,8 +79,8 @@ class Server implements ServerState, LanesListener {
   readonly #updates: UpdateCheck
   readonly #audit: AuditLog
   readonly #services: Services
-  /** In the order of their definitions. */
-  readonly #surfaces: readonly RunningSurface[]
+  /** Those that run, by name, in the order of their definitions. */
+  readonly #running: ReadonlyMap<string, RunningSurface>
   #lanes: Lanes | undefined
   #onLanesReady: () => void = () => undefined
   #phaseReason = ''
@@ -116,11 +118,14 @@ class Server implements ServerState, LanesListener {
       (hash) => accounts?.noteKeyUse(hash),
       (ip) => accounts?.noteFailure(ip),
     )
-    this.#surfaces = offered.map(({ definition, mode }, at) => {
+    const opened = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
+      const openSocket = (host: string, port: number, path: string): ListeningSocket => new ListeningSocket(host, port, path)
       const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }
-      return definition.open({ ...shared, surface })
+      const running = definition.open({ ...shared, surface, openSocket, closeCopy })
+      return [definition.name, running] as const
     })
+    this.#running = new Map(opened)
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
     this.#updates = new UpdateCheck(config, tools)
@@ -237,13 +242,11 @@ class Server implements ServerState, LanesListener {
 
   async #listen(): Promise<void> {
     try {
-      const addresses: string[] = []
-      for (const surface of this.#surfaces) addresses.push(await surface.listen())
-      this.listenAddress = addresses[0] ?? ''
+      for (const [name, surface] of this.#running) this.listenAddresses.set(name, await surface.listen())
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
-    printListening(this.listenAddress)
+    printListening(this.listenAddresses)
     this.#telemetry.set('supervisor_restarts', Number(process.env[RESTARTS_VARIABLE] ?? 0))
   }
 
@@ -275,7 +278,7 @@ class Server implements ServerState, LanesListener {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
     const { auth, authAdminUsername, tlsEnabled } = this.config
-    printReady(this.listenAddress, Date.now() - this.startedAt, auth === null ? null : authAdminUsername, tlsEnabled)
+    printReady(this.listenAddresses, Date.now() - this.startedAt, auth === null ? null : authAdminUsername, tlsEnabled)
   }
 
   onFailed(reason: string): void {
@@ -319,7 +322,7 @@ class Server implements ServerState, LanesListener {
     if (this.#control.phase === 'unhealthy') return
     this.#control.phase = 'draining'
     log.info('shutting down: finishing what was accepted')
-    for (const surface of this.#surfaces) surface.stopListening()
+    for (const surface of this.#running.values()) surface.stopListening()
     const patience = setTimeout(() => {
       log.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
       process.kill(process.pid, 'SIGKILL')
@@ -333,12 +336,12 @@ class Server implements ServerState, LanesListener {
   async #finishRequests(): Promise<void> {
     // Clients that neither send nor read must not prevent the clean shutdown of the store.
     const slow = setTimeout(() => this.#closeSurfaces(), (this.config.shutdownSecondsMax * 1000) / 2)
-    await Promise.all(this.#surfaces.map((surface) => surface.idle()))
+    await Promise.all([...this.#running.values()].map((surface) => surface.idle()))
     clearTimeout(slow)
   }
 
   #closeSurfaces(): void {
-    for (const surface of this.#surfaces) surface.close()
+    for (const surface of this.#running.values()) surface.close()
   }
 
   async #endDispatcher(): Promise<void> {

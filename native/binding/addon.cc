@@ -28,6 +28,7 @@
 #include "binding/function.h"
 #include "binding/json_calls.h"
 #include "binding/lmdb_lines.h"
+#include "binding/listening_sockets.h"
 #include "binding/loop_sockets.h"
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
@@ -385,6 +386,6 @@ NAPI_MODULE_INIT() {
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
       add_export<reserve_lmdb_line_buffer>(env, exports, "reserveLmdbLineBuffer") && mds::binding::add_shared_bodies(env, exports) &&
       mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) && mds::binding::add_document_calls(env, exports) &&
-      mds::binding::add_loop_sockets(env, exports);
+      mds::binding::add_loop_sockets(env, exports) && mds::binding::add_listening_sockets(env, exports);
   return isComplete ? exports : nullptr;
 }

@@ -69,6 +69,9 @@ class Call {
     return nullptr;
   }
 
+  // Null if the argument is missing.
+  [[nodiscard]] napi_value value(size_t index) const noexcept { return index < count_ ? arguments_[index] : nullptr; }
+
   [[nodiscard]] std::optional<Bytes> bytes(size_t index) const noexcept {
     const std::optional<View> view = view_of(index, napi_uint8_array);
     if (!view) return std::nullopt;

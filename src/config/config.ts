@@ -10,6 +10,7 @@ import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './emb
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML } from './later.js'
+import { MCP_KEYS_VARIABLE, MCP_KEYS_YAML, readMcpKeys, type McpKey } from './mcp_keys.js'
 import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
@@ -18,7 +19,7 @@ import { productionRefusal } from './production.js'
 import { ConfigError, readFlags } from './sources.js'
 import type { Flags } from './sources.js'
 import { BadValue, parseWhole } from './values.js'
-import type { AccessMode } from './values.js'
+import type { AccessMode, ListenAddress } from './values.js'
 import { readYaml } from './yaml_file.js'
 import { CORES_PER_HTTP_LOOP, HTTP_LOOPS_MAX } from '../limits/loops.js'
 import { OVERRIDABLE } from '../limits/overridable.js'
@@ -32,11 +33,21 @@ export { helpText, wantsHelp, wantsVersion } from './help.js'
 export { formatAddress } from './values.js'
 export type { AccessMode, ListenAddress } from './values.js'
 
-export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
+/** Options from which the values of `Config` are derived. */
+type Given = 'httpModeOverride' | 'grpcModeOverride' | 'mcpModeOverride' | 'grpcAddrGiven' | 'mcpAddrGiven' | 'graphqlPlaygroundGiven'
+
+export interface Config extends Omit<OptionValues, Given> {
   /** Requests from this machine must have local origins and hosts: surface/http/local_guard.ts. */
   readonly guardsLocal: boolean
-  /** Access mode of HTTP requests. */
+  /** Access mode of HTTP requests, those of GraphQL among them. */
   readonly httpMode: AccessMode
+  readonly grpcMode: AccessMode
+  readonly mcpMode: AccessMode
+  readonly grpcAddr: ListenAddress
+  readonly mcpAddr: ListenAddress
+  readonly graphqlPlayground: boolean
+  /** Keys of MCP that the operator configures. Never shown, never logged. */
+  readonly mcpApiKeys: readonly McpKey[]
   /** Number of threads for reads, at least two. */
   readonly readLanes: number
   /** Number of event loops that serve HTTP, at least one. */
@@ -69,8 +80,12 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   const file = flags.configFile ?? nonEmpty(env.SVC_CONFIG)
   const sources: Sources = { flags, env, yaml: file === undefined ? new Map() : readYaml(file) }
   refuseMissingGuards(sources)
-  const { httpModeOverride, ...values } = readOptions(sources)
-  if (!values.httpEnabled) throw new ConfigError('HTTP is switched off (SVC_HTTP_ENABLED), and this version serves nothing else')
+  const { httpModeOverride, grpcModeOverride, mcpModeOverride, grpcAddrGiven, mcpAddrGiven, graphqlPlaygroundGiven, ...given } =
+    readOptions(sources)
+  // Standard input and output are for one client, which has nothing else.
+  const values = given.mcpStdio ? { ...given, httpEnabled: false, grpcEnabled: false, mcpEnabled: true } : given
+  if (!values.httpEnabled && !values.grpcEnabled && !values.mcpEnabled)
+    throw new ConfigError('SVC_HTTP_ENABLED, SVC_GRPC_ENABLED and SVC_MCP_ENABLED are false: there is nothing to serve')
   const notProduction = productionRefusal({ ...values, auth: values.authEnabled ? readSecrets(env, sources.yaml) : null })
   if (notProduction !== undefined) throw new ConfigError(notProduction)
   if (values.compressionMediumBytes < values.compressionSmallBytes) {
@@ -82,6 +97,12 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     guardsLocal:
       !values.authEnabled && !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
+    grpcMode: grpcModeOverride ?? values.mode,
+    mcpMode: mcpModeOverride ?? values.mode,
+    grpcAddr: grpcAddrGiven ?? besideHttp(values.httpAddr, GRPC_PORT),
+    mcpAddr: mcpAddrGiven ?? besideHttp(values.httpAddr, MCP_PORT),
+    graphqlPlayground: values.httpEnabled && values.graphqlEnabled && (graphqlPlaygroundGiven ?? !values.production),
+    mcpApiKeys: readMcpKeys(env, sources.yaml),
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
     httpLoops: httpLoopsOf(values),
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
@@ -94,6 +115,15 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     warnings: collectWarnings(sources, values, auth).slice(0, CONFIG_WARNINGS_MAX),
   }
   return Object.freeze(config)
+}
+
+const GRPC_PORT = 11_024
+const MCP_PORT = 9_000
+
+/** Where HTTP takes any free port, others do, too. Beside a unix socket they are for this machine only. */
+function besideHttp(http: ListenAddress, port: number): ListenAddress {
+  if (http.kind === 'unix') return { kind: 'tcp', host: '127.0.0.1', port }
+  return { ...http, port: http.port === 0 ? 0 : port }
 }
 
 /** Threads can share a port, but not a unix socket. */
@@ -158,11 +188,7 @@ function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
   return Object.fromEntries(Object.entries(OVERRIDABLE).map(([name, standard]) => [name, read(name, standard)])) as OverridableLimits
 }
 
-function collectWarnings(
-  { flags, env, yaml }: Sources,
-  values: Omit<OptionValues, 'httpModeOverride'>,
-  auth: AuthSecrets | null,
-): string[] {
+function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValues, Given>, auth: AuthSecrets | null): string[] {
   const options = Object.values(OPTIONS) as Option<unknown>[]
   const variables = new Set([
     ...options.flatMap((option) => option.variables),
@@ -173,6 +199,7 @@ function collectWarnings(
     EMBEDDING_KEY_VARIABLE,
     METRICS_TOKEN_VARIABLE,
     AUDIT_HEADER_VARIABLE,
+    MCP_KEYS_VARIABLE,
   ])
   const keys = new Set([
     ...options.flatMap((option) => option.yaml),
@@ -181,6 +208,7 @@ function collectWarnings(
     EMBEDDING_KEY_YAML,
     METRICS_TOKEN_YAML,
     AUDIT_HEADER_YAML,
+    MCP_KEYS_YAML,
   ])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {

@@ -8,7 +8,7 @@
 /** A trailing `*` matches all variables with that prefix. */
 export const LATER_VARIABLES: readonly string[] = [
   'SVC_EXTREME', 'SVC_IMPORT_DIR',
-  'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
+  'SVC_HTTP3_*',
   'SVC_HTTP_POOL_*', 'SVC_WIKI_*',
   'SVC_CODE_MAX_SYMBOLS',
   'SVC_INCIDENT_LAG_*', 'SVC_INCIDENT_DISK_*',
@@ -17,12 +17,12 @@ export const LATER_VARIABLES: readonly string[] = [
 ] // prettier-ignore
 
 export const LATER_FLAGS: readonly string[] = [
-  'grpc-enabled', 'grpc-addr', 'mcp-enabled', 'mcp-addr', 'mcp-stdio', 'http3-enabled', 'http3-addr',
+  'http3-enabled', 'http3-addr',
 ] // prettier-ignore
 
 /** First components of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'replication', 'graphql', 'automation',
+  'http3', 'replication', 'automation',
 ] // prettier-ignore
 
 /** A protection that must not be ignored silently. */

@@ -18,7 +18,7 @@ import {
   RATE_WINDOW_MS_MIN,
 } from '../limits/access.js'
 import type { Option } from './option.js'
-import { parseBoolean, parseDuration, parseWhole, parseWord } from './values.js'
+import { parseBoolean, parseSeconds, parseWhole, parseWord } from './values.js'
 
 export interface LimitOptionValues {
   readonly rateLimitEnabled: boolean
@@ -110,10 +110,4 @@ export const LIMIT_OPTIONS: { readonly [Name in keyof LimitOptionValues]: Option
     parse: parseWhole(0, AUTH_BURST_SECONDS_MAX),
     help: 'minimum time in seconds between two such events about one actor and address',
   },
-}
-
-/** Accepts a duration, and a whole number of seconds. Returns milliseconds. */
-function parseSeconds(leastMs: number, mostMs: number): (text: string) => number {
-  const parse = parseDuration(leastMs, mostMs)
-  return (text) => parse(/^\d+$/.test(text) ? `${text}s` : text)
 }

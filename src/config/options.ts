@@ -14,6 +14,7 @@ import { SHUTDOWN_SECONDS_DEFAULT } from '../limits/process.js'
 import { BINLOG_BYTES_DEFAULT } from '../limits/store.js'
 import { LOG_SLOW_MS_MAX } from '../limits/telemetry.js'
 import {
+  ACCESS_MODES,
   parseAddress,
   parseBoolean,
   parseBytes,
@@ -34,18 +35,25 @@ import type { AccessMode, ListenAddress } from './values.js'
 import { AUDIT_OPTIONS, type AuditOptionValues } from './audit_options.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
+import { SURFACE_OPTIONS, type SurfaceOptionValues } from './surface_options.js'
 import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
 export interface OptionValues
-  extends VectorOptionValues, OperationOptionValues, AuthOptionValues, LimitOptionValues, TlsOptionValues, AuditOptionValues {
+  extends
+    VectorOptionValues,
+    OperationOptionValues,
+    AuthOptionValues,
+    LimitOptionValues,
+    TlsOptionValues,
+    AuditOptionValues,
+    SurfaceOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
   /** Overrides `mode` for HTTP. Undefined: inherits `mode`. */
   readonly httpModeOverride: AccessMode | undefined
-  /** Always true in a loaded configuration, because HTTP is the only surface. */
   readonly httpEnabled: boolean
   readonly httpAddr: ListenAddress
   readonly corsOrigins: readonly string[]
@@ -103,8 +111,6 @@ export interface OptionValues
   readonly loadtestConstantBytes: number
 }
 
-const MODES = ['read', 'write', 'wr'] as const
-
 export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValues[Name]> } = {
   path: {
     flag: 'db',
@@ -119,7 +125,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_MODE'],
     yaml: ['database.mode', 'mode'],
     fallback: 'wr',
-    parse: parseWord(MODES),
+    parse: parseWord(ACCESS_MODES),
     help: 'access mode: read, write or wr (both)',
   },
   httpModeOverride: {
@@ -127,7 +133,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_API_MODE', 'SVC_HTTP_MODE'],
     yaml: ['http.mode'],
     fallback: undefined,
-    parse: parseWord(MODES),
+    parse: parseWord(ACCESS_MODES),
     help: 'access mode of HTTP; default: inherits --mode',
   },
   httpEnabled: {
@@ -327,6 +333,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
   ...AUTH_OPTIONS,
   ...TLS_OPTIONS,
   ...AUDIT_OPTIONS,
+  ...SURFACE_OPTIONS,
   ...OPERATION_OPTIONS,
   metrics: {
     flag: 'metrics',

@@ -14,7 +14,8 @@ import { LANGUAGES, resolveLanguage } from '../engine/languages.js'
 /** Describes what was expected. The caller adds the option and its source. */
 export class BadValue extends Error {}
 
-export type AccessMode = 'read' | 'write' | 'wr'
+export const ACCESS_MODES = ['read', 'write', 'wr'] as const
+export type AccessMode = (typeof ACCESS_MODES)[number]
 /** An empty `host` means all interfaces. With port 0 the system chooses a port. */
 export type ListenAddress =
   { readonly kind: 'tcp'; readonly host: string; readonly port: number } | { readonly kind: 'unix'; readonly path: string }
@@ -112,6 +113,12 @@ export function parseDuration(leastMs: number, mostMs: number): (text: string) =
     if (text === '0' && leastMs > 0) throw new BadValue(`a duration from ${leastMs} ms expected`)
     return ms
   }
+}
+
+/** Accepts a duration, and a whole number of seconds. Returns milliseconds. */
+export function parseSeconds(leastMs: number, mostMs: number): (text: string) => number {
+  const parse = parseDuration(leastMs, mostMs)
+  return (text) => parse(/^\d+$/.test(text) ? `${text}s` : text)
 }
 
 /** Parses `a, b` as ['a', 'b']. */

@@ -3,7 +3,7 @@ import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX } from '../limits/audit.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, wholeNumber, word } from './schema.js'
+import { operation, optional, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
 
 const asked = {
   group: 'System',
@@ -35,6 +35,7 @@ const AuditEvent = shape(
 export const auditEvents = operation({
   ...asked,
   name: 'auditEvents',
+  protocols: HTTP_ONLY,
   description: 'Lists the last audit events, newest first',
   http: { routes: [{ method: 'GET', path: '/v1/audit' }] },
   input: Type.Object({
@@ -58,6 +59,7 @@ export const auditEvents = operation({
 export const auditExporters = operation({
   ...asked,
   name: 'auditExporters',
+  protocols: HTTP_ONLY,
   description: 'Returns the exporters of the audit log with their queues and counters',
   http: { routes: [{ method: 'GET', path: '/v1/audit/exporters' }] },
   input: Type.Object({}),

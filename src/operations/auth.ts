@@ -5,7 +5,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { ACCOUNT, SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { internal, operation, optional, shape, text, unixSeconds, wholeNumber } from './schema.js'
+import { internal, operation, optional, shape, text, unixSeconds, wholeNumber, HTTP_ONLY } from './schema.js'
 
 export const offeredWithAccess = { group: 'Access', feature: 'authEnabled' } as const
 /** Whoever has valid credentials. */
@@ -22,6 +22,7 @@ export const login = operation({
   collections: ACCOUNT,
   permission: 'public',
   name: 'login',
+  protocols: { grpc: null, graphql: 'login', mcp: null },
   description: 'Returns a token for a username and a password',
   effect: 'system',
   cost: 'point',
@@ -40,6 +41,7 @@ export const login = operation({
 export const me = operation({
   ...own,
   name: 'me',
+  protocols: { grpc: null, graphql: 'me', mcp: null },
   description: "Returns the caller's own account",
   effect: 'system',
   cost: 'point',
@@ -63,6 +65,7 @@ export const createApiKey = operation({
   ...own,
   needsLogin: true,
   name: 'createApiKey',
+  protocols: { grpc: null, graphql: 'createAPIKey', mcp: null },
   description: "Creates an API key with the caller's rights; it is shown once",
   effect: 'write',
   cost: 'write',
@@ -82,6 +85,7 @@ export const listApiKeys = operation({
   ...own,
   needsLogin: true,
   name: 'listApiKeys',
+  protocols: HTTP_ONLY,
   description: "Lists the caller's own API keys",
   effect: 'system',
   cost: 'point',
@@ -109,6 +113,7 @@ export const deleteApiKey = operation({
   ...own,
   needsLogin: true,
   name: 'deleteApiKey',
+  protocols: HTTP_ONLY,
   description: "Deletes one of the caller's own API keys, which is invalid from the next request on",
   effect: 'write',
   cost: 'write',

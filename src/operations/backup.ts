@@ -5,7 +5,7 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, text } from './schema.js'
+import { operation, optional, shape, text, HTTP_ONLY } from './schema.js'
 
 const common = {
   collections: SERVER,
@@ -18,6 +18,7 @@ const common = {
 export const backup = operation({
   ...common,
   name: 'backup',
+  protocols: { grpc: 'Backup', graphql: null, mcp: 'create_backup' },
   description: 'Copies the whole store to a file, as a consistent snapshot, while reads and writes continue',
   effect: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/backup' }] },
@@ -40,6 +41,7 @@ export const backup = operation({
 export const restore = operation({
   ...common,
   name: 'restore',
+  protocols: { grpc: 'Restore', graphql: null, mcp: 'restore_backup' },
   description: 'Replaces the whole store with a backup; the current store is served until the backup has been verified',
   effect: 'write',
   freesSpace: true,
@@ -76,6 +78,7 @@ const onDirectory = { ...common, cost: 'heavy', deadlineMs: DEADLINE_HEAVY_MS } 
 export const listBackups = operation({
   ...onDirectory,
   name: 'listBackups',
+  protocols: HTTP_ONLY,
   description: 'Lists the backups, newest first',
   effect: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/backups' }] },
@@ -91,6 +94,7 @@ export const listBackups = operation({
 export const deleteBackup = operation({
   ...onDirectory,
   name: 'deleteBackup',
+  protocols: HTTP_ONLY,
   description: 'Deletes a backup; refused while a restore is in progress',
   effect: 'write',
   freesSpace: true,

@@ -38,6 +38,7 @@ const BulkIngestJob = shape('A job.', {
 
 export const submitBulkIngest = operation({
   name: 'submitBulkIngest',
+  protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_submit' },
   group: 'Documents',
   description: 'Accepts documents and adds them in the background, as add-batch does, one job after the other',
   effect: 'write',
@@ -73,6 +74,7 @@ export const submitBulkIngest = operation({
 
 export const getBulkIngest = operation({
   name: 'getBulkIngest',
+  protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_status' },
   group: 'Documents',
   description: 'Returns a bulk ingest job',
   effect: 'read',
@@ -89,6 +91,7 @@ export const getBulkIngest = operation({
 
 export const cancelBulkIngest = operation({
   name: 'cancelBulkIngest',
+  protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_cancel' },
   group: 'Documents',
   description: 'Cancels a bulk ingest job that has not started',
   effect: 'write',
@@ -106,6 +109,7 @@ export const cancelBulkIngest = operation({
 
 export const listBulkIngests = operation({
   name: 'listBulkIngests',
+  protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_list' },
   group: 'Documents',
   description: 'Lists bulk ingest jobs, newest first',
   effect: 'read',

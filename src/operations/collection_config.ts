@@ -2,7 +2,7 @@
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, operation, optional, shape, word } from './schema.js'
+import { collection, mapOf, operation, optional, shape, word, HTTP_ONLY } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
 
 const configFields = {
@@ -92,6 +92,7 @@ export const getCollectionConfig = operation({
   ...inCollection,
   ...asked,
   name: 'getCollectionConfig',
+  protocols: { grpc: 'GetCollectionConfig', graphql: null, mcp: 'get_collection_config' },
   description: 'Returns the configuration of a collection',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/collection-config' }] },
@@ -107,6 +108,7 @@ export const setCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'setCollectionConfig',
+  protocols: { grpc: 'SetCollectionConfig', graphql: null, mcp: 'set_collection_config' },
   description: 'Changes the configuration of a collection; absent fields are kept, null clears a field',
   http: { routes: [{ method: 'PUT', path: '/v1/collection-config' }] },
   input: Type.Object({
@@ -123,6 +125,7 @@ export const deleteCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'deleteCollectionConfig',
+  protocols: HTTP_ONLY,
   description: 'Deletes the configuration of a collection; its documents are kept',
   http: { routes: [{ method: 'DELETE', path: '/v1/collection-config' }] },
   input: Type.Object({ collection }),
@@ -134,6 +137,7 @@ export const listCollectionConfigs = operation({
   group: 'Collection settings',
   collections: READABLE,
   name: 'listCollectionConfigs',
+  protocols: { grpc: 'ListCollectionConfigs', graphql: null, mcp: 'list_collection_configs' },
   description: 'Lists the configurations of all collections that have one',
   effect: 'read',
   permission: 'read',

@@ -9,6 +9,7 @@ const common = { collections: named('collection'), group: 'Collections', input: 
 export const deleteCollection = operation({
   ...common,
   name: 'deleteCollection',
+  protocols: { grpc: 'DeleteCollection', graphql: 'deleteCollection', mcp: 'delete_collection' },
   description: 'Deletes a collection and everything in it',
   effect: 'write',
   freesSpace: true,
@@ -28,6 +29,7 @@ export const deleteCollection = operation({
 export const metaKeys = operation({
   ...common,
   name: 'metaKeys',
+  protocols: { grpc: 'GetMetaKeys', graphql: null, mcp: 'get_meta_keys' },
   description: 'Lists the metadata keys in use, each with its values',
   effect: 'read',
   permission: 'read',
@@ -43,6 +45,7 @@ export const metaKeys = operation({
 export const checksum = operation({
   ...common,
   name: 'checksum',
+  protocols: { grpc: 'GetChecksum', graphql: null, mcp: 'get_checksum' },
   description: 'Returns a checksum of a collection, equal for equal contents',
   effect: 'read',
   permission: 'read',
@@ -63,6 +66,7 @@ export const aggregate = operation({
   collections: common.collections,
   group: common.group,
   name: 'aggregate',
+  protocols: { grpc: null, graphql: null, mcp: 'aggregate' },
   description: 'Counts values of metadata keys in a collection, and documents by day, week, month or year',
   effect: 'read',
   permission: 'read',

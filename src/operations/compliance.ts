@@ -2,10 +2,11 @@
 import { DEADLINE_POINT_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, shape, wholeNumber } from './schema.js'
+import { operation, shape, wholeNumber, HTTP_ONLY } from './schema.js'
 
 export const complianceStatus = operation({
   name: 'complianceStatus',
+  protocols: HTTP_ONLY,
   description:
     'Lists the settings of a production server that are missing, by name. With SVC_PRODUCTION=true a missing one stops the start.',
   effect: 'system',

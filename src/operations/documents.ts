@@ -30,6 +30,7 @@ const saveRevision = Type.Boolean({ description: 'If false, no revision of this 
 export const add = operation({
   ...inCollection,
   name: 'add',
+  protocols: { grpc: 'Add', graphql: 'addDocument', mcp: 'add_document' },
   description: 'Writes a document, replacing an existing one of the same identity, and keeps a revision',
   effect: 'write',
   permission: 'write',
@@ -73,6 +74,7 @@ const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
 export const addBatch = operation({
   ...inCollection,
   name: 'addBatch',
+  protocols: { grpc: 'AddBatch', graphql: 'addBatch', mcp: 'add_documents_batch' },
   description: 'Writes many documents. Each is handled independently: an invalid one is counted and reported, the others are written.',
   effect: 'write',
   permission: 'write',
@@ -100,6 +102,7 @@ export const addBatch = operation({
 export const get = operation({
   ...inCollection,
   name: 'get',
+  protocols: { grpc: 'Get', graphql: 'document', mcp: 'mddb://{collection}/{key}?lang={lang}' },
   description: 'Returns the latest version of a document',
   effect: 'read',
   permission: 'read',
@@ -131,6 +134,7 @@ export const get = operation({
 export const search = operation({
   ...inCollection,
   name: 'search',
+  protocols: { grpc: 'Search', graphql: 'search', mcp: 'search_documents' },
   description: 'Finds documents of a collection by metadata, sorted and paginated',
   effect: 'read',
   permission: 'read',
@@ -162,6 +166,7 @@ export const search = operation({
 export const update = operation({
   ...inCollection,
   name: 'update',
+  protocols: { grpc: 'UpdateDocument', graphql: 'updateDocument', mcp: 'update_document' },
   description: 'Updates metadata, content and TTL of a document, each independently of the others',
   effect: 'write',
   permission: 'write',
@@ -184,6 +189,7 @@ export const update = operation({
 export const docMeta = operation({
   ...inCollection,
   name: 'docMeta',
+  protocols: { grpc: 'GetDocumentMeta', graphql: null, mcp: 'get_document_meta' },
   description: 'Returns a document without its content',
   effect: 'read',
   permission: 'read',
@@ -211,6 +217,7 @@ export const docMeta = operation({
 export const deleteDocument = operation({
   ...inCollection,
   name: 'delete',
+  protocols: { grpc: 'DeleteDocument', graphql: 'deleteDocument', mcp: 'delete_document' },
   description: 'Deletes a document and its revisions',
   effect: 'write',
   freesSpace: true,
@@ -233,6 +240,7 @@ export const deleteDocument = operation({
 export const deleteBatch = operation({
   ...inCollection,
   name: 'deleteBatch',
+  protocols: { grpc: 'DeleteBatch', graphql: null, mcp: 'delete_documents_batch' },
   description: 'Deletes many documents',
   effect: 'write',
   freesSpace: true,
@@ -263,6 +271,7 @@ export const deleteBatch = operation({
 export const setTtl = operation({
   ...inCollection,
   name: 'setTtl',
+  protocols: { grpc: 'SetTTL', graphql: 'setTTL', mcp: 'set_ttl' },
   description: 'Sets or removes the expiry of a document',
   effect: 'write',
   permission: 'write',

@@ -9,6 +9,7 @@ import { collection, mapOf, internal, operation, optional, shape, wholeNumber } 
 
 export const vectorReindex = operation({
   name: 'vectorReindex',
+  protocols: { grpc: 'VectorReindex', graphql: 'vectorReindex', mcp: 'vector_reindex' },
   group: 'Vector search',
   description: 'Embeds the documents of a collection that lack current vectors, and responds when this is complete',
   effect: 'write',
@@ -34,6 +35,7 @@ export const vectorReindex = operation({
 
 export const vectorStats = operation({
   name: 'vectorStats',
+  protocols: { grpc: 'VectorStats', graphql: 'vectorStats', mcp: 'vector_stats' },
   group: 'Vector search',
   description: 'Returns the embedding provider, the number of embedded documents and the number of waiting ones',
   effect: 'read',

@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { internal, operation, optional, shape, text, unixSeconds, word } from './schema.js'
+import { internal, operation, optional, shape, text, unixSeconds, word, HTTP_ONLY } from './schema.js'
 
 const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 const asked = { ...onServer, effect: 'read', cost: 'point', deadlineMs: DEADLINE_POINT_MS, audit: null } as const
@@ -46,6 +46,7 @@ const Config = Type.Object(
 export const listEmbeddingConfigs = operation({
   ...asked,
   name: 'listEmbeddingConfigs',
+  protocols: HTTP_ONLY,
   description: 'Lists the configurations of embedding providers',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs' }] },
   input: Type.Object({}),
@@ -55,6 +56,7 @@ export const listEmbeddingConfigs = operation({
 export const getEmbeddingConfig = operation({
   ...asked,
   name: 'getEmbeddingConfig',
+  protocols: HTTP_ONLY,
   description: 'Returns a configuration of an embedding provider',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({ id }),
@@ -65,6 +67,7 @@ export const getEmbeddingConfig = operation({
 export const createEmbeddingConfig = operation({
   ...changed,
   name: 'createEmbeddingConfig',
+  protocols: HTTP_ONLY,
   description: 'Stores a configuration of an embedding provider; it is used once it is the default',
   http: { routes: [{ method: 'POST', path: '/v1/embedding-configs' }], successStatus: 201 },
   input: Type.Object({ id, ...fields, ...more }),
@@ -76,6 +79,7 @@ export const createEmbeddingConfig = operation({
 export const updateEmbeddingConfig = operation({
   ...changed,
   name: 'updateEmbeddingConfig',
+  protocols: HTTP_ONLY,
   description: 'Updates the given fields of a configuration; `apiKey` null removes the key',
   http: { routes: [{ method: 'PUT', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({
@@ -94,6 +98,7 @@ export const updateEmbeddingConfig = operation({
 export const deleteEmbeddingConfig = operation({
   ...changed,
   name: 'deleteEmbeddingConfig',
+  protocols: HTTP_ONLY,
   description: 'Deletes a configuration that is not the default',
   http: { routes: [{ method: 'DELETE', path: '/v1/embedding-configs/:id' }], successStatus: 204 },
   input: Type.Object({ id }),
@@ -105,6 +110,7 @@ export const deleteEmbeddingConfig = operation({
 export const setDefaultEmbeddingConfig = operation({
   ...changed,
   name: 'setDefaultEmbeddingConfig',
+  protocols: HTTP_ONLY,
   description: 'Makes a configuration the default for embedding; it overrides the options of the server',
   http: { routes: [{ method: 'POST', path: '/v1/embedding-configs/set-default' }] },
   input: Type.Object({ id }),

@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, text, wholeNumber } from './schema.js'
+import { operation, optional, shape, text, wholeNumber, HTTP_ONLY } from './schema.js'
 
 const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 
@@ -22,6 +22,7 @@ const Job = shape('A rotation.', {
 export const encryptionStatus = operation({
   ...onServer,
   name: 'encryptionStatus',
+  protocols: HTTP_ONLY,
   description: 'Returns the ids of the keys, and how much of each collection is encrypted with which key',
   effect: 'read',
   cost: 'heavy',
@@ -56,6 +57,7 @@ export const encryptionStatus = operation({
 export const rotateEncryption = operation({
   ...onServer,
   name: 'rotateEncryption',
+  protocols: HTTP_ONLY,
   description:
     'Starts a job that converts stored data to its primary key, or to plaintext where encryption was switched off; returns the running job if there is one',
   effect: 'write',
@@ -73,6 +75,7 @@ export const rotateEncryption = operation({
 export const encryptionJobs = operation({
   ...onServer,
   name: 'encryptionJobs',
+  protocols: HTTP_ONLY,
   description: 'Lists rotations, newest first',
   effect: 'read',
   cost: 'point',
@@ -87,6 +90,7 @@ export const encryptionJobs = operation({
 export const encryptionJob = operation({
   ...onServer,
   name: 'encryptionJob',
+  protocols: HTTP_ONLY,
   description: 'Returns a rotation',
   effect: 'read',
   cost: 'point',

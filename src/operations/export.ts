@@ -8,6 +8,7 @@ export const exportCollection = operation({
   collections: named('collection'),
   group: 'Export and backup',
   name: 'export',
+  protocols: { grpc: 'Export', graphql: null, mcp: 'export_documents' },
   description: 'Exports all documents of a collection, as NDJSON or in a ZIP file',
   effect: 'read',
   permission: 'read',

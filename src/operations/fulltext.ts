@@ -20,6 +20,7 @@ import {
   text,
   wholeNumber,
   word,
+  HTTP_ONLY,
 } from './schema.js'
 
 const common = { collections: named('collection'), group: 'Full-text search' } as const
@@ -217,6 +218,7 @@ export const fts = operation({
   ...common,
   ...found,
   name: 'fts',
+  protocols: { grpc: 'FTS', graphql: 'fts', mcp: 'full_text_search' },
   description: 'Full-text search',
   http: { routes: [{ method: 'POST', path: '/v1/fts' }], headers: cacheHeaders },
   isRepeatable: true,
@@ -233,6 +235,7 @@ export const ftsQuery = operation({
   ...common,
   ...found,
   name: 'ftsQuery',
+  protocols: HTTP_ONLY,
   description: 'Full-text search by query string; `meta.<key>=<value>` filters by metadata',
   http: { routes: [{ method: 'GET', path: '/v1/fts' }], headers: cacheHeaders },
   isRepeatable: true,
@@ -266,6 +269,7 @@ const MergedResult = Type.Object(
 export const multiSearch = operation({
   ...found,
   name: 'multiSearch',
+  protocols: HTTP_ONLY,
   group: 'Full-text search',
   collections: named('searches.collection'),
   description: 'Runs several full-text searches in one request, with separate or merged results',
@@ -299,6 +303,7 @@ export const multiSearch = operation({
 export const ftsReindex = operation({
   ...common,
   name: 'ftsReindex',
+  protocols: { grpc: 'FTSReindex', graphql: null, mcp: 'fts_reindex' },
   description: 'Reindexes every document of a collection in its stored language',
   effect: 'write',
   permission: 'write',
@@ -317,6 +322,7 @@ export const ftsReindex = operation({
 
 export const ftsLanguages = operation({
   name: 'ftsLanguages',
+  protocols: { grpc: 'FTSLanguages', graphql: null, mcp: 'fts_languages' },
   group: 'Full-text search',
   description: 'Lists the languages with stemming and stop words',
   effect: 'system',

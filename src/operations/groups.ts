@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { onServer } from './auth.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, text, unixSeconds } from './schema.js'
+import { operation, optional, shape, text, unixSeconds, HTTP_ONLY } from './schema.js'
 import { grantFields, shownGrant } from './users.js'
 
 const asked = { ...onServer, effect: 'system', cost: 'point', deadlineMs: DEADLINE_POINT_MS, audit: null } as const
@@ -27,6 +27,7 @@ export const listGroups = operation({
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
   name: 'listGroups',
+  protocols: { grpc: null, graphql: 'groups', mcp: null },
   description: 'Lists all groups',
   http: { routes: [{ method: 'GET', path: '/v1/auth/groups' }] },
   input: Type.Object({}),
@@ -36,6 +37,7 @@ export const listGroups = operation({
 export const createGroup = operation({
   ...changed,
   name: 'createGroup',
+  protocols: { grpc: null, graphql: 'createGroup', mcp: null },
   description: 'Creates a group of users',
   http: { routes: [{ method: 'POST', path: '/v1/auth/groups' }], successStatus: 201 },
   input: Type.Object({ name, description, members }),
@@ -47,6 +49,7 @@ export const createGroup = operation({
 export const getGroup = operation({
   ...asked,
   name: 'getGroup',
+  protocols: HTTP_ONLY,
   description: 'Returns a group',
   http: { routes: [{ method: 'GET', path: '/v1/auth/groups/:name' }] },
   input: Type.Object({ name }),
@@ -57,6 +60,7 @@ export const getGroup = operation({
 export const updateGroup = operation({
   ...changed,
   name: 'updateGroup',
+  protocols: { grpc: null, graphql: 'updateGroup', mcp: null },
   description: 'Replaces the description and the members of a group; absent fields are kept',
   http: { routes: [{ method: 'PUT', path: '/v1/auth/groups/:name' }] },
   input: Type.Object({ name, description, members }),
@@ -68,6 +72,7 @@ export const updateGroup = operation({
 export const deleteGroup = operation({
   ...changed,
   name: 'deleteGroup',
+  protocols: { grpc: null, graphql: 'deleteGroup', mcp: null },
   description: 'Deletes a group with its permissions',
   http: { routes: [{ method: 'DELETE', path: '/v1/auth/groups/:name' }] },
   input: Type.Object({ name }),
@@ -79,6 +84,7 @@ export const deleteGroup = operation({
 export const listGroupPermissions = operation({
   ...asked,
   name: 'listGroupPermissions',
+  protocols: { grpc: null, graphql: 'groupPermissions', mcp: null },
   description: 'Lists the permissions of a group',
   http: { routes: [{ method: 'GET', path: '/v1/auth/group-permissions' }] },
   input: Type.Object({ group: text('Name of the group.', 'editors') }),
@@ -91,6 +97,7 @@ export const listGroupPermissions = operation({
 export const setGroupPermission = operation({
   ...changed,
   name: 'setGroupPermission',
+  protocols: { grpc: null, graphql: 'setGroupPermission', mcp: null },
   description: 'Sets the permissions of a group on a collection; without any they are removed',
   http: { routes: [{ method: 'POST', path: '/v1/auth/group-permissions' }] },
   input: Type.Object({

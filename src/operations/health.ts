@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, shape, wholeNumber } from './schema.js'
+import { operation, shape, wholeNumber, HTTP_ONLY } from './schema.js'
 
 const nothing = Type.Object({})
 const onLoop = {
@@ -18,6 +18,7 @@ const onLoop = {
 export const health = operation({
   ...onLoop,
   name: 'health',
+  protocols: { grpc: null, graphql: null, mcp: 'mddb://health' },
   description:
     'Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy. While access control is on, only administrators see more than status and mode.',
   permission: 'public',
@@ -73,6 +74,7 @@ export const health = operation({
 export const livez = operation({
   ...onLoop,
   name: 'livez',
+  protocols: HTTP_ONLY,
   description:
     'Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load and a full disk do not cause it.',
   permission: 'public',
@@ -86,6 +88,7 @@ export const livez = operation({
 export const readyz = operation({
   ...onLoop,
   name: 'readyz',
+  protocols: HTTP_ONLY,
   description: 'Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks what its access mode needs.',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/readyz' }] },
@@ -107,6 +110,7 @@ export const readyz = operation({
 export const config = operation({
   ...onLoop,
   name: 'config',
+  protocols: HTTP_ONLY,
   description: 'Returns the version and the configuration of the server',
   permission: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/config' }] },
@@ -143,6 +147,7 @@ export const config = operation({
 export const systemInfo = operation({
   ...onLoop,
   name: 'systemInfo',
+  protocols: HTTP_ONLY,
   description: 'Returns information about the machine and the process',
   permission: 'admin',
   http: { routes: [{ method: 'GET', path: '/v1/system/info' }] },
@@ -172,6 +177,7 @@ const named = Type.Array(Type.Object({ name: Type.String(), description: Type.St
 export const endpoints = operation({
   ...onLoop,
   name: 'endpoints',
+  protocols: HTTP_ONLY,
   description: 'Lists every operation of every protocol',
   permission: 'read',
   http: { routes: [{ method: 'GET', path: '/v1/endpoints' }] },
@@ -192,6 +198,7 @@ export const endpoints = operation({
 export const openapi = operation({
   ...onLoop,
   name: 'openapi',
+  protocols: HTTP_ONLY,
   description: 'Returns this interface as an OpenAPI 3.1 document',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/openapi.json' }] },
@@ -201,6 +208,7 @@ export const openapi = operation({
 export const docs = operation({
   ...onLoop,
   name: 'docs',
+  protocols: HTTP_ONLY,
   description: 'Returns the reference of this interface as an HTML page',
   permission: 'public',
   http: { routes: [{ method: 'GET', path: '/docs' }] },
@@ -211,6 +219,7 @@ export const docs = operation({
 export const metrics = operation({
   ...onLoop,
   name: 'metrics',
+  protocols: HTTP_ONLY,
   description:
     'Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization: Bearer` and the token of SVC_METRICS_TOKEN where one is set.',
   permission: 'public',
@@ -224,6 +233,7 @@ export const metrics = operation({
 export const stats = operation({
   ...onLoop,
   name: 'stats',
+  protocols: { grpc: 'Stats', graphql: 'stats', mcp: 'get_stats' },
   description: 'Returns counts and sizes of the database and its collections',
   permission: 'admin',
   cost: 'point',

@@ -8,6 +8,7 @@ import { searchStats, vectorFields } from './vector_search.js'
 
 export const hybridSearch = operation({
   name: 'hybridSearch',
+  protocols: { grpc: 'HybridSearch', graphql: null, mcp: 'hybrid_search' },
   searchesVectors: true,
   group: 'Vector search',
   description: 'Searches by full text and by vectors, and fuses the results into one list',

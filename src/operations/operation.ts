@@ -31,6 +31,16 @@ export type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
  */
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
+/** The name of an operation in each protocol beside HTTP. Null: the protocol has none. */
+export interface ProtocolNames {
+  /** RPC of the service `mddb.MDDB`. */
+  readonly grpc: string | null
+  /** Field of `Query` or `Mutation`. */
+  readonly graphql: string | null
+  /** A tool, or the URI of a resource or of a template of resources. */
+  readonly mcp: string | null
+}
+
 /** The fields of every operation, external or internal. */
 interface Core<Input extends Schema, Output extends Schema> {
   readonly name: string
@@ -97,6 +107,7 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
    * seconds, until the next write.
    */
   readonly keptSeconds?: number
+  readonly protocols: ProtocolNames
   /** Absent: not offered over HTTP. */
   readonly http?: HttpForm
 }

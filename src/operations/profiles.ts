@@ -6,7 +6,7 @@ import { DEADLINE_POINT_MS } from '../limits/deadlines.js'
 import { PROFILE_REQUEST_MS_MAX, PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX } from '../limits/profiles.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, word } from './schema.js'
+import { operation, optional, shape, word, HTTP_ONLY } from './schema.js'
 
 const ofServer = {
   group: 'System',
@@ -26,6 +26,7 @@ const format = optional(
 export const profiles = operation({
   ...ofServer,
   name: 'profiles',
+  protocols: HTTP_ONLY,
   description: 'Lists the profiles that can be made, and the threads of the server',
   deadlineMs: DEADLINE_POINT_MS,
   http: {
@@ -44,6 +45,7 @@ export const profiles = operation({
 export const cpuProfile = operation({
   ...ofServer,
   name: 'cpuProfile',
+  protocols: HTTP_ONLY,
   description: 'Profiles the CPU time of a thread. One profile runs at a time; another one is answered 503.',
   deadlineMs: PROFILE_REQUEST_MS_MAX,
   http: { routes: [{ method: 'GET', path: '/debug/pprof/profile' }] },
@@ -67,6 +69,7 @@ export const cpuProfile = operation({
 export const heapProfile = operation({
   ...ofServer,
   name: 'heapProfile',
+  protocols: HTTP_ONLY,
   description: 'Shows which code allocated the memory in use in the heap of a thread, from samples since its start',
   deadlineMs: PROFILE_REQUEST_MS_MAX,
   http: { routes: [{ method: 'GET', path: '/debug/pprof/heap' }] },

@@ -2,13 +2,26 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
+import {
+  collection,
+  Document,
+  identity,
+  mapOf,
+  metaMap,
+  operation,
+  optional,
+  shape,
+  unixSeconds,
+  wholeNumber,
+  HTTP_ONLY,
+} from './schema.js'
 
 const common = { collections: named('collection'), group: 'Revisions', errors: ['notFound'] } as const
 
 export const revisions = operation({
   ...common,
   name: 'revisions',
+  protocols: { grpc: 'ListRevisions', graphql: null, mcp: 'list_revisions' },
   description: 'Lists all kept versions of a document, newest first',
   effect: 'read',
   permission: 'read',
@@ -40,6 +53,7 @@ export const revisions = operation({
 export const restoreRevision = operation({
   ...common,
   name: 'restoreRevision',
+  protocols: { grpc: 'RestoreRevision', graphql: null, mcp: 'restore_revision' },
   description: 'Restores an earlier version of a document by writing it as a new version',
   effect: 'write',
   permission: 'write',
@@ -63,6 +77,7 @@ const state = Type.Object({
 export const revisionDiff = operation({
   ...common,
   name: 'revisionDiff',
+  protocols: HTTP_ONLY,
   description: 'Compares two versions of a document: content as a unified diff, metadata by key',
   effect: 'read',
   permission: 'read',
@@ -99,6 +114,7 @@ export const truncate = operation({
   collections: common.collections,
   group: common.group,
   name: 'truncate',
+  protocols: { grpc: 'Truncate', graphql: null, mcp: 'truncate_revisions' },
   description: 'Permanently deletes the older revisions of all documents of a collection',
   effect: 'write',
   freesSpace: true,

@@ -4,7 +4,10 @@
  */
 import { Type } from './json_schema.js'
 import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
-import type { InternalOperation, Operation } from './operation.js'
+import type { InternalOperation, Operation, ProtocolNames } from './operation.js'
+
+/** Of an operation that is offered over HTTP only. */
+export const HTTP_ONLY: ProtocolNames = { grpc: null, graphql: null, mcp: null }
 
 /** Preserves the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
 export function operation<Input extends Schema, Output extends Schema>(row: Operation<Input, Output>): Operation<Input, Output> {

@@ -10,6 +10,7 @@ import { collection, mapOf, operation, optional, shape } from './schema.js'
 export const searchAdvisor = operation({
   group: 'Full-text search',
   name: 'searchAdvisor',
+  protocols: { grpc: 'SearchAdvisor', graphql: null, mcp: 'search_advisor' },
   description: 'Suggests what would help the searches of a collection, from the queries counted since the start of the server',
   effect: 'read',
   permission: 'read',

@@ -2,7 +2,7 @@
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, lang, operation, optional, shape, text, wholeNumber } from './schema.js'
+import { collection, lang, operation, optional, shape, text, wholeNumber, HTTP_ONLY } from './schema.js'
 import { asked, changed } from './settings_common.js'
 
 const common = { group: 'Full-text search', collections: named('collection'), feature: 'spell' } as const
@@ -18,6 +18,7 @@ export const spellSuggest = operation({
   ...common,
   ...corrected,
   name: 'spellSuggest',
+  protocols: { grpc: 'SpellSuggest', graphql: null, mcp: null },
   description: 'Suggests corrections for the words of a text that are unknown in a collection',
   http: { routes: [{ method: 'POST', path: '/v1/spell-suggest' }] },
   input: Type.Object({
@@ -45,6 +46,7 @@ export const spellCleanup = operation({
   ...common,
   ...corrected,
   name: 'spellCleanup',
+  protocols: { grpc: 'SpellCleanup', graphql: null, mcp: null },
   description: 'Corrects the words of a text that are unknown in a collection',
   http: { routes: [{ method: 'POST', path: '/v1/spell-cleanup' }] },
   input: Type.Object({ collection: optional(knowing), text: misspelled, lang }),
@@ -61,6 +63,7 @@ export const getSpellDictionary = operation({
   ...common,
   ...asked,
   name: 'getSpellDictionary',
+  protocols: HTTP_ONLY,
   description: 'Lists the words that count as correct in a collection in addition to those of its documents',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/spell-dictionary' }] },
@@ -72,6 +75,7 @@ export const addSpellWords = operation({
   ...common,
   ...changed,
   name: 'addSpellWords',
+  protocols: HTTP_ONLY,
   description: 'Adds words to the dictionary of a collection. Takes effect with the next search.',
   http: { routes: [{ method: 'PUT', path: '/v1/spell-dictionary' }] },
   input: Type.Object({
@@ -88,6 +92,7 @@ export const deleteSpellWords = operation({
   ...common,
   ...changed,
   name: 'deleteSpellWords',
+  protocols: HTTP_ONLY,
   description: 'Removes words from the dictionary of a collection',
   http: { routes: [{ method: 'DELETE', path: '/v1/spell-dictionary' }] },
   input: Type.Object({ collection, lang, words }),

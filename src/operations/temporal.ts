@@ -5,7 +5,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, Document, identity, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
+import { collection, Document, identity, operation, optional, shape, unixSeconds, wholeNumber, word, HTTP_ONLY } from './schema.js'
 
 const common = {
   group: 'Documents',
@@ -25,6 +25,7 @@ const types = ['create', 'update', 'access']
 export const temporalQuery = operation({
   ...common,
   name: 'temporalQuery',
+  protocols: { grpc: 'TemporalQuery', graphql: null, mcp: null },
   description: 'Lists the events of a document by time: writes, and reads if the collection tracks them (`trackAccess`)',
   cost: 'point',
   deadlineMs: DEADLINE_POINT_MS,
@@ -56,6 +57,7 @@ export const temporalQuery = operation({
 export const temporalHot = operation({
   ...common,
   name: 'temporalHot',
+  protocols: { grpc: 'TemporalHot', graphql: null, mcp: null },
   description: 'Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`)',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -81,6 +83,7 @@ export const temporalHot = operation({
 export const temporalHistogram = operation({
   ...common,
   name: 'temporalHistogram',
+  protocols: HTTP_ONLY,
   description: 'Counts the events of a collection by day, week or month',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,

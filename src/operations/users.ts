@@ -3,7 +3,7 @@ import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../lim
 import { offeredWithAccess, onServer, password, username } from './auth.js'
 import { ACCOUNT } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, text, unixSeconds } from './schema.js'
+import { operation, optional, shape, text, unixSeconds, HTTP_ONLY } from './schema.js'
 
 const changed = { ...onServer, effect: 'write', cost: 'write', deadlineMs: DEADLINE_WRITE_MS } as const
 const status = { status: Type.String({ examples: ['deleted'] }) }
@@ -22,6 +22,7 @@ export const shownGrant = { collection: Type.String(), read: Type.Boolean(), wri
 export const register = operation({
   ...changed,
   name: 'register',
+  protocols: { grpc: null, graphql: 'register', mcp: null },
   description: 'Creates a user, who may do nothing until permissions are set',
   http: { routes: [{ method: 'POST', path: '/v1/auth/register' }] },
   input: Type.Object({ username, password }),
@@ -33,6 +34,7 @@ export const register = operation({
 export const listUsers = operation({
   ...onServer,
   name: 'listUsers',
+  protocols: { grpc: null, graphql: 'users', mcp: null },
   description: 'Lists all users',
   effect: 'system',
   cost: 'search',
@@ -62,6 +64,7 @@ export const changeUser = operation({
   permission: 'authenticated',
   needsLogin: true,
   name: 'changeUser',
+  protocols: HTTP_ONLY,
   description: 'Changes a password, or disables a user; users change their own password with the old one',
   effect: 'write',
   cost: 'write',
@@ -87,6 +90,7 @@ export const deleteUser = operation({
   ...changed,
   freesSpace: true,
   name: 'deleteUser',
+  protocols: HTTP_ONLY,
   description: 'Deletes a user with its API keys, permissions and memberships',
   http: { routes: [{ method: 'DELETE', path: '/v1/auth/users/:username' }] },
   input: Type.Object({ username }),
@@ -98,6 +102,7 @@ export const deleteUser = operation({
 export const listPermissions = operation({
   ...onServer,
   name: 'listPermissions',
+  protocols: { grpc: null, graphql: 'userPermissions', mcp: null },
   description: 'Lists the permissions of a user, without those of its groups',
   effect: 'system',
   cost: 'point',
@@ -112,6 +117,7 @@ export const setPermission = operation({
   ...changed,
   freesSpace: true,
   name: 'setPermission',
+  protocols: { grpc: null, graphql: 'setPermission', mcp: null },
   description: 'Sets the permissions of a user on a collection; without any they are removed',
   http: { routes: [{ method: 'POST', path: '/v1/auth/permissions' }] },
   input: Type.Object({ username, ...grantFields }),

@@ -6,7 +6,7 @@ import { DEADLINE_EMBEDDED_MS, DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named, namedOrReadable } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
-import { collection, Document, filterMeta, operation, optional, shape, wholeNumber, word } from './schema.js'
+import { collection, Document, filterMeta, operation, optional, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
 
 export const vectorFields = {
   queryVector: Type.Array(Type.Number(), {
@@ -40,6 +40,7 @@ export const vectorSearch = operation({
   ...common,
   searchesVectors: true,
   name: 'vectorSearch',
+  protocols: { grpc: 'VectorSearch', graphql: 'vectorSearch', mcp: 'semantic_search' },
   description: 'Finds the documents whose meaning is nearest to a text or a vector',
   collections: named('collection'),
   cost: 'search',
@@ -93,6 +94,7 @@ export const crossSearch = operation({
   ...common,
   searchesVectors: true,
   name: 'crossSearch',
+  protocols: { grpc: 'CrossSearch', graphql: null, mcp: 'cross_search' },
   description: 'Finds the documents of several collections that are nearest to a text, a vector or a document',
   collections: namedOrReadable('sourceCollection', 'targetCollections'),
   cost: 'search',
@@ -133,6 +135,7 @@ export const crossSearch = operation({
 export const classify = operation({
   ...common,
   name: 'classify',
+  protocols: { grpc: 'Classify', graphql: null, mcp: 'classify_document' },
   description: 'Scores how near a text or a document is to each of the given labels',
   collections: named('collection'),
   cost: 'search',
@@ -183,6 +186,7 @@ export const findDuplicates = operation({
   ...common,
   searchesVectors: true,
   name: 'findDuplicates',
+  protocols: { grpc: 'FindDuplicates', graphql: null, mcp: 'find_duplicates' },
   description: 'Finds documents with the same content, and documents with nearly the same meaning',
   collections: named('collection'),
   cost: 'heavy',
@@ -213,6 +217,7 @@ export const findDuplicates = operation({
 export const vectorProjection = operation({
   ...common,
   name: 'vectorProjection',
+  protocols: HTTP_ONLY,
   description: 'Projects vectors of a collection onto a plane by their two principal components',
   collections: named('collection'),
   cost: 'heavy',

@@ -10,6 +10,17 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { Form } from '../wire/form.js'
 import type { Credentials } from './tls/credentials.js'
 
+/** A socket that listens, without a thread that accepts its connections. */
+export interface ListeningSocket {
+  /** The real one; 0 for a unix socket. */
+  readonly port: number
+  /** @returns a descriptor of the same socket, for another thread, which closes it */
+  copy(): number
+  /** Calls once, when a connection waits to be accepted. */
+  onConnection(call: () => void): void
+  close(): void
+}
+
 export interface SurfaceHost {
   readonly config: Config
   readonly dispatcher: Dispatcher
@@ -21,6 +32,10 @@ export interface SurfaceHost {
   readonly rateLimit: RateLimit | null
   /** For TLS. Null: the server has none. */
   readonly credentials: Credentials | null
+  /** By host and port, or path. @throws Error with the reason, in one line */
+  readonly openSocket: (host: string, port: number, path: string) => ListeningSocket
+  /** Closes a copy that no thread has taken over. */
+  readonly closeCopy: (descriptor: number) => void
 }
 
 export interface SurfaceDefinition {
@@ -30,6 +45,10 @@ export interface SurfaceDefinition {
   open(host: SurfaceHost): RunningSurface
   /** Handlers of its own operations on the event loop, such as pages. */
   loopHandlers?(config: Config): readonly BoundLoopHandler[]
+  /** What clients may call, for `GET /v1/endpoints`. */
+  readonly endpoints?: (config: Config) => readonly object[]
+  /** Further fields of its entry in `GET /v1/config`. */
+  readonly described?: (config: Config) => object
   /** Readers on the event loop for inputs in forms of its own. */
   readonly loopReaders?: Readonly<Partial<Record<Form, LoopInputReader>>>
 }

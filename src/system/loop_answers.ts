@@ -4,13 +4,11 @@
  * belong to the HTTP surface: src/surface/http/reference.ts.
  */
 import type { Config } from '../config/config.js'
-import { formatAddress } from '../config/config.js'
 import { missingGuards } from '../config/production.js'
 import { CATALOGUE } from '../errors.js'
 import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
 import { complianceStatus } from '../operations/compliance.js'
 import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/health.js'
-import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import { INTERFACE_VERSION } from '../version.js'
 import type { Answer } from '../wire/answer.js'
@@ -108,18 +106,25 @@ function degraded(code: 'diskFull' | 'auditUnwritable', isForReaders: boolean, a
   return isForReaders ? answer : { code, ...answer }
 }
 
+const OFF = { enabled: false, addr: '' }
+
+function protocolsOf({ config, surfaces, listenAddresses }: ServerState): Readonly<Record<string, object>> {
+  const running = surfaces.flatMap((surface) => {
+    const { name } = surface
+    const mode = surface.mode(config)
+    if (mode === undefined) return []
+    return [[name, { enabled: true, addr: listenAddresses.get(name) ?? '', mode, ...surface.described?.(config) }] as const]
+  })
+  return { http: OFF, grpc: OFF, mcp: OFF, http3: OFF, ...Object.fromEntries(running) }
+}
+
 const answerConfig: SystemAnswer = (state) => {
-  const { config, listenAddress } = state
+  const { config } = state
   return json({
     version: INTERFACE_VERSION,
     databasePath: config.path,
     mode: config.mode,
-    protocols: {
-      http: { enabled: true, addr: listenAddress === '' ? formatAddress(config.httpAddr) : listenAddress, mode: config.httpMode },
-      grpc: { enabled: false, addr: '' },
-      mcp: { enabled: false, addr: '' },
-      http3: { enabled: false, addr: '' },
-    },
+    protocols: protocolsOf(state),
     authEnabled: config.authEnabled,
     metricsEnabled: config.metrics,
     vectorConfig: state.vectorConfig(),
@@ -127,7 +132,7 @@ const answerConfig: SystemAnswer = (state) => {
     automationsEnabled: false,
     automationLogsEnabled: false,
     searchStatsEnabled: config.searchStats,
-    graphql_enabled: false,
+    graphql_enabled: config.httpEnabled && config.graphqlEnabled,
     panelMode: config.panelMode,
     replicationRole: '',
     exposed: isExposed(config),
@@ -151,23 +156,25 @@ const answerCompliance: SystemAnswer = ({ config }) => {
   return json({ production: config.production, compliant: missing.length === 0, missing, missingCount: missing.length })
 }
 
-const answerEndpoints: SystemAnswer = ({ config }) =>
-  json({
-    http: offered(config).flatMap(({ http, description, permission }) =>
-      (http?.routes ?? []).map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
-    ),
-    grpc: [],
-    mcp: [],
-  })
+const answerEndpoints: SystemAnswer = ({ config, surfaces }) => {
+  const running = surfaces.filter((surface) => surface.mode(config) !== undefined)
+  const lists = running.map(({ name, endpoints: list }) => [name, list?.(config) ?? []] as const)
+  return json({ http: [], grpc: [], mcp: [], ...Object.fromEntries(lists) })
+}
 
 /**
  * True if anyone who can reach the machine can use the server: there is no access control, and it listens on
  * more than the loopback address.
  */
-export function isExposed({ httpAddr, authEnabled }: Pick<Config, 'httpAddr' | 'authEnabled'>): boolean {
+export function isExposed(config: Config): boolean {
+  const { authEnabled, httpEnabled, grpcEnabled, mcpEnabled, mcpStdio } = config
   if (authEnabled) return false
-  if (httpAddr.kind === 'unix') return false
-  return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
+  const addresses = [
+    ...(httpEnabled ? [config.httpAddr] : []),
+    ...(grpcEnabled ? [config.grpcAddr] : []),
+    ...(mcpEnabled && !mcpStdio ? [config.mcpAddr] : []),
+  ]
+  return addresses.some((address) => address.kind === 'tcp' && !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(address.host))
 }
 
 /** The handlers of operations answered on the event loop, for every surface. */

@@ -8,10 +8,24 @@ import type { Phase } from '../wire/control_block.js'
 import type { Update } from '../background/update_check.js'
 import type { VectorConfig } from '../background/embedding/provider.js'
 
+/** A surface as `/v1/config` and `/v1/endpoints` show it. */
+export interface DescribedSurface {
+  readonly name: string
+  /** Undefined: it is off. */
+  mode(config: Config): AccessMode | undefined
+  readonly endpoints?: (config: Config) => readonly object[]
+  readonly described?: (config: Config) => object
+}
+
 export interface ServerState {
   readonly config: Config
-  /** Address of the HTTP surface, e.g. `127.0.0.1:11023`: the actual port, also if port 0 was requested. */
-  readonly listenAddress: string
+  /**
+   * By name of the surface: its address, e.g. `127.0.0.1:11023`, with the actual port, also if port 0 was
+   * requested. Empty before they listen.
+   */
+  readonly listenAddresses: ReadonlyMap<string, string>
+  /** All that there are, also those that are off. */
+  readonly surfaces: readonly DescribedSurface[]
   /** What clients may do on any of the surfaces. */
   readonly mode: AccessMode
   /** Wall clock, milliseconds. */

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os'
 import { loadConfig } from '../../src/config/config.js'
 import { ACCESS_ENV } from './access.js'
+import { surfaces } from '../../src/surface/index.js'
 import type { ServerState } from '../../src/system/server_state.js'
 import type { Phase } from '../../src/wire/control_block.js'
 
@@ -10,7 +11,8 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
   const config = loadConfig(['--db', tmpdir()], { ...features, ...ACCESS_ENV, ...env })
   return {
     config,
-    listenAddress: '127.0.0.1:4711',
+    listenAddresses: new Map([['http', '127.0.0.1:4711']]),
+    surfaces,
     mode: config.httpMode,
     startedAt: Date.now() - 61_000,
     phase: () => phase,

@@ -93,11 +93,16 @@ describe('where a configuration value comes from', () => {
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
       tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',
       authEnabled: 'true', authJwtExpiryMs: '7h', authAdminUsername: 'root',
+      grpcEnabled: 'false', grpcAddrGiven: '127.0.0.1:7', grpcModeOverride: 'read', graphqlEnabled: 'false', graphqlPlaygroundGiven: 'false',
+      mcpEnabled: 'false', mcpAddrGiven: 'unix:/run/mcp', mcpModeOverride: 'write', mcpStdio: 'false', mcpDomain: 'a.example', mcpConfigFile: 'tools.yaml', mcpBuiltinTools: 'false',
+      mcpServerName: 'a', mcpServerDescription: 'b', mcpServerVendor: 'c', mcpServerHomepage: 'https://a.example', mcpInstructions: 'd', mcpApiKeyEnabled: 'true', mcpApiKeyCacheMs: '7s',
+      mcpRateLimitEnabled: 'true', mcpRateLimitRequests: '7', mcpRateLimitWindowMs: '7', mcpRateLimitBurst: '7', mcpRateLimitBy: 'session', mcpLoggingEnabled: 'true', mcpLoggingLevel: 'warn',
+      mcpProtocolVersion: '2025-11-25',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
       const sample = samples[name] ?? ''
-      const field = (name === 'httpModeOverride' ? 'httpMode' : name) as 'path'
+      const field = name.replace(/(Mode)Override$|(Addr|Playground)Given$/, '$1$2') as 'path'
       const expected: unknown = option.parse(sample)
       for (const variable of option.variables)
         assert.deepEqual(loadConfig([], { ...AUTH_SECRETS, [variable]: sample })[field], expected, variable)
@@ -326,25 +331,27 @@ describe('what is refused', () => {
   })
 
   it('configuration: HTTP can not be switched off while nothing else is served', () => {
-    refused([], { SVC_HTTP_ENABLED: 'false' }, /HTTP is switched off/)
+    const off = { SVC_HTTP_ENABLED: 'false', SVC_GRPC_ENABLED: 'false' }
+    refused([], { ...off, SVC_MCP_ENABLED: 'false' }, /there is nothing to serve/)
+    assert.equal(loadConfig([], off).httpEnabled, false)
   })
 })
 
 describe('what is warned of', () => {
   it('configuration: unknown variables and those of features to come give one warning line each', () => {
-    const { warnings } = loadConfig(['--grpc-addr', ':1'], { SVC_MDOE: 'read', SVC_GRPC_ADDR: ':1', OTHER: 'x' })
+    const { warnings } = loadConfig(['--http3-addr', ':1'], { SVC_MDOE: 'read', SVC_HTTP3_ADDR: ':1', OTHER: 'x' })
     assert.deepEqual(warnings, [
-      '--grpc-addr has no effect: its feature is not in this version',
-      'SVC_GRPC_ADDR has no effect: its feature is not in this version',
+      '--http3-addr has no effect: its feature is not in this version',
+      'SVC_HTTP3_ADDR has no effect: its feature is not in this version',
       'SVC_MDOE is not a known variable',
     ])
   })
 
   it('configuration: unknown YAML keys and those of features to come give one warning line each', () => {
-    const { warnings } = loadConfig(['-c', yamlFile('pth: x\nmcp:\n  enabled: false\n')], {})
+    const { warnings } = loadConfig(['-c', yamlFile('pth: x\nhttp3:\n  enabled: false\n')], {})
     assert.deepEqual(warnings, [
       'pth in the configuration file is not a known key',
-      'mcp.enabled in the configuration file has no effect: its feature is not in this version',
+      'http3.enabled in the configuration file has no effect: its feature is not in this version',
     ])
   })
 

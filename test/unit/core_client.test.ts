@@ -5,10 +5,12 @@ import { after, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { ANONYMOUS } from '../../src/access/principal.js'
 import { CoreClient } from '../../src/surface/thread/core_client.js'
+import { CorePort } from '../../src/surface/thread/core_port.js'
 import type { SurfaceReply, SurfaceRequest } from '../../src/wire/surface_messages.js'
 
 const { port1, port2 } = new MessageChannel()
-const core = new CoreClient(port2, () => undefined)
+const port = new CorePort(port2, { onDrain: () => undefined })
+const core = new CoreClient(port)
 const principal = ANONYMOUS
 
 const nextRequest = (): Promise<SurfaceRequest> => new Promise((resolve) => port1.once('message', resolve))
@@ -32,7 +34,7 @@ after(() => port1.close())
 it('a request whose signal is aborted already is rejected and not sent', async () => {
   await assert.rejects(core.ask('get', {}, { principal, signal: AbortSignal.abort() }), /^Error: cancelled$/)
   const sent = nextRequest()
-  core.listening('here')
+  port.listening('here')
   assert.equal((await sent).kind, 'listening')
 })
 

@@ -24,7 +24,8 @@ function answer(
 ): unknown {
   const config = loadConfig(['--db', given.db ?? tmpdir(), '--mode', given.mode ?? 'wr'], {})
   const state: ServerState = {
-    listenAddress: '127.0.0.1:4711',
+    listenAddresses: new Map([['http', '127.0.0.1:4711']]),
+    surfaces: [],
     startedAt: Date.now(),
     config,
     mode: config.mode,

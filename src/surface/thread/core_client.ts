@@ -2,10 +2,11 @@
  * The core as seen by a surface in a thread of its own that awaits its answers: operations by name, inputs as
  * objects or as MessagePack, answers whole or in parts. One client per thread.
  */
-import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../../access/principal.js'
 import { bytesInput, packAnswer } from '../../wire/msgpack_input.js'
-import { CorePort, type CoreAnswer } from './core_port.js'
+import { refusal } from '../../dispatch/answers.js'
+import type { ErrorCode } from '../../errors.js'
+import type { CoreAnswer, CorePort } from './core_port.js'
 
 export type { CoreAnswer } from './core_port.js'
 
@@ -22,15 +23,14 @@ export interface AskOptions {
 
 export class CoreClient {
   readonly #port: CorePort
+  readonly #admit: (operation: string) => ErrorCode | null
   /** By id of the request: rejects its promise. */
   readonly #rejections = new Map<number, (reason: Error) => void>()
 
-  /**
-   * @param onDrain called when the server shuts down: accept no new connections, and call `drained` when the
-   * last request has ended
-   */
-  constructor(port: MessagePort, onDrain: () => void) {
-    this.#port = new CorePort(port, { onDrain })
+  /** @param admit for a thread that asks for admission itself: the code of the refusal, or null */
+  constructor(port: CorePort, admit: (operation: string) => ErrorCode | null = () => null) {
+    this.#port = port
+    this.#admit = admit
   }
 
   /**
@@ -44,6 +44,8 @@ export class CoreClient {
     { principal, deadlineMs, address, agent, signal }: AskOptions,
   ): Promise<CoreAnswer> {
     if (signal?.aborted === true) throw cancelled()
+    const refused = this.#admit(operation)
+    if (refused !== null) return refusedAnswer(refused)
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)
     const optional = {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
@@ -78,18 +80,6 @@ export class CoreClient {
     this.#port.cancel(id)
   }
 
-  listening(address: string): void {
-    this.#port.listening(address)
-  }
-
-  refused(reason: string): void {
-    this.#port.refused(reason)
-  }
-
-  drained(): void {
-    this.#port.drained()
-  }
-
   /** @param send sends the request and returns its id */
   #wait(signal: AbortSignal | undefined, send: (take: (answer: CoreAnswer) => void) => number): Promise<CoreAnswer> {
     let id = 0
@@ -103,6 +93,11 @@ export class CoreClient {
       this.#rejections.set(id, reject)
     }).finally(() => signal?.removeEventListener('abort', onAbort))
   }
+}
+
+function refusedAnswer(code: ErrorCode): CoreAnswer {
+  const { contentType, facts, isCompressed, body } = refusal(code)
+  return { kind: 'answer', id: 0, code, contentType, facts, isCompressed, body: Buffer.from(body), isPage: false, hasMore: false }
 }
 
 function cancelled(): Error {

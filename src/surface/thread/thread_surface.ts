@@ -20,6 +20,8 @@ export interface ThreadParts {
   readonly options: () => unknown
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
   readonly asksAdmission?: boolean
+  /** Called when the thread listens. */
+  readonly onListening?: () => void
   /** Called when the thread has ended, for whatever reason. */
   readonly onEnd?: () => void
 }
@@ -45,7 +47,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config, identities } = this.#host
-    const { program, onEnd, asksAdmission } = this.#parts
+    const { program, onEnd, onListening, asksAdmission } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
     const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
     const worker = new Worker(program, { workerData: start, transferList: [port2] })
@@ -59,6 +61,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         if (requests.take(message)) return
         if (message.kind === 'listening') {
           isListening = true
+          onListening?.()
           resolve(message.address)
         } else if (message.kind === 'refused') reject(new Error(message.reason))
         else if (message.kind === 'drained') this.#drained()

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { workerData } from 'node:worker_threads'
 import { ANONYMOUS } from '../../../src/access/principal.js'
 import { CoreClient, type CoreAnswer } from '../../../src/surface/thread/core_client.js'
+import { CorePort } from '../../../src/surface/thread/core_port.js'
 import type { SurfaceStart } from '../../../src/wire/surface_messages.js'
 import { END_THREAD, frameOf, FrameReader, type Answered, type Asked } from './frames.js'
 
@@ -12,11 +13,14 @@ const sockets = new Set<Socket>()
 let underWay = 0
 let isDraining = false
 
-const core = new CoreClient(port, () => {
-  isDraining = true
-  server.close()
-  endWhenIdle()
+const messages = new CorePort(port, {
+  onDrain: () => {
+    isDraining = true
+    server.close()
+    endWhenIdle()
+  },
 })
+const core = new CoreClient(messages)
 
 const server = createServer((socket) => {
   sockets.add(socket)
@@ -31,8 +35,8 @@ const server = createServer((socket) => {
     for (const asked of frames.take(chunk)) void serve(socket, asked as Asked, gone.signal)
   })
 })
-server.on('error', ({ message }) => core.refused(message))
-server.listen(path, () => core.listening(`unix:${path}`))
+server.on('error', ({ message }) => messages.refused(message))
+server.listen(path, () => messages.listening(`unix:${path}`))
 
 async function serve(socket: Socket, { id, operation, input, user, parts = Infinity }: Asked, signal: AbortSignal): Promise<void> {
   // In a thread, exit ends the thread only.
@@ -63,5 +67,5 @@ async function serve(socket: Socket, { id, operation, input, user, parts = Infin
 function endWhenIdle(): void {
   if (!isDraining || underWay > 0) return
   for (const socket of sockets) socket.end()
-  core.drained()
+  messages.drained()
 }

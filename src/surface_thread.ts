@@ -1,0 +1,90 @@
+/**
+ * The beginning of every thread that serves a surface beside HTTP: joins the shared memory, and makes what
+ * the surface needs of the core. Once a thread. The programs of the threads are `*_thread.ts` beside this
+ * file.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Authenticator } from './access/authenticator.js'
+import { FailureReports } from './access/failure_reports.js'
+import { RateLimit } from './access/rate_limit.js'
+import { ForwardedEvents } from './audit/forwarded_events.js'
+import type { Config } from './config/config.js'
+import type { Surface } from './dispatch/surface.js'
+import { laneOperations, operationByName } from './operations/index.js'
+import { ResidentReads } from './resident/resident_reads.js'
+import { CoreClient } from './surface/thread/core_client.js'
+import { CorePort } from './surface/thread/core_port.js'
+import { RemoteCore } from './surface/thread/remote_core.js'
+import { CounterRow, type SurfaceThreadStart } from './surface/thread/thread_start.js'
+import { receiveAuditEvents } from './telemetry/audit.js'
+import { joinLog } from './telemetry/log.js'
+import { openProfilePort } from './telemetry/profile_port.js'
+import { installTelemetry, Telemetry } from './telemetry/registry.js'
+import { ControlBlock } from './wire/control_block.js'
+import type { SurfaceStart } from './wire/surface_messages.js'
+import type { TlsFiles } from './wire/tls_files.js'
+
+export interface SurfaceThread {
+  readonly config: Config
+  readonly surface: Surface
+  readonly control: ControlBlock
+  readonly telemetry: Telemetry
+  readonly authenticator: Authenticator
+  /** Of all surfaces together. Null: there is none. */
+  readonly rateLimit: RateLimit | null
+  /** For answers that are awaited. Requests that may not run now are refused here, before they are sent. */
+  readonly core: CoreClient
+  /** For requests with sinks, and for point reads that the thread answers itself. */
+  readonly remote: RemoteCore
+  readonly port: CorePort
+  /** Of the listening socket, which this thread owns; null: it accepts no connections. */
+  readonly descriptor: number | null
+  /** For connections from now on. Null: they are not encrypted. */
+  readonly tls: TlsFiles | null
+}
+
+export interface SurfaceThreadEvents {
+  /**
+   * The server shuts down: accept no new connections, and call `port.drained` when the last request has
+   * ended.
+   */
+  readonly onDrain: () => void
+  /** Accept connections with this pair from now on. */
+  readonly onRenew?: (files: TlsFiles) => void
+}
+
+/** @param name of the thread in its log lines */
+export async function openSurfaceThread(name: string, events: SurfaceThreadEvents): Promise<SurfaceThread> {
+  const { port: messages, options } = workerData as SurfaceStart
+  const { config, surface, descriptor, tls, ...shared } = options as SurfaceThreadStart
+  joinLog(shared.log, name)
+  const control = new ControlBlock(shared.control)
+  const telemetry = new Telemetry(
+    shared.telemetry,
+    laneOperations.map((operation) => operation.name),
+  )
+  new CounterRow(shared.row).note(telemetry.claimRow())
+  installTelemetry(telemetry)
+  if (config.pprofEnabled) {
+    const profiles = openProfilePort()
+    parentPort?.postMessage(profiles, [profiles])
+  }
+  const reads = new ResidentReads(config, control, telemetry)
+  await reads.serve(shared.generation)
+  const port = new CorePort(messages, { ...events, onServe: (generation) => reads.serve(generation) })
+  if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
+  const remote = new RemoteCore(port, control, reads)
+  const core = new CoreClient(port, (asked) => {
+    const operation = operationByName.get(asked)
+    const admitted = operation === undefined ? null : remote.admission.admit(operation, surface)
+    return typeof admitted === 'string' ? admitted : null
+  })
+  const authenticator = new Authenticator({
+    jwtSecret: config.auth?.jwtSecret ?? null,
+    control,
+    identify: (asked) => port.identify(asked),
+    failures: new FailureReports((ip) => port.authFailure(ip)),
+  })
+  const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
+  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls }
+}
