@@ -63,6 +63,8 @@ export interface Server {
   readonly address: string
   readonly port: number
   readonly url: string
+  /** The printed address of another surface, `grpc` or `mcp`. */
+  addressOf(surface: string): string
   /** Everything printed so far, both streams. */
   output(): string
   /** Closes the reading end of the output streams. */
@@ -103,6 +105,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     address,
     port: target.port ?? 0,
     url: `${options.tls === undefined ? 'http' : 'https'}://${address}`,
+    addressOf: (surface) => surfaceAddress(printed(), surface),
     output: printed,
     closeOutput: () => {
       child.stdout?.destroy()
@@ -139,7 +142,13 @@ export async function runToEnd(options: ServerOptions): Promise<{ readonly code:
 function spawnServer(options: ServerOptions & { readonly directory: string }): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT')
   // Results of tests must not depend on whether Ollama runs on the machine.
-  const standard = { SVC_SUPERVISOR: String(options.supervisor === true), SVC_EMBEDDING_AUTODETECT: '0' }
+  const standard = {
+    SVC_SUPERVISOR: String(options.supervisor === true),
+    SVC_EMBEDDING_AUTODETECT: '0',
+    // Beside a fixed address of HTTP, too, because tests run side by side.
+    SVC_GRPC_ADDR: '127.0.0.1:0',
+    SVC_MCP_ADDR: '127.0.0.1:0',
+  }
   const env = { ...Object.fromEntries(inherited), ...standard, ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
   // Without the supervisor, but with the flags that it sets, so that tests and benches run the production
@@ -182,6 +191,13 @@ async function readyAddress(child: ChildProcess, printed: () => string): Promise
     child.stdout?.on('data', check)
     child.on('close', fail)
   })
+}
+
+function surfaceAddress(printed: string, surface: string): string {
+  const [, text, json] = new RegExp(`\\b${surface} on (\\S+?)(?:,|$)|"${surface}":"([^"]+)"`, 'm').exec(printed) ?? []
+  const address = text ?? json
+  if (address === undefined) throw new Error(`no address of ${surface}:\n${printed}`)
+  return address
 }
 
 interface Target {

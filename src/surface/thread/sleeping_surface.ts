@@ -43,8 +43,10 @@ export class SleepingSurface implements RunningSurface {
       this.#socket =
         wanted.kind === 'unix' ? this.#host.openSocket('', 0, wanted.path) : this.#host.openSocket(wanted.host, wanted.port, '')
     } catch (error) {
-      const reason = `${this.#host.surface.name}: ${formatAddress(wanted)} can't be listened on: ${(error as Error).message}`
-      return Promise.reject(new Error(reason))
+      const { name } = this.#host.surface
+      const option = `SVC_${name.toUpperCase()}`
+      const remedy = `${option}_ADDR names another address, ${option}_ENABLED=false goes without`
+      return Promise.reject(new Error(`${name}: ${formatAddress(wanted)} can't be listened on: ${(error as Error).message}; ${remedy}`))
     }
     this.#socket.onConnection(() => this.#wake())
     return Promise.resolve(formatAddress(wanted.kind === 'unix' ? wanted : { ...wanted, port: this.#socket.port }))
