@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "binding/call.h"
 #include "binding/function.h"
@@ -99,14 +100,15 @@ std::string listen_on_port(const std::string& host, uint32_t port, Descriptor& o
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  // IPv6 first: its unspecified address means both protocols. A machine without it has IPv4 alone.
+  // All interfaces: the unspecified address of IPv6 means both protocols; a machine may have IPv4 alone.
+  const std::vector<std::string> names = host.empty() ? std::vector<std::string>{"::", "0.0.0.0"} : std::vector<std::string>{host};
   std::string failure = "not an address of this machine";
-  for (const char* name : {host.empty() ? "::" : host.c_str(), "0.0.0.0"}) {
+  for (const std::string& name : names) {
     addrinfo* found = nullptr;
-    if (getaddrinfo(name, std::to_string(port).c_str(), &hints, &found) != 0) continue;
+    if (getaddrinfo(name.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) continue;
     failure = listen_on_address(*found, opened);
     freeaddrinfo(found);
-    if (failure.empty() || !host.empty()) break;
+    if (failure.empty()) break;
   }
   return failure;
 }
