@@ -66,6 +66,11 @@ export class Authenticator {
     return kept !== undefined && this.#isCurrent(kept) ? kept.principal : GUEST
   }
 
+  /** For what is open to every user. @returns as `check` */
+  checkUser(request: CheckedRequest): Checked | Promise<Checked> {
+    return this.#tokens === null ? ANONYMOUS : this.#check(this.#tokens, request, false)
+  }
+
   /** For what is open to administrators of the server only. Access control must be on. */
   async checkAdmin(request: CheckedRequest): Promise<Checked> {
     if (this.#tokens === null) return 'missingAuthentication'

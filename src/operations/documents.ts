@@ -41,6 +41,7 @@ export const add = operation({
     contentMd,
     meta: optional(metaMap),
     ttl: optional(ttl),
+    saveRevision: optional(saveRevision),
   }),
   output: Document,
   deadlineMs: DEADLINE_WRITE_MS,
