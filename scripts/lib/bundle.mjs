@@ -14,6 +14,7 @@ const PROGRAMS = [
   'lane',
   'http_loop',
   'grpc_thread',
+  'graphql_thread',
   'surface/http/gate/gate_thread',
   'password_hashing',
   'audit/thread',

@@ -131,7 +131,7 @@ export class Authenticator {
     const before = this.#asked.get(text)
     // A look-up that began before a change may say what held before it.
     if (before?.epoch === epoch) return before.found
-    const found = this.#ask(asked, { text, epoch, untilOf }).then((checked) => {
+    const found = this.#ask(asked, { kind, text, epoch, untilOf }).then((checked) => {
       if (this.#asked.get(text)?.found === found) this.#asked.delete(text)
       return checked ?? (kind === 'token' ? 'invalidToken' : 'invalidApiKey')
     })
@@ -141,13 +141,24 @@ export class Authenticator {
 
   async #ask(
     asked: AskedIdentity,
-    { text, epoch, untilOf }: { readonly text: string; readonly epoch: number; readonly untilOf: (identity: Identity) => number | null },
+    {
+      kind,
+      text,
+      epoch,
+      untilOf,
+    }: {
+      readonly kind: 'token' | 'key'
+      readonly text: string
+      readonly epoch: number
+      readonly untilOf: (identity: Identity) => number | null
+    },
   ): Promise<Checked | null> {
     const identity = await this.#parts.identify(asked)
     if (identity === null || typeof identity === 'string') return identity
     const until = untilOf(identity)
     if (until === null) return null
-    const principal: Principal = { kind: 'user', name: identity.username, rights: new Rights(identity.rights) }
+    const rights = new Rights(identity.rights)
+    const principal: Principal = { kind: 'user', name: identity.username, ...(kind === 'key' ? { usesKey: true } : {}), rights }
     this.#kept.set(text, { principal, epoch, until })
     return principal
   }

@@ -17,6 +17,8 @@ export interface Principal {
   readonly kind: PrincipalKind
   /** Recorded as the actor of its writes; empty if it has no name. */
   readonly name: string
+  /** The user has shown an API key, and has not logged in. */
+  readonly usesKey?: true
   /** Of a user. They do not cross threads: each thread looks them up by the name. */
   readonly rights?: Rights
 }

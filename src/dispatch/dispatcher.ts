@@ -20,7 +20,7 @@ import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
 import type { Core } from './core.js'
-import { emitOutcome, noteNames, pendingEvent } from './audit_trail.js'
+import { emitOutcome, noteNames } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
@@ -35,10 +35,11 @@ import { ProfiledThreads } from './profiled_threads.js'
 import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
 import { RequestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
+import { ThreadOperations, ThreadTicket } from './thread_operations.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 
-export class Dispatcher implements Core<Ticket> {
+export class Dispatcher implements Core<Ticket | ThreadTicket> {
   readonly #slots: SlotTable
   readonly #queues: RequestQueues
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
@@ -52,6 +53,8 @@ export class Dispatcher implements Core<Ticket> {
   readonly served = new ServedStore()
   /** The threads of which profiles can be made. */
   readonly profiled = new ProfiledThreads()
+  /** Operations that threads of surfaces run. */
+  readonly threads: ThreadOperations
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
@@ -76,6 +79,7 @@ export class Dispatcher implements Core<Ticket> {
   ) {
     this.served.add(reads)
     this.admission = new Admission(control)
+    this.threads = new ThreadOperations(telemetry)
     this.#cached = new CachedAnswers(config.searchCacheSize, () => control.published)
     this.#suspensions = new Suspensions(objects, {
       commit: (ticket, command) => this.#commit(ticket, command),
@@ -107,14 +111,10 @@ export class Dispatcher implements Core<Ticket> {
   }
 
   /** @returns the ticket, by which the request can be abandoned; null if the request is already answered */
-  submit(request: DispatchRequest): Ticket | null {
+  submit(request: DispatchRequest): Ticket | ThreadTicket | null {
     const { operation, surface } = request.admitted
-    if (operation.cost === 'loop' && !isInternal(operation)) {
-      const answer = this.loop.answer(operation, request)
-      emitOutcome({ audit: pendingEvent(operation, request.principal, request.input.params, request.client) }, answer)
-      request.sink.answer(answer)
-      return null
-    }
+    if (operation.cost === 'loop' && !isInternal(operation)) return this.loop.respond(operation, request)
+    if (operation.cost === 'thread') return this.threads.submit(request)
     const read = this.reads.answer(request)
     if (read !== null) {
       request.sink.answer(read)
@@ -141,7 +141,8 @@ export class Dispatcher implements Core<Ticket> {
   }
 
   /** Called when the client has disconnected: no answer is sent, and the lane is told to stop. */
-  abandon(ticket: Ticket): void {
+  abandon(ticket: Ticket | ThreadTicket): void {
+    if (ticket instanceof ThreadTicket) return this.threads.abandon(ticket)
     if (ticket.sink === null) return
     ticket.sink = null
     this.telemetry.add('aborted_requests', 1)
@@ -163,11 +164,9 @@ export class Dispatcher implements Core<Ticket> {
     clearInterval(this.#sweep)
   }
 
-  /**
-   * Answers every write that a lane may have committed with `outcome unknown`, and every other request with a
-   * retryable 503. Used when the process must not continue.
-   */
+  /** For a process that must not continue: what may have been committed is `outcome unknown`, all else a 503. */
   failEverything(): void {
+    this.threads.failEverything()
     this.#slots.forEach((one) => {
       emitOutcome(one, null)
       this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown')

@@ -54,11 +54,12 @@ export class Identities {
   withRights(principal: Principal): Principal | Promise<Principal | ErrorCode> {
     const { kind, name } = principal
     if (kind !== 'user') return { kind, name }
+    const user = { kind, name, ...(principal.usesKey === true ? { usesKey: true as const } : {}) }
     const kept = this.#rights.get(name)
-    if (kept !== undefined && kept.epoch === this.dispatcher.control.accessEpoch) return { kind, name, rights: kept.rights }
+    if (kept !== undefined && kept.epoch === this.dispatcher.control.accessEpoch) return { ...user, rights: kept.rights }
     return this.identify({ username: name }).then((identity) => {
       if (identity === null) return 'invalidToken'
-      return typeof identity === 'string' ? identity : { kind, name, rights: new Rights(identity.rights) }
+      return typeof identity === 'string' ? identity : { ...user, rights: new Rights(identity.rights) }
     })
   }
 }

@@ -13,6 +13,7 @@ import type { EncodedInput, Form } from '../wire/form.js'
 import { unpackInput } from '../wire/msgpack_input.js'
 import { scanMsgpack } from '../wire/msgpack_scan.js'
 import { outgoing, refusalOf } from './answers.js'
+import { emitOutcome, pendingEvent } from './audit_trail.js'
 import type { DispatchRequest } from './ticket.js'
 
 /** The first value of each field, as text. */
@@ -40,6 +41,14 @@ export class LoopOperations {
     for (const row of wanted)
       if (!this.#handlers.has(row)) throw new Error(`operation ${row.name} runs on the loop and has no handler there`)
     for (const row of this.#handlers.keys()) if (!wanted.has(row)) throw new Error(`the loop handles ${row.name}, which runs on a lane`)
+  }
+
+  /** Answers at once. @returns null, as a submission that is answered does */
+  respond(row: Operation, request: DispatchRequest): null {
+    const answer = this.answer(row, request)
+    emitOutcome({ audit: pendingEvent(row, request.principal, request.input.params, request.client) }, answer)
+    request.sink.answer(answer)
+    return null
   }
 
   /** Never throws an operating error: the error becomes the answer. */

@@ -25,6 +25,7 @@ import type { RequestClient } from './request_client.js'
 import type { Dispatcher } from './dispatcher.js'
 import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
+import type { ThreadTicket } from './thread_operations.js'
 import type { Ticket } from './ticket.js'
 
 type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
@@ -32,7 +33,7 @@ type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
 /** A request in progress: in the dispatcher, or between two parts of its answer. */
 interface Pending {
   readonly bytes: number
-  ticket: Ticket | null
+  ticket: Ticket | ThreadTicket | null
   rest: AnswerRest | null
   /** Runs while the thread has a part and has not requested the next one. */
   stall: NodeJS.Timeout | null

@@ -20,6 +20,7 @@ import { exportOperations } from './export.js'
 import { activeEmbeddingConfig, embeddingConfigOperations } from './embedding_configs.js'
 import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
+import { graphqlOperations } from './graphql.js'
 import { groupOperations } from './groups.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
@@ -64,6 +65,7 @@ export const operations: readonly Operation[] = checked([
   ...healthOperations,
   ...complianceOperations,
   ...profileOperations,
+  ...graphqlOperations,
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */
@@ -109,7 +111,8 @@ export function checked(rows: readonly Operation[]): readonly Operation[] {
       if (routes.has(route)) throw new Error(`two operations answer ${route}`)
       routes.add(route)
     }
-    if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, which has no store`)
+    if ((row.cost === 'loop' || row.cost === 'thread') && row.effect !== 'system')
+      throw new Error(`operation ${row.name} runs on no lane, so it has no store`)
     if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy' && row.cost !== 'long')
       throw new Error(`operation ${row.name} writes on a read lane`)
     if (row.effect === 'write' && row.audit === null) throw new Error(`operation ${row.name} writes without a name in the audit log`)

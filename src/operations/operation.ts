@@ -28,8 +28,9 @@ export type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
  * - `write`: prepared on a read lane, committed on the write lane.
  * - `heavy`: on the bulk lane.
  * - `long`: on the long lane, which may wait for files.
+ * - `thread`: in the thread of a surface, which asks for further operations (dispatch/thread_operations.ts).
  */
-export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
+export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long' | 'thread'
 
 /** The name of an operation in each protocol beside HTTP. Null: the protocol has none. */
 export interface ProtocolNames {

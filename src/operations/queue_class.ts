@@ -10,8 +10,8 @@ export const QUEUE_CLASSES = ['point', 'search', 'prepare', 'heavy', 'commit', '
 export type QueueClass = (typeof QUEUE_CLASSES)[number]
 
 /**
- * Returns the first queue of an operation's requests. Not for `loop` operations, which never leave the front
- * end.
+ * Returns the first queue of an operation's requests. Not for operations of cost `loop` and `thread`, which
+ * no lane runs.
  */
 export function queueClassOf(operation: AnyOperation): QueueClass {
   switch (operation.cost) {
@@ -26,6 +26,7 @@ export function queueClassOf(operation: AnyOperation): QueueClass {
     case 'long':
       return 'long'
     case 'loop':
-      assert(false, `operation ${operation.name} runs on the loop and has no queue`)
+    case 'thread':
+      assert(false, `operation ${operation.name} runs on no lane and has no queue`)
   }
 }

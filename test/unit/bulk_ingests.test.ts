@@ -16,7 +16,7 @@ import { decodeMessage, encodeMessage } from '../../src/wire/messages.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { Lanes } from '../../src/dispatch/lanes.js'
-import type { DispatchRequest, Ticket } from '../../src/dispatch/ticket.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { currentGeneration, generationsOf, openDataDirectory } from '../../src/store/layout.js'
@@ -30,7 +30,7 @@ class Troubled extends Dispatcher {
   troubles: ('lose' | 'refuse')[] = []
   chunks = 0
 
-  override submit(request: DispatchRequest): Ticket | null {
+  override submit(request: DispatchRequest): ReturnType<Dispatcher['submit']> {
     const { operation } = request.admitted
     if (operation.name !== 'ingestChunk') return super.submit(request)
     this.chunks += 1

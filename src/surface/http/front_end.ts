@@ -31,6 +31,7 @@ import { listenOn } from './listening.js'
 import type { LoopConnections } from './loop_connections.js'
 import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
+import { policyOf } from './page_policies.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
 import { TlsApps } from './tls_apps.js'
@@ -392,7 +393,9 @@ class Call<Handle extends object> implements ExchangeListener {
       acceptedAt,
       sink: {
         answer: (answer) =>
-          exchange.answer(answer.page === undefined ? httpAnswer(operation, answer) : pages.answer(answer.page, exchange)),
+          exchange.answer(
+            answer.page === undefined ? httpAnswer(operation, answer) : pages.answer(answer.page, exchange, policyOf(operation)),
+          ),
       },
     })
   }

@@ -7,8 +7,10 @@ import { FailureReports } from '../../access/failure_reports.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
+import { graphql } from '../../operations/graphql.js'
 import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
+import { GraphqlHost } from '../graphql/graphql_host.js'
 import type { SurfaceHost } from '../host.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
@@ -34,6 +36,8 @@ export class HttpLoops implements RunningSurface {
   readonly #gate: Gate | null
   /** Null: the number of connections is not bounded. */
   readonly #watch: Chore | null
+  /** Null: GraphQL is off. */
+  readonly #graphql: GraphqlHost | null
   #address: ListenAddress
 
   constructor(host: SurfaceHost) {
@@ -66,6 +70,8 @@ export class HttpLoops implements RunningSurface {
     for (const thread of this.#others) dispatcher.served.add(thread)
     this.#watch = config.connectionsOfAddressMax > 0 && config.httpAddr.kind === 'tcp' ? this.#watchOf() : null
     credentials?.onRenewed((files) => this.#renew(files))
+    this.#graphql = config.graphqlEnabled ? new GraphqlHost(host) : null
+    if (this.#graphql !== null) dispatcher.threads.attach(graphql, this.#graphql)
   }
 
   async listen(): Promise<string> {
@@ -92,6 +98,7 @@ export class HttpLoops implements RunningSurface {
     void this.#watch?.stop()
     this.#closeLoops()
     this.#gate?.close()
+    this.#graphql?.close()
   }
 
   #closeLoops(): void {

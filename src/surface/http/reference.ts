@@ -1,11 +1,13 @@
 /**
- * The reference pages: OpenAPI document and HTML. Each is built on its first request. Front-end thread only.
+ * The pages: OpenAPI document, reference and playground. Each is built on its first request. Front-end thread only.
  */
 import type { BoundLoopHandler } from '../../dispatch/loop_operations.js'
+import { playground } from '../../operations/graphql.js'
 import { docs, openapi } from '../../operations/health.js'
 import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
+import { playgroundPage } from '../graphql/playground/playground_page.js'
 import { buildDocsPage } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 
@@ -14,6 +16,7 @@ export function referencePages(options: object): readonly BoundLoopHandler[] {
   return [
     [openapi, builtOnce(options, (rows) => ({ body: JSON.stringify(buildOpenApi(rows)), isPage: true }))],
     [docs, builtOnce(options, (rows) => ({ body: buildDocsPage(rows), contentType: 'text/html; charset=utf-8', isPage: true }))],
+    [playground, builtOnce(options, playgroundPage)],
   ]
 }
 

@@ -40,8 +40,8 @@ export class RemoteCore implements Core<Asked> {
     }
     const { admitted, input, principal, deadlineMs, client, sink } = request
     const { operation } = admitted
-    // Audit events have both, and the throttle of logins needs the address.
-    const isAudited = !isInternal(operation) && operation.audit !== null
+    // Audit events have both, and the throttle of logins needs the address. A thread's operation may be any.
+    const isAudited = !isInternal(operation) && (operation.audit !== null || operation.cost === 'thread')
     const address = isAudited ? (client?.clientAddress() ?? '') : ''
     const agent = isAudited && isAuditWanted() ? (client?.userAgent() ?? '') : ''
     const optional = {

@@ -18,6 +18,12 @@ export interface ThreadParts {
   readonly program: string
   /** For the thread, at each of its starts; must be structured-cloneable. */
   readonly options: () => unknown
+  /** Ports among the options. Called after `options`. Default: none. */
+  readonly transferred?: () => readonly MessagePort[]
+  /** Megabytes of its heap, above which it is ended. Default: as much as the process may have. */
+  readonly heapMbMax?: number
+  /** The thread is started again when it ends by itself. Default: it is. */
+  readonly isRestarted?: boolean
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
   readonly asksAdmission?: boolean
   /** Called when the thread listens. */
@@ -47,10 +53,14 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config, identities } = this.#host
-    const { program, onEnd, onListening, asksAdmission } = this.#parts
+    const { program, onEnd, onListening, asksAdmission, transferred, heapMbMax } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
     const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
-    const worker = new Worker(program, { workerData: start, transferList: [port2] })
+    const worker = new Worker(program, {
+      workerData: start,
+      transferList: [port2, ...(transferred?.() ?? [])],
+      ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
+    })
     this.#worker = worker
     this.#port = port1
     this.#requests = requests
@@ -85,7 +95,8 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         for (const number of [...this.#served.keys()]) this.#settle(number)
         onEnd?.()
         const reason = `the thread of surface ${surface.name} has ended`
-        if (isListening) this.#startAgain(reason)
+        if (isListening && this.#parts.isRestarted !== false) this.#startAgain(reason)
+        else if (isListening) log.error(reason)
         else reject(new Error(reason))
       })
     })

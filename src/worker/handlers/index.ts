@@ -57,7 +57,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
 function joined(entries: readonly BoundHandler[]): ReadonlyMap<AnyOperation, Handler> {
   const map = new Map(entries)
   if (map.size !== entries.length) throw new Error('two handlers are bound to one row')
-  const rows = new Set(laneOperations.filter((operation) => operation.cost !== 'loop'))
+  const rows = new Set(laneOperations.filter(({ cost }) => cost !== 'loop' && cost !== 'thread'))
   const lacking = [...rows].filter((row) => !map.has(row)).map(({ name }) => name)
   const idle = [...map.keys()].filter((row) => !rows.has(row)).map(({ name }) => name)
   if (lacking.length > 0 || idle.length > 0)

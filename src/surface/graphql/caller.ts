@@ -1,0 +1,146 @@
+/**
+ * One request as its fields see it: who asks, and the operations of the core on its behalf. A read that the
+ * thread can answer itself is answered at once; everything else is a promise. Only the thread of GraphQL has
+ * callers.
+ */
+import type { Principal } from '../../access/principal.js'
+import type { Admitted } from '../../dispatch/admission.js'
+import type { Surface } from '../../dispatch/surface.js'
+import type { ErrorCode } from '../../errors.js'
+import { GRAPHQL_ANSWERS_BYTES_MAX } from '../../limits/graphql.js'
+import type { Operation } from '../../operations/operation.js'
+import { factOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
+import type { RemoteCore } from '../thread/remote_core.js'
+import { ANSWERS_TEXT, fieldError } from './texts.js'
+
+const NO_PARAMS: readonly string[] = []
+
+export type Maybe<Value> = Value | Promise<Value>
+
+/** The JSON value of an answer, and the number of all matches if it has one. */
+export interface Answered {
+  readonly value: unknown
+  readonly total: number | undefined
+}
+
+export interface CallerParts {
+  readonly core: RemoteCore
+  readonly surface: Surface
+  /** Whether access control is on. */
+  readonly isClosed: boolean
+}
+
+export interface Asking {
+  readonly principal: Principal
+  readonly address: string
+  readonly agent: string
+}
+
+export class Caller {
+  readonly #parts: CallerParts
+  readonly #asking: Asking
+  readonly #client: { clientAddress(): string; userAgent(): string }
+  /** What the core has of this request: cancels it. */
+  readonly #open = new Set<() => void>()
+  #answerBytes = 0
+  #isStopped = false
+
+  constructor(parts: CallerParts, asking: Asking) {
+    this.#parts = parts
+    this.#asking = asking
+    this.#client = { clientAddress: () => asking.address, userAgent: () => asking.agent }
+  }
+
+  /** Whether the caller has shown valid credentials, where they are needed. */
+  get isKnown(): boolean {
+    return !this.#parts.isClosed || this.#asking.principal.kind === 'user'
+  }
+
+  /** Whether it may do everything. */
+  get isAdmin(): boolean {
+    return !this.#parts.isClosed || this.#asking.principal.rights?.isAdmin === true
+  }
+
+  /**
+   * Runs an operation with these fields as its input.
+   * @throws GraphQLError the refusal, at once or by the promise
+   */
+  ask(operation: Operation, input: object): Maybe<Answered> {
+    const { principal } = this.#asking
+    if (operation.needsLogin === true && principal.usesKey === true) throw fieldError('loginRequired')
+    const admitted = this.#admit(operation)
+    if (typeof admitted === 'string') throw fieldError(admitted)
+    if (this.#isStopped) throw fieldError('deadline')
+    return this.#submit(admitted, Buffer.from(JSON.stringify(input)))
+  }
+
+  /** The client has disconnected. */
+  stop(): void {
+    this.#isStopped = true
+    for (const cancel of this.#open) cancel()
+    this.#open.clear()
+  }
+
+  /** The request itself was accepted before a shutdown, so what it asks for is finished. */
+  #admit(operation: Operation): Admitted | ErrorCode {
+    const { core, surface } = this.#parts
+    const admitted = core.admission.admit(operation, surface)
+    return admitted === 'shuttingDown' ? core.admission.admitAgain(operation, surface) : admitted
+  }
+
+  #submit(admitted: Admitted, body: Uint8Array): Maybe<Answered> {
+    const { core } = this.#parts
+    const taken: { outcome?: Answered | Error; settle?: (outcome: Answered | Error) => void } = {}
+    const cancel = (): void => (handle === null ? undefined : core.abandon(handle))
+    const answer = (given: OutgoingAnswer): void => {
+      this.#open.delete(cancel)
+      taken.outcome = this.#outcomeOf(given)
+      taken.settle?.(taken.outcome)
+    }
+    const handle = core.submit({
+      admitted,
+      input: { form: 'json', head: '', params: NO_PARAMS, body, mayCompress: false },
+      principal: this.#asking.principal,
+      client: this.#client,
+      acceptedAt: performance.now(),
+      sink: { answer },
+    })
+    const { outcome } = taken
+    if (outcome instanceof Error) throw outcome
+    if (outcome !== undefined) return outcome
+    this.#open.add(cancel)
+    return new Promise((resolve, reject) => {
+      taken.settle = (settled) => (settled instanceof Error ? reject(settled) : resolve(settled))
+    })
+  }
+
+  #outcomeOf(answer: OutgoingAnswer): Answered | Error {
+    try {
+      return this.#read(answer)
+    } catch (error) {
+      return error as Error
+    }
+  }
+
+  /** @throws GraphQLError */
+  #read({ code, body, facts, rest }: OutgoingAnswer): Answered {
+    if (rest !== undefined) {
+      rest.end()
+      throw new Error('an answer in parts has no form in GraphQL')
+    }
+    this.#answerBytes += body.length
+    if (this.#answerBytes > GRAPHQL_ANSWERS_BYTES_MAX) throw fieldError('invalid', ANSWERS_TEXT)
+    const value: unknown = JSON.parse(typeof body === 'string' ? body : textOf(body))
+    if (code === null) return { value, total: totalOf(facts) }
+    throw fieldError(code, (value as { readonly error?: string }).error)
+  }
+}
+
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString()
+}
+
+function totalOf(facts: Facts): number | undefined {
+  const total = factOf(facts, 'total')
+  return total === undefined ? undefined : Number(total)
+}

@@ -1,0 +1,35 @@
+/** The fields of Mutation. Pure. */
+import { vectorStats } from '../../../operations/embedding.js'
+import { asked, askedByInput, isDone, then, whole, withMaps, type Arguments, type Resolve } from './field.js'
+import { vectorStatsOf } from './queries.js'
+
+export const MUTATIONS: Readonly<Record<string, Resolve>> = {
+  addDocument: askedByInput(whole),
+  updateDocument: askedByInput(whole),
+  deleteDocument: asked(isDone),
+  deleteCollection: asked(({ value }) => (value as Arguments)['deleted']),
+  addBatch: asked(whole, ({ collection, documents }) => ({
+    collection,
+    documents: (documents as readonly Arguments[]).map(withMaps),
+  })),
+  vectorReindex: async (args, { caller, operation }) => {
+    await caller.ask(operation, args)
+    return await then(caller.ask(vectorStats, {}), vectorStatsOf)
+  },
+  setTTL: asked(whole),
+  setSchema: askedByInput(isDone),
+  deleteSchema: asked(isDone),
+  validateDocument: asked(whole, withMaps),
+  login: asked(whole),
+  // A new user has no rights.
+  register: asked(({ value }) => ({ ...(value as object), admin: false })),
+  createAPIKey: askedByInput(({ value }) => {
+    const { expiresAt, ...key } = value as Arguments
+    return { ...key, expiresAt: expiresAt === 0 ? null : expiresAt }
+  }),
+  setPermission: askedByInput(isDone),
+  createGroup: askedByInput(whole),
+  updateGroup: asked(whole),
+  deleteGroup: asked(isDone),
+  setGroupPermission: askedByInput(isDone),
+}

@@ -1,0 +1,141 @@
+/**
+ * GraphQL as the front end runs it: the thread that executes documents (src/graphql_thread.ts), started with
+ * the first request and started again if it ends. Requests reach it by a port, those of one turn of the event
+ * loop together. Front-end thread only.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { successOf } from '../../dispatch/answers.js'
+import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
+import type { DispatchRequest } from '../../dispatch/ticket.js'
+import { programPath } from '../../installation.js'
+import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { GRAPHQL_HEAP_MB_MAX } from '../../limits/graphql.js'
+import { log } from '../../telemetry/log.js'
+import type { ThreadAnswer, ThreadCall, ThreadOrder } from '../../wire/thread_calls.js'
+import type { SurfaceHost } from '../host.js'
+import { CounterRow, threadStart, type SurfaceThreadStart } from '../thread/thread_start.js'
+import { ThreadSurface } from '../thread/thread_surface.js'
+
+const PROGRAM = programPath('graphql_thread')
+
+/** What the thread is started with. */
+export interface GraphqlStart extends SurfaceThreadStart {
+  readonly calls: MessagePort
+}
+
+export class GraphqlHost implements ThreadRunner {
+  readonly #host: SurfaceHost
+  readonly #thread: ThreadSurface
+  readonly #row = new CounterRow()
+  readonly #open = new Map<number, ThreadTicket>()
+  readonly #ids = new Map<ThreadTicket, number>()
+  /** Requests of this turn of the event loop. */
+  #batch: ThreadCall[] = []
+  #lastId = 0
+  #calls: MessagePort | undefined
+  /** Of the thread that starts next. */
+  #theirs: MessagePort | undefined
+  #mayStartAt = 0
+
+  constructor(host: SurfaceHost) {
+    this.#host = host
+    this.#thread = new ThreadSurface(host, {
+      program: PROGRAM,
+      options: () => this.#start(),
+      transferred: () => (this.#theirs === undefined ? [] : [this.#theirs]),
+      heapMbMax: GRAPHQL_HEAP_MB_MAX,
+      asksAdmission: true,
+      isRestarted: false,
+      onEnd: () => this.#onEnd(),
+    })
+    host.dispatcher.served.add(this.#thread)
+  }
+
+  run(ticket: ThreadTicket, { input, principal, client }: DispatchRequest): void {
+    if (input.form !== 'json') return ticket.refuse('unknownOperation')
+    if (this.#calls === undefined && !this.#wake()) return ticket.refuse('laneLost')
+    const id = ++this.#lastId
+    this.#open.set(id, ticket)
+    this.#ids.set(ticket, id)
+    if (this.#batch.length === 0) setImmediate(() => this.#send())
+    const { authEnabled, auditEnabled } = this.#host.config
+    // The throttle of logins needs the address, audit events need both.
+    const address = authEnabled || auditEnabled ? (client?.clientAddress() ?? '') : ''
+    const agent = auditEnabled ? (client?.userAgent() ?? '') : ''
+    this.#batch.push({ id, body: input.body, principal, address, agent })
+  }
+
+  stop(ticket: ThreadTicket): void {
+    const id = this.#ids.get(ticket)
+    if (id === undefined) return
+    this.#forget(id, ticket)
+    const waits = this.#batch.length
+    this.#batch = this.#batch.filter((call) => call.id !== id)
+    if (this.#batch.length === waits) this.#post({ kind: 'stop', id })
+  }
+
+  close(): void {
+    this.#thread.close()
+  }
+
+  /** @returns whether the thread starts; not directly after it has ended */
+  #wake(): boolean {
+    if (performance.now() < this.#mayStartAt) return false
+    this.#thread.listen().then(
+      () => log.info('GraphQL: the thread has started'),
+      (error: unknown) => log.error('GraphQL: the thread does not start', { reason: error }),
+    )
+    return true
+  }
+
+  #start(): GraphqlStart {
+    const { port1, port2 } = new MessageChannel()
+    port1.on('message', (answers: readonly ThreadAnswer[]) => answers.forEach((answer) => this.#answered(answer)))
+    this.#calls = port1
+    this.#theirs = port2
+    return { ...threadStart(this.#host, this.#row, null), calls: port2 }
+  }
+
+  #send(): void {
+    const calls = this.#batch
+    this.#batch = []
+    if (calls.length > 0) this.#post({ kind: 'run', calls }, transferredOf(calls))
+  }
+
+  #post(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
+    this.#calls?.postMessage(order, transferred)
+  }
+
+  #answered({ id, code, body }: ThreadAnswer): void {
+    const ticket = this.#open.get(id)
+    if (ticket === undefined) return
+    this.#forget(id, ticket)
+    ticket.answer({ ...successOf(body), code })
+  }
+
+  #forget(id: number, ticket: ThreadTicket): void {
+    this.#open.delete(id)
+    this.#ids.delete(ticket)
+  }
+
+  /** What the requests of the thread have written is not known. */
+  #onEnd(): void {
+    this.#calls?.close()
+    this.#calls = undefined
+    this.#batch = []
+    this.#mayStartAt = performance.now() + SURFACE_RESTART_MS
+    const row = this.#row.take()
+    if (row >= 0) this.#host.telemetry.releaseRow(row)
+    for (const ticket of [...this.#open.values()]) ticket.refuse('outcomeUnknown')
+    this.#open.clear()
+    this.#ids.clear()
+  }
+}
+
+/** The memory of long bodies, which nothing else uses. */
+function transferredOf(calls: readonly ThreadCall[]): readonly ArrayBuffer[] {
+  return calls.flatMap(({ body }) => {
+    const isOwn = body !== null && body.length >= PORT_TRANSFER_BYTES_MIN && body.length === body.buffer.byteLength
+    return isOwn && body.buffer instanceof ArrayBuffer ? [body.buffer] : []
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * Answers the requests of GraphQL: body, document, execution, and the answer's text. A request whose fields
+ * are all read by this thread is answered in the turn in which it came. Only the thread of GraphQL has one.
+ */
+import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
+import type { Config } from '../../config/config.js'
+import { CATALOGUE, type ErrorCode } from '../../errors.js'
+import { newFaultId } from '../../fault_id.js'
+import { log } from '../../telemetry/log.js'
+import type { ThreadAnswer, ThreadCall } from '../../wire/thread_calls.js'
+import { Caller, type CallerParts } from './caller.js'
+import { Documents } from './documents.js'
+import { executableSchema } from './executable_schema.js'
+import { readRequest, type GraphqlRequest } from './request.js'
+import { fieldError, reworded } from './texts.js'
+
+export class GraphqlService {
+  readonly #schema: GraphQLSchema
+  readonly #documents: Documents
+  readonly #parts: CallerParts
+  readonly #callers = new Map<number, Caller>()
+
+  constructor(config: Config, parts: Omit<CallerParts, 'isClosed'>) {
+    this.#parts = { ...parts, isClosed: config.authEnabled }
+    this.#schema = executableSchema(config)
+    this.#documents = new Documents(this.#schema, !config.authEnabled)
+  }
+
+  /** Never throws. @param take is called once, now or later; not for a request that was stopped */
+  run(call: ThreadCall, take: (answer: ThreadAnswer) => void): void {
+    const { id } = call
+    const done = (code: ErrorCode | null, result: object): void => take({ id, code, body: JSON.stringify(result) })
+    try {
+      const answered = this.#answer(call, done)
+      if (answered === null) return
+      this.#callers.set(id, answered.caller)
+      answered.result.then(
+        (result) => {
+          if (this.#callers.delete(id)) done(null, plainOf(result))
+        },
+        (error: unknown) => {
+          if (this.#callers.delete(id)) done('internal', { errors: [faultOf(error).toJSON()] })
+        },
+      )
+    } catch (error) {
+      done('internal', { errors: [faultOf(error).toJSON()] })
+    }
+  }
+
+  /** Nobody waits for the answer any more. */
+  stop(id: number): void {
+    this.#callers.get(id)?.stop()
+    this.#callers.delete(id)
+  }
+
+  /** @returns null: it is answered */
+  #answer(
+    call: ThreadCall,
+    done: (code: ErrorCode | null, result: object) => void,
+  ): { readonly caller: Caller; readonly result: Promise<ExecutionResult> } | null {
+    const request = readRequest(call.body)
+    if (typeof request === 'string') {
+      done('invalid', { errors: [fieldError('invalid', request).toJSON()] })
+      return null
+    }
+    const ready = this.#documents.get(request.query)
+    if (!('document' in ready)) {
+      done('invalid', { errors: ready.map((error) => error.toJSON()) })
+      return null
+    }
+    const caller = new Caller(this.#parts, call)
+    if (ready.asksForSchema && !caller.isKnown) {
+      done(null, { errors: [fieldError('missingAuthentication').toJSON()], data: null })
+      return null
+    }
+    const result = this.#execute(ready.document, request, caller)
+    if (result instanceof Promise) return { caller, result }
+    // Without data nothing was run: the variables or the name of the operation do not fit.
+    done(result.data === undefined ? 'invalid' : null, plainOf(result))
+    return null
+  }
+
+  #execute(
+    document: Parameters<typeof execute>[0]['document'],
+    { variables, operationName }: GraphqlRequest,
+    caller: Caller,
+  ): ReturnType<typeof execute> {
+    return execute({ schema: this.#schema, document, variableValues: variables, operationName, contextValue: caller })
+  }
+}
+
+/** Errors first, as text; those that are no errors of fields are faults of the server. */
+function plainOf({ errors, data }: ExecutionResult): object {
+  if (errors === undefined) return { data }
+  const plain = errors.map((error) => (isExpected(error) ? withCode(error) : faultOf(error)).toJSON())
+  return data === undefined ? { errors: plain } : { errors: plain, data }
+}
+
+function isExpected({ originalError }: GraphQLError): boolean {
+  return originalError === undefined || originalError instanceof GraphQLError
+}
+
+/** Errors of the package itself are about what the client has sent. */
+function withCode(error: GraphQLError): GraphQLError {
+  return error.extensions['code'] === undefined ? reworded(error, error.message, { code: CATALOGUE.invalid.graphql }) : error
+}
+
+function faultOf(error: unknown): GraphQLError {
+  const requestId = newFaultId()
+  const known = error instanceof GraphQLError ? error : new GraphQLError(CATALOGUE.internal.text)
+  log.error('GraphQL', { fault: known.originalError ?? error, requestId })
+  return reworded(known, CATALOGUE.internal.text, { code: CATALOGUE.internal.graphql, requestId })
+}
