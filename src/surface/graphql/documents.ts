@@ -1,6 +1,13 @@
 /**
  * Documents of GraphQL: parsed, bounded, validated, and kept for their next use. A document that is refused
  * costs some milliseconds at most, and is not kept. Only the thread of GraphQL has them.
+ *
+ * Validation takes ten times as long as parsing, and clients that write values into the text send a new one
+ * each time. So it is also kept which *forms* of documents are valid: the text with empty strings and without
+ * comments. What a string has in it matters to no rule but the one that
+ * looks whether it is a time, so forms with a variable of that type are not kept; arguments are checked again
+ * by the execution. The pattern reads text from left to right as the lexer does; a text in which the two
+ * could differ is one that does not parse.
  */
 import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from 'graphql'
 import { entryOf } from '../../errors.js'
@@ -13,6 +20,7 @@ import {
   GRAPHQL_TOKENS_MAX,
 } from '../../limits/graphql.js'
 import { measureDocument } from './document_bounds.js'
+import { TextCache } from './text_cache.js'
 import { reworded } from './texts.js'
 
 export interface ReadyDocument {
@@ -22,11 +30,18 @@ export interface ReadyDocument {
 
 /** Names of the schema that a validation offers for one that it does not know. */
 const SUGGESTION = / Did you mean .*$/s
+/** Comments, block strings, strings. */
+const VALUES = /#[^\n\r]*|"""(?:\\"""|[^])*?"""|"(?:[^"\\\n\r]|\\.)*"/g
+
+const BOUNDS = {
+  entriesMax: GRAPHQL_DOCUMENTS_KEPT_MAX,
+  charsMax: GRAPHQL_DOCUMENTS_KEPT_CHARS_MAX,
+  textCharsMax: GRAPHQL_DOCUMENT_KEPT_CHARS_MAX,
+}
 
 export class Documents {
-  /** In the order of their last use. */
-  readonly #kept = new Map<string, ReadyDocument>()
-  #chars = 0
+  readonly #ready = new TextCache<ReadyDocument>(BOUNDS)
+  readonly #validForms = new TextCache<true>(BOUNDS)
 
   /** @param suggests whether errors may offer names of the schema */
   constructor(
@@ -36,22 +51,8 @@ export class Documents {
 
   /** @returns the errors of a document that can't be run */
   get(text: string): ReadyDocument | readonly GraphQLError[] {
-    const kept = this.#kept.get(text)
-    if (kept !== undefined) {
-      this.#kept.delete(text)
-      this.#kept.set(text, kept)
-      return kept
-    }
-    const read = this.#read(text)
-    if ('document' in read) this.#keep(text, read)
-    return read
-  }
-
-  get size(): number {
-    return this.#kept.size
-  }
-
-  #read(text: string): ReadyDocument | readonly GraphQLError[] {
+    const kept = this.#ready.get(text)
+    if (kept !== undefined) return kept
     if (text.length > GRAPHQL_DOCUMENT_CHARS_MAX)
       return [refused(`the document has ${text.length} characters, at most ${GRAPHQL_DOCUMENT_CHARS_MAX} are allowed`)]
     let document: DocumentNode
@@ -63,21 +64,28 @@ export class Documents {
     }
     const { violation, asksForSchema } = measureDocument(document)
     if (violation !== null) return [refused(violation)]
-    const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX })
-    if (errors.length === 0) return { document, asksForSchema }
-    return errors.map((error) => (this.suggests ? coded(error) : coded(error, error.message.replace(SUGGESTION, ''))))
+    const errors = this.#errorsOf(text, document)
+    if (errors.length > 0) return errors.map((error) => this.#shown(error))
+    const ready = { document, asksForSchema }
+    this.#ready.set(text, ready)
+    return ready
   }
 
-  #keep(text: string, ready: ReadyDocument): void {
-    if (text.length > GRAPHQL_DOCUMENT_KEPT_CHARS_MAX) return
-    this.#kept.set(text, ready)
-    this.#chars += text.length
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= GRAPHQL_DOCUMENTS_KEPT_MAX && this.#chars <= GRAPHQL_DOCUMENTS_KEPT_CHARS_MAX) return
-      this.#kept.delete(oldest)
-      this.#chars -= oldest.length
-    }
+  #errorsOf(text: string, document: DocumentNode): readonly GraphQLError[] {
+    const form = text.includes('Time') ? null : formOf(text)
+    if (form !== null && this.#validForms.get(form) !== undefined) return []
+    const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX })
+    if (form !== null && errors.length === 0) this.#validForms.set(form, true)
+    return errors
   }
+
+  #shown(error: GraphQLError): GraphQLError {
+    return this.suggests ? coded(error) : coded(error, error.message.replace(SUGGESTION, ''))
+  }
+}
+
+export function formOf(text: string): string {
+  return text.replaceAll(VALUES, (found) => (found.startsWith('#') ? '' : '""'))
 }
 
 function refused(text: string): GraphQLError {

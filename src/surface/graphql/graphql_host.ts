@@ -43,6 +43,8 @@ export class GraphqlHost implements ThreadRunner {
       program: PROGRAM,
       options: () => this.#start(),
       transferred: () => (this.#theirs === undefined ? [] : [this.#theirs]),
+      // Otherwise the package looks for a second copy of itself at each step of an execution.
+      env: { NODE_ENV: 'production' },
       heapMbMax: GRAPHQL_HEAP_MB_MAX,
       asksAdmission: true,
       isRestarted: false,

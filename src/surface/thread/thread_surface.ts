@@ -22,6 +22,8 @@ export interface ThreadParts {
   readonly transferred?: () => readonly MessagePort[]
   /** Megabytes of its heap, above which it is ended. Default: as much as the process may have. */
   readonly heapMbMax?: number
+  /** Variables of its environment, beside those of the process. */
+  readonly env?: NodeJS.ProcessEnv
   /** The thread is started again when it ends by itself. Default: it is. */
   readonly isRestarted?: boolean
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
@@ -53,12 +55,13 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config, identities } = this.#host
-    const { program, onEnd, onListening, asksAdmission, transferred, heapMbMax } = this.#parts
+    const { program, onEnd, onListening, asksAdmission, transferred, heapMbMax, env } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
     const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
     const worker = new Worker(program, {
       workerData: start,
       transferList: [port2, ...(transferred?.() ?? [])],
+      ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
       ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
     })
     this.#worker = worker
