@@ -3,6 +3,7 @@
  * Requests that arrive in one turn of the event loop cross together, and so do answers.
  */
 import type { Principal } from '../access/principal.js'
+import type { PlainRights } from '../access/rights.js'
 import type { ErrorCode } from '../errors.js'
 
 export interface ThreadCall {
@@ -10,7 +11,9 @@ export interface ThreadCall {
   readonly id: number
   /** Null: there is none. */
   readonly body: Uint8Array | null
-  readonly principal: Principal
+  readonly principal: Omit<Principal, 'rights'>
+  /** Of the principal. Null: it is no user. */
+  readonly rights: PlainRights | null
   /** Address of the client and what it says that it is; empty if they are not known or not needed. */
   readonly address: string
   readonly agent: string

@@ -4,10 +4,9 @@
  *
  * Validation takes ten times as long as parsing, and clients that write values into the text send a new one
  * each time. So it is also kept which *forms* of documents are valid: the text with empty strings and without
- * comments. What a string has in it matters to no rule but the one that
- * looks whether it is a time, so forms with a variable of that type are not kept; arguments are checked again
- * by the execution. The pattern reads text from left to right as the lexer does; a text in which the two
- * could differ is one that does not parse.
+ * comments. What a string has in it matters to no rule but the one that looks whether it is a time, so forms
+ * with a variable of that type are not kept; arguments are checked again by the execution. The pattern reads
+ * the text from left to right as the lexer does; a text in which the two could differ does not parse.
  */
 import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from 'graphql'
 import { entryOf } from '../../errors.js'
@@ -28,8 +27,6 @@ export interface ReadyDocument {
   readonly asksForSchema: boolean
 }
 
-/** Names of the schema that a validation offers for one that it does not know. */
-const SUGGESTION = / Did you mean .*$/s
 /** Comments, block strings, strings. */
 const VALUES = /#[^\n\r]*|"""(?:\\"""|[^])*?"""|"(?:[^"\\\n\r]|\\.)*"/g
 
@@ -43,10 +40,10 @@ export class Documents {
   readonly #ready = new TextCache<ReadyDocument>(BOUNDS)
   readonly #validForms = new TextCache<true>(BOUNDS)
 
-  /** @param suggests whether errors may offer names of the schema */
+  /** @param hidesNames whether errors must not offer names of the schema */
   constructor(
     readonly schema: GraphQLSchema,
-    readonly suggests: boolean,
+    readonly hidesNames: boolean,
   ) {}
 
   /** @returns the errors of a document that can't be run */
@@ -65,7 +62,7 @@ export class Documents {
     const { violation, asksForSchema } = measureDocument(document)
     if (violation !== null) return [refused(violation)]
     const errors = this.#errorsOf(text, document)
-    if (errors.length > 0) return errors.map((error) => this.#shown(error))
+    if (errors.length > 0) return errors.map(coded)
     const ready = { document, asksForSchema }
     this.#ready.set(text, ready)
     return ready
@@ -74,13 +71,9 @@ export class Documents {
   #errorsOf(text: string, document: DocumentNode): readonly GraphQLError[] {
     const form = text.includes('Time') ? null : formOf(text)
     if (form !== null && this.#validForms.get(form) !== undefined) return []
-    const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX })
+    const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: this.hidesNames })
     if (form !== null && errors.length === 0) this.#validForms.set(form, true)
     return errors
-  }
-
-  #shown(error: GraphQLError): GraphQLError {
-    return this.suggests ? coded(error) : coded(error, error.message.replace(SUGGESTION, ''))
   }
 }
 
@@ -92,6 +85,6 @@ function refused(text: string): GraphQLError {
   return new GraphQLError(text, { extensions: { code: entryOf('invalid').graphql } })
 }
 
-function coded(error: GraphQLError, text = error.message): GraphQLError {
-  return reworded(error, text, { code: entryOf('invalid').graphql })
+function coded(error: GraphQLError): GraphQLError {
+  return reworded(error, error.message, { code: entryOf('invalid').graphql })
 }

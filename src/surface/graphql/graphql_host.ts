@@ -9,7 +9,6 @@ import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operation
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../installation.js'
 import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
-import { GRAPHQL_HEAP_MB_MAX } from '../../limits/graphql.js'
 import { log } from '../../telemetry/log.js'
 import type { ThreadAnswer, ThreadCall, ThreadOrder } from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
@@ -45,7 +44,7 @@ export class GraphqlHost implements ThreadRunner {
       transferred: () => (this.#theirs === undefined ? [] : [this.#theirs]),
       // Otherwise the package looks for a second copy of itself at each step of an execution.
       env: { NODE_ENV: 'production' },
-      heapMbMax: GRAPHQL_HEAP_MB_MAX,
+      heapMbMax: host.config.limits.GRAPHQL_HEAP_MB_MAX,
       asksAdmission: true,
       isRestarted: false,
       onEnd: () => this.#onEnd(),
@@ -64,7 +63,8 @@ export class GraphqlHost implements ThreadRunner {
     // The throttle of logins needs the address, audit events need both.
     const address = authEnabled || auditEnabled ? (client?.clientAddress() ?? '') : ''
     const agent = auditEnabled ? (client?.userAgent() ?? '') : ''
-    this.#batch.push({ id, body: input.body, principal, address, agent })
+    const { rights = null, ...asking } = principal
+    this.#batch.push({ id, body: input.body, principal: asking, rights: rights?.plain ?? null, address, agent })
   }
 
   stop(ticket: ThreadTicket): void {

@@ -3,6 +3,7 @@
  * are all read by this thread is answered in the turn in which it came. Only the thread of GraphQL has one.
  */
 import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
+import { Rights } from '../../access/rights.js'
 import type { Config } from '../../config/config.js'
 import { CATALOGUE, type ErrorCode } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
@@ -23,7 +24,7 @@ export class GraphqlService {
   constructor(config: Config, parts: Omit<CallerParts, 'isClosed'>) {
     this.#parts = { ...parts, isClosed: config.authEnabled }
     this.#schema = executableSchema(config)
-    this.#documents = new Documents(this.#schema, !config.authEnabled)
+    this.#documents = new Documents(this.#schema, config.authEnabled)
   }
 
   /** Never throws. @param take is called once, now or later; not for a request that was stopped */
@@ -68,7 +69,9 @@ export class GraphqlService {
       done('invalid', { errors: ready.map((error) => error.toJSON()) })
       return null
     }
-    const caller = new Caller(this.#parts, call)
+    const { principal, rights, address, agent } = call
+    const asking = rights === null ? principal : { ...principal, rights: new Rights(rights) }
+    const caller = new Caller(this.#parts, { principal: asking, address, agent })
     if (ready.asksForSchema && !caller.isKnown) {
       done(null, { errors: [fieldError('missingAuthentication').toJSON()], data: null })
       return null
@@ -85,7 +88,8 @@ export class GraphqlService {
     { variables, operationName }: GraphqlRequest,
     caller: Caller,
   ): ReturnType<typeof execute> {
-    return execute({ schema: this.#schema, document, variableValues: variables, operationName, contextValue: caller })
+    const hideSuggestions = this.#parts.isClosed
+    return execute({ schema: this.#schema, document, variableValues: variables, operationName, contextValue: caller, hideSuggestions })
   }
 }
 

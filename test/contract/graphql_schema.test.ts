@@ -1,0 +1,55 @@
+/**
+ * The schema of GraphQL, as a client reads it, against the contract's list (test/golden/graphql/contract.txt)
+ * and the rows of the operations.
+ */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { buildClientSchema, getIntrospectionQuery, type GraphQLSchema, type IntrospectionQuery } from 'graphql'
+import { operations } from '../../src/operations/index.js'
+import { MUTATIONS } from '../../src/surface/graphql/fields/mutations.js'
+import { QUERIES } from '../../src/surface/graphql/fields/queries.js'
+import { CONTRACT_LINES, dataOf, linesOf } from '../harness/graphql.js'
+import { startServer, type Server } from '../harness/server.js'
+
+let server: Server
+let schema: GraphQLSchema
+before(async () => {
+  server = await startServer()
+  schema = buildClientSchema(await dataOf<IntrospectionQuery & Record<string, unknown>>(server, getIntrospectionQuery()))
+})
+after(() => server.stop())
+
+it('graphql: the schema has every field, argument, type, input and enum of the contract', () => {
+  const shown = new Set(linesOf(schema))
+  const wanted = CONTRACT_LINES.filter((line) => !line.startsWith('directive ')).map((line) => line.replace(/ @.*$/, ''))
+  assert.ok(wanted.length > 200)
+  assert.deepEqual(
+    wanted.filter((line) => !shown.has(line)),
+    [],
+  )
+})
+
+it('graphql: the schema has nothing beside the contract', () => {
+  const known = new Set(CONTRACT_LINES.map((line) => line.replace(/ @.*$/, '')))
+  const more = linesOf(schema).filter((line) => !known.has(line) && !/^scalar (Boolean|Float|ID|Int|String)$/.test(line))
+  assert.deepEqual(more, [])
+})
+
+it('graphql: the schema declares the directives @auth and @hasRole', () => {
+  const shown = schema.getDirectives().map(({ name, args, locations }) => {
+    const parameters = args.map((arg) => `${arg.name}: ${String(arg.type)}`).join(', ')
+    return `directive @${name}${parameters === '' ? '' : `(${parameters})`} on ${locations.join(' | ')}`
+  })
+  for (const line of CONTRACT_LINES.filter((one) => one.startsWith('directive '))) assert.ok(shown.includes(line), line)
+})
+
+it('graphql: each row names a field that is there, and each field with a resolver is that of a row', () => {
+  const fields = new Set([schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.keys(type?.getFields() ?? {})))
+  const named = operations.flatMap(({ protocols }) => (protocols.graphql === null ? [] : [protocols.graphql]))
+  assert.equal(new Set(named).size, named.length, 'a field is that of one row')
+  assert.deepEqual(
+    named.filter((name) => !fields.has(name)),
+    [],
+  )
+  assert.deepEqual(Object.keys({ ...QUERIES, ...MUTATIONS }).sort(), [...named].sort())
+})
