@@ -1,10 +1,10 @@
 /**
  * Question: what does a document take by GraphQL, beside the same document by `/v1/get`?
- * The whole server, 64 connections, uniform keys (seeded) of DOCUMENTS documents. One document of GraphQL with
- * variables asks for all fields; so its text is always the same, and the server has read it before. A second
- * one has the key in its text: the server reads each text anew, but for those of some 1 000 keys. Baseline in
- * the same run: the same get through the lanes (a query string keeps it from the event loop). Rounds are
- * interleaved, the median counts.
+ * The whole server, 64 connections, uniform keys (seeded) of DOCUMENTS documents. One document of GraphQL
+ * with variables asks for all fields; its text is always the same, and the server has read it before. A
+ * second one has the key in its text: the server reads each text anew, but for those of some 1 000 keys.
+ * Baseline in the same run: the same get through the lanes (a query string keeps it from the event loop).
+ * Rounds are interleaved, the median counts.
  * Run: npm run bench:graphql-get [DOCUMENTS] [SECONDS] [WHAT]. Aim: 0.5 of the get through the lanes. Last
  * result: see bench/README.md.
  */

@@ -89,7 +89,7 @@ writeFileSync(join(target, 'LICENSES.txt'), [head, ...licences()].join('\n'))
 writeFileSync(join(target, 'playground.html.gz'), gzipSync(page, { level: constants.Z_BEST_COMPRESSION }))
 writeFileSync(
   join(target, 'policy.ts'),
-  `/** Written by scripts/build-playground.mjs: the policy of playground.html.gz, with the hashes of its parts. */
+  `/** Written by scripts/build-playground.mjs: the policy of playground.html.gz, with its hashes. */
 // prettier-ignore
 export const PLAYGROUND_POLICY =
   ${JSON.stringify(policy)}

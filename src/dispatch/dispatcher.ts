@@ -164,7 +164,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     clearInterval(this.#sweep)
   }
 
-  /** For a process that must not continue: what may have been committed is `outcome unknown`, all else a 503. */
+  /** For a process that must not continue: what may be committed is `outcome unknown`, all else a 503. */
   failEverything(): void {
     this.threads.failEverything()
     this.#slots.forEach((one) => {

@@ -1,4 +1,4 @@
-/** Authorisation of GraphQL: credentials, directives, roles, permissions, and what guests see of the schema. */
+/** Authorisation of GraphQL: credentials, directives, roles, permissions, what guests see of the schema. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { buildSchema, type GraphQLField } from 'graphql'

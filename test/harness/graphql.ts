@@ -55,7 +55,7 @@ export async function dataOf<Data = Record<string, unknown>>(
   return data
 }
 
-/** A line for each member of the schema that the contract has (graphql.md); directives at the end of a field. */
+/** A line for each member of the schema that the contract has (graphql.md), directives last. */
 export const CONTRACT_LINES: readonly string[] = readFileSync(
   join(import.meta.dirname, '../../../test/golden/graphql/contract.txt'),
   'utf8',

@@ -1,4 +1,4 @@
-/** Scalars of the schema: times as RFC 3339 text, JSON objects, and whole numbers of more than 32 bits. Pure. */
+/** Scalars of the schema: times as RFC 3339 text, JSON objects, whole numbers of more than 32 bits. Pure. */
 import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type GraphQLSchema } from 'graphql'
 
 /** RFC 3339: date, time, offset. Fractions of a second are cut off. */

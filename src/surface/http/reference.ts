@@ -1,5 +1,6 @@
 /**
- * The pages: OpenAPI document, reference and playground. Each is built on its first request. Front-end thread only.
+ * The pages: OpenAPI document, reference and playground. Each is built on its first request. Front-end thread
+ * only.
  */
 import type { BoundLoopHandler } from '../../dispatch/loop_operations.js'
 import { playground } from '../../operations/graphql.js'

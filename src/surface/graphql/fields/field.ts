@@ -1,6 +1,6 @@
 /**
- * A field of Query or Mutation: how its arguments become the input of its operation, and the answer its value.
- * Which operation that is, is said by the row (`protocols.graphql`). Pure.
+ * A field of Query or Mutation: how its arguments become the input of its operation, and the answer its
+ * value. Which operation that is, is said by the row (`protocols.graphql`). Pure.
  */
 import type { Operation } from '../../../operations/operation.js'
 import type { Answered, Caller, Maybe } from '../caller.js'
