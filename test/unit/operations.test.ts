@@ -169,6 +169,7 @@ describe('the table', () => {
       'endpoints',
       'ftsLanguages',
       'getGroup',
+      'graphql',
       'health',
       'heapProfile',
       'listApiKeys',
@@ -181,6 +182,7 @@ describe('the table', () => {
       'me',
       'metrics',
       'openapi',
+      'playground',
       'profiles',
       'readyz',
       'stats',
@@ -422,7 +424,7 @@ describe('answers of the loop', () => {
     assert.ok((body.goVersion as string).includes(process.version))
   })
 
-  const PUBLIC = /^\/(health|v1\/health|livez|readyz|metrics|openapi\.json|docs|v1\/auth\/login|v1\/compliance-status)$/
+  const PUBLIC = /^\/(health|v1\/health|livez|readyz|metrics|openapi\.json|docs|graphql|playground|v1\/auth\/login|v1\/compliance-status)$/
   it('endpoints: /v1/endpoints lists every route with method, path, description and requiresAuth', () => {
     const { http, grpc, mcp } = askJson('endpoints') as {
       http: { method: string; path: string; description: string; requiresAuth: boolean }[]
