@@ -11,7 +11,7 @@ import type { Operation } from '../operations/operation.js'
 import { emitCheck, type Checked, type CheckedRequest } from './checks.js'
 import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
 import type { AskedIdentity, Identity } from './identity.js'
-import { ANONYMOUS, GUEST, type Principal } from './principal.js'
+import { ANONYMOUS, GUEST, REFUSED_GUEST, type Principal } from './principal.js'
 import type { FailureReports } from './failure_reports.js'
 import { Rights } from './rights.js'
 import { TokenReader } from './tokens.js'
@@ -158,14 +158,14 @@ export class Authenticator {
     const until = untilOf(identity)
     if (until === null) return null
     const rights = new Rights(identity.rights)
-    const principal: Principal = { kind: 'user', name: identity.username, ...(kind === 'key' ? { usesKey: true } : {}), rights }
+    const principal: Principal = { kind: 'user', name: identity.username, ...(kind === 'key' ? { shown: 'key' } : {}), rights }
     this.#kept.set(text, { principal, epoch, until })
     return principal
   }
 }
 
 function orGuest(checked: Checked): Principal {
-  return typeof checked === 'string' ? GUEST : checked
+  return typeof checked === 'string' ? REFUSED_GUEST : checked
 }
 
 /** @param expiresAt Unix seconds; 0: never. @returns milliseconds since the epoch */

@@ -17,8 +17,8 @@ export interface Principal {
   readonly kind: PrincipalKind
   /** Recorded as the actor of its writes; empty if it has no name. */
   readonly name: string
-  /** The user has shown an API key, and has not logged in. */
-  readonly usesKey?: true
+  /** A user has shown an API key instead of a token; a guest a credential that is not valid. */
+  readonly shown?: 'key' | 'refused'
   /** Of a user. They do not cross threads: each thread looks them up by the name. */
   readonly rights?: Rights
 }
@@ -40,3 +40,4 @@ export const PRINCIPAL_KINDS: readonly PrincipalKind[] = ['anonymous', 'system',
 export const ANONYMOUS: Principal = { kind: 'anonymous', name: '' }
 export const SYSTEM: Principal = { kind: 'system', name: '' }
 export const GUEST: Principal = { kind: 'guest', name: '' }
+export const REFUSED_GUEST: Principal = { ...GUEST, shown: 'refused' }

@@ -53,8 +53,8 @@ export class Identities {
    */
   withRights(principal: Principal): Principal | Promise<Principal | ErrorCode> {
     const { kind, name } = principal
-    if (kind !== 'user') return { kind, name }
-    const user = { kind, name, ...(principal.usesKey === true ? { usesKey: true as const } : {}) }
+    const user = principal.shown === undefined ? { kind, name } : { kind, name, shown: principal.shown }
+    if (kind !== 'user') return user
     const kept = this.#rights.get(name)
     if (kept !== undefined && kept.epoch === this.dispatcher.control.accessEpoch) return { ...user, rights: kept.rights }
     return this.identify({ username: name }).then((identity) => {

@@ -9,11 +9,13 @@ import type { Surface } from '../../dispatch/surface.js'
 import type { ErrorCode } from '../../errors.js'
 import { GRAPHQL_ANSWERS_BYTES_MAX } from '../../limits/graphql.js'
 import type { Operation } from '../../operations/operation.js'
+import { emitAuditEvent, isAuditWanted } from '../../telemetry/audit.js'
 import { factOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
 import type { RemoteCore } from '../thread/remote_core.js'
 import { ANSWERS_TEXT, fieldError } from './texts.js'
 
 const NO_PARAMS: readonly string[] = []
+const GRAPHQL_PATH = '/graphql'
 
 export type Maybe<Value> = Value | Promise<Value>
 
@@ -44,6 +46,7 @@ export class Caller {
   readonly #open = new Set<() => void>()
   #answerBytes = 0
   #isStopped = false
+  #isMissed = false
 
   constructor(parts: CallerParts, asking: Asking) {
     this.#parts = parts
@@ -54,6 +57,14 @@ export class Caller {
   /** Whether the caller has shown valid credentials, where they are needed. */
   get isKnown(): boolean {
     return !this.#parts.isClosed || this.#asking.principal.kind === 'user'
+  }
+
+  /** A field was refused for want of credentials. Audited once, if there were none; those that are wrong are. */
+  missCredentials(): void {
+    const { principal, address, agent } = this.#asking
+    if (this.#isMissed || principal.shown === 'refused' || !isAuditWanted()) return
+    this.#isMissed = true
+    emitAuditEvent({ action: 'auth.missing', actor: '', resource: GRAPHQL_PATH, result: 'fail', ip: address, userAgent: agent })
   }
 
   /** Whether it may do everything. */
@@ -67,7 +78,7 @@ export class Caller {
    */
   ask(operation: Operation, input: object): Maybe<Answered> {
     const { principal } = this.#asking
-    if (operation.needsLogin === true && principal.usesKey === true) throw fieldError('loginRequired')
+    if (operation.needsLogin === true && principal.shown === 'key') throw fieldError('loginRequired')
     const admitted = this.#admit(operation)
     if (typeof admitted === 'string') throw fieldError(admitted)
     if (this.#isStopped) throw fieldError('deadline')

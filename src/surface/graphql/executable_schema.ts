@@ -3,7 +3,7 @@
  * that row, under the directives of the schema; those that no row names answer UNIMPLEMENTED. Built once, by
  * the thread of GraphQL.
  */
-import { buildSchema, getDirectiveValues, type GraphQLField, type GraphQLSchema } from 'graphql'
+import { buildSchema, getDirectiveValues, type GraphQLError, type GraphQLField, type GraphQLSchema } from 'graphql'
 import type { Config } from '../../config/config.js'
 import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
@@ -61,10 +61,15 @@ function guarded(schema: GraphQLSchema, { astNode }: Field, run: Run): NonNullab
   const needsCaller = has('auth') !== undefined || has('hasRole') !== undefined
   const needsAdmin = has('hasRole')?.['role'] === 'ADMIN'
   return (_, args, caller) => {
-    if (needsCaller && !caller.isKnown) throw fieldError('missingAuthentication')
+    if (needsCaller && !caller.isKnown) throw unauthenticated(caller)
     if (needsAdmin && !caller.isAdmin) throw fieldError('adminRequired')
     return run(args, caller)
   }
+}
+
+export function unauthenticated(caller: Caller): GraphQLError {
+  caller.missCredentials()
+  return fieldError('missingAuthentication')
 }
 
 /** Answers may leave the content or the metadata of a document out; the schema does not. */

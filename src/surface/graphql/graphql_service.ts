@@ -11,7 +11,7 @@ import { log } from '../../telemetry/log.js'
 import type { ThreadAnswer, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
 import { Documents } from './documents.js'
-import { executableSchema } from './executable_schema.js'
+import { executableSchema, unauthenticated } from './executable_schema.js'
 import { readRequest, type GraphqlRequest } from './request.js'
 import { fieldError, reworded } from './texts.js'
 
@@ -73,7 +73,7 @@ export class GraphqlService {
     const asking = rights === null ? principal : { ...principal, rights: new Rights(rights) }
     const caller = new Caller(this.#parts, { principal: asking, address, agent })
     if (ready.asksForSchema && !caller.isKnown) {
-      done(null, { errors: [fieldError('missingAuthentication').toJSON()], data: null })
+      done(null, { errors: [unauthenticated(caller).toJSON()], data: null })
       return null
     }
     const result = this.#execute(ready.document, request, caller)
