@@ -1,15 +1,16 @@
 /**
  * Operations of cost `thread`: a thread of a surface runs them, and submits what it needs of the lanes as
- * requests of their own. They take no slot and wait in no queue. Their number and the bytes of their bodies
- * are bounded here, and so is their time. Each is answered exactly once, unless its client has disconnected.
- * Front-end thread only.
+ * requests of their own. They read no store, so what they touch is the server as a whole. They take no slot
+ * and wait in no queue. Their number and the bytes of their bodies are bounded here, and so is their time.
+ * Each is answered exactly once, unless its client has disconnected. Front-end thread only.
  */
+import { authorize, collectionsOf } from '../access/authorize.js'
 import type { ErrorCode } from '../errors.js'
 import { THREAD_BODIES_BYTES_MAX, THREAD_REQUESTS_MAX } from '../limits/graphql.js'
 import type { AnyOperation } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
-import { refusal } from './answers.js'
+import { refusal, refusalOf } from './answers.js'
 import type { DispatchRequest } from './ticket.js'
 
 /** Brings requests to a thread. */
@@ -80,8 +81,19 @@ export class ThreadOperations {
 
   /** @returns null: the request is already answered */
   submit(request: DispatchRequest): ThreadTicket | null {
-    const { admitted, input, sink } = request
+    const { admitted, input, principal, sink } = request
     const { operation } = admitted
+    try {
+      authorize(
+        operation,
+        principal,
+        collectionsOf(operation, {}, () => undefined),
+        'loop',
+      )
+    } catch (error) {
+      sink.answer(refusalOf(error))
+      return null
+    }
     const runner = this.#runners.get(operation)
     const bytes = input.body?.length ?? 0
     const isFull = this.#open.size >= THREAD_REQUESTS_MAX || this.#bytes + bytes > THREAD_BODIES_BYTES_MAX

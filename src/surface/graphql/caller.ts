@@ -59,7 +59,7 @@ export class Caller {
     return !this.#parts.isClosed || this.#asking.principal.kind === 'user'
   }
 
-  /** A field was refused for want of credentials. Audited once, if there were none; those that are wrong are. */
+  /** A field was refused for want of credentials. An event, once, if there were none: wrong ones have one. */
   missCredentials(): void {
     const { principal, address, agent } = this.#asking
     if (this.#isMissed || principal.shown === 'refused' || !isAuditWanted()) return
