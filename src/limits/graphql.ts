@@ -27,6 +27,12 @@ export const GRAPHQL_DOCUMENTS_KEPT_CHARS_MAX = MIB
 /** A longer document has values in it, and does not come again. */
 export const GRAPHQL_DOCUMENT_KEPT_CHARS_MAX = 16 * KIB
 
+/**
+ * Bytes of a document whose content is passed on as it is. To parse and write a shorter one takes less than
+ * to look for its content.
+ */
+export const GRAPHQL_RAW_BYTES_MIN = 1 * KIB
+
 // ---- Requests
 
 /** Requests that a thread of a surface has, or that wait for it. At 100 us each, 1 024 wait 100 ms. */

@@ -28,5 +28,5 @@ export interface ThreadAnswer {
   readonly id: number
   /** Null: a success. The code decides the status only: the body is complete. */
   readonly code: ErrorCode | null
-  readonly body: string
+  readonly body: string | Uint8Array
 }

@@ -8,10 +8,12 @@ import type { Admitted } from '../../dispatch/admission.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { ErrorCode } from '../../errors.js'
 import { GRAPHQL_ANSWERS_BYTES_MAX } from '../../limits/graphql.js'
-import type { Operation } from '../../operations/operation.js'
+import { get } from '../../operations/documents.js'
+import type { AnyOperation, Operation } from '../../operations/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../../telemetry/audit.js'
 import { factOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
 import type { RemoteCore } from '../thread/remote_core.js'
+import { readDocument } from './raw_text.js'
 import { ANSWERS_TEXT, fieldError } from './texts.js'
 
 const NO_PARAMS: readonly string[] = []
@@ -105,7 +107,7 @@ export class Caller {
     const cancel = (): void => (handle === null ? undefined : core.abandon(handle))
     const answer = (given: OutgoingAnswer): void => {
       this.#open.delete(cancel)
-      taken.outcome = this.#outcomeOf(given)
+      taken.outcome = this.#outcomeOf(admitted.operation, given)
       taken.settle?.(taken.outcome)
     }
     const handle = core.submit({
@@ -125,22 +127,24 @@ export class Caller {
     })
   }
 
-  #outcomeOf(answer: OutgoingAnswer): Answered | Error {
+  #outcomeOf(operation: AnyOperation, answer: OutgoingAnswer): Answered | Error {
     try {
-      return this.#read(answer)
+      return this.#read(operation, answer)
     } catch (error) {
       return error as Error
     }
   }
 
   /** @throws GraphQLError */
-  #read({ code, body, facts, rest }: OutgoingAnswer): Answered {
+  #read(operation: AnyOperation, { code, body, facts, rest }: OutgoingAnswer): Answered {
     if (rest !== undefined) {
       rest.end()
       throw new Error('an answer in parts has no form in GraphQL')
     }
     this.#answerBytes += body.length
     if (this.#answerBytes > GRAPHQL_ANSWERS_BYTES_MAX) throw fieldError('invalid', ANSWERS_TEXT)
+    const raw = operation === get && code === null && typeof body !== 'string' ? readDocument(body) : null
+    if (raw !== null) return { value: raw, total: undefined }
     const value: unknown = JSON.parse(typeof body === 'string' ? body : textOf(body))
     if (code === null) return { value, total: totalOf(facts) }
     throw fieldError(code, (value as { readonly error?: string }).error)

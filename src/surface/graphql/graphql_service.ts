@@ -12,6 +12,7 @@ import type { ThreadAnswer, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
 import { Documents } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
+import { writeAnswer } from './raw_text.js'
 import { readRequest, type GraphqlRequest } from './request.js'
 import { fieldError, reworded } from './texts.js'
 
@@ -30,7 +31,7 @@ export class GraphqlService {
   /** Never throws. @param take is called once, now or later; not for a request that was stopped */
   run(call: ThreadCall, take: (answer: ThreadAnswer) => void): void {
     const { id } = call
-    const done = (code: ErrorCode | null, result: object): void => take({ id, code, body: JSON.stringify(result) })
+    const done = (code: ErrorCode | null, result: object): void => take({ id, code, body: writeAnswer(result) })
     try {
       const answered = this.#answer(call, done)
       if (answered === null) return

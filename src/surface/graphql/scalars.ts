@@ -1,5 +1,6 @@
-/** Scalars of the schema: times as RFC 3339 text, JSON objects, whole numbers of more than 32 bits. Pure. */
+/** Scalars of the schema: times as RFC 3339 text, JSON objects, wide whole numbers, raw texts. Pure. */
 import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type GraphQLSchema } from 'graphql'
+import { RawText } from './raw_text.js'
 
 /** RFC 3339: date, time, offset. Fractions of a second are cut off. */
 const TIME = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
@@ -14,6 +15,9 @@ export function installScalars(schema: GraphQLSchema): void {
   const json = scalarOf(schema, 'JSONObject')
   json.parseValue = objectOf
   json.parseLiteral = (node, variables) => objectOf(valueFromASTUntyped(node, variables))
+  const string = scalarOf(schema, 'String')
+  const plain = string.serialize
+  string.serialize = (value) => (value instanceof RawText ? value : plain(value))
   // Sizes in bytes and counts have up to 53 bits. Clients in Go, for which the schema was made, read 64.
   const int = scalarOf(schema, 'Int')
   const narrow = int.serialize
