@@ -6,27 +6,38 @@
 import { workerData } from 'node:worker_threads'
 import { openSurfaceThread } from './surface_thread.js'
 import type { GraphqlStart } from './surface/graphql/graphql_host.js'
-import { GraphqlService } from './surface/graphql/graphql_service.js'
+import { GraphqlService, type GraphqlAnswer } from './surface/graphql/graphql_service.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
-import type { ThreadAnswer, ThreadOrder } from './wire/thread_calls.js'
+import { bytesOf, packBodies, type ThreadAnswers, type ThreadOrder } from './wire/thread_calls.js'
 
 const { calls } = (workerData as SurfaceStart).options as GraphqlStart
 const { config, surface, remote, port } = await openSurfaceThread('graphql', { onDrain: () => port.drained() })
 const service = new GraphqlService(config, { core: remote, surface })
-let answers: ThreadAnswer[] = []
+let answers: GraphqlAnswer[] = []
 
 function send(): void {
-  if (answers.length > 0) calls.postMessage(answers)
+  const bodies = answers.map(({ body }) => body)
+  const bytes = bodies.map(bytesOf)
+  const packed = packBodies(bodies, bytes)
+  const message: ThreadAnswers = { ids: answers.map(({ id }) => id), codes: answers.map(({ code }) => code), bytes, bodies: packed }
   answers = []
+  calls.postMessage(message, [packed.buffer])
 }
 
-function take(answer: ThreadAnswer): void {
+function take(answer: GraphqlAnswer): void {
   if (answers.length === 0) setImmediate(send)
   answers.push(answer)
 }
 
 calls.on('message', (order: ThreadOrder) => {
-  if (order.kind === 'stop') service.stop(order.id)
-  else for (const call of order.calls) service.run(call, take)
+  if (order.kind === 'stop') {
+    service.stop(order.id)
+    return
+  }
+  let at = 0
+  for (const call of order.calls) {
+    service.run(call, order.bodies.subarray(at, at + call.bytes), take)
+    at += call.bytes
+  }
 })
 port.listening('graphql')

@@ -64,6 +64,18 @@ describe('graphql', () => {
     )
   })
 
+  it('graphql: long contents are those of HTTP, several in one answer, whatever is in them', async () => {
+    const contents = ['é漢😀 "quoted" \\ \u0000 \u2028 </script> ', '"},"contentMd":"x"} ', 'plain text ', '\\"\n\t'].map((text) =>
+      text.repeat(300),
+    )
+    for (const [at, contentMd] of contents.entries())
+      await server.post('/v1/add', { collection: 'long', key: `k${at}`, lang: 'en', contentMd, meta: { contentMd: ['"contentMd":"'] } })
+    const fields = contents.map((_, at) => `d${at}: document(collection: "long", key: "k${at}", lang: "en") { key contentMd meta }`)
+    const data = await dataOf<Record<string, Shown>>(server, `{ ${fields.join(' ')} }`)
+    for (const [at, contentMd] of contents.entries())
+      assert.deepEqual(data[`d${at}`], { key: `k${at}`, contentMd, meta: { contentMd: ['"contentMd":"'] } })
+  })
+
   it('graphql: document with env replaces %%name%% in the content', async () => {
     const query = 'query($env: JSONObject) { document(collection: "docs", key: "k0", lang: "en", env: $env) { contentMd } }'
     const byVariable = await dataOf<{ document: Shown }>(server, query, { env: { name: 'Ada' } })

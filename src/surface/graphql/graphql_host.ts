@@ -4,18 +4,20 @@
  * loop together. Front-end thread only.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { Principal } from '../../access/principal.js'
 import { successOf } from '../../dispatch/answers.js'
 import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../installation.js'
-import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
-import type { ThreadAnswer, ThreadCall, ThreadOrder } from '../../wire/thread_calls.js'
+import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall, type ThreadOrder } from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
 import { CounterRow, threadStart, type SurfaceThreadStart } from '../thread/thread_start.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 
 const PROGRAM = programPath('graphql_thread')
+const NO_BODY = new Uint8Array()
 
 /** What the thread is started with. */
 export interface GraphqlStart extends SurfaceThreadStart {
@@ -29,7 +31,8 @@ export class GraphqlHost implements ThreadRunner {
   readonly #open = new Map<number, ThreadTicket>()
   readonly #ids = new Map<ThreadTicket, number>()
   /** Requests of this turn of the event loop. */
-  #batch: ThreadCall[] = []
+  #batch: { readonly call: ThreadCall; readonly body: Uint8Array }[] = []
+  readonly #askers = new WeakMap<Principal, ThreadAsker>()
   #lastId = 0
   #calls: MessagePort | undefined
   /** Of the thread that starts next. */
@@ -63,8 +66,8 @@ export class GraphqlHost implements ThreadRunner {
     // The throttle of logins needs the address, audit events need both.
     const address = authEnabled || auditEnabled ? (client?.clientAddress() ?? '') : ''
     const agent = auditEnabled ? (client?.userAgent() ?? '') : ''
-    const { rights = null, ...asking } = principal
-    this.#batch.push({ id, body: input.body, principal: asking, rights: rights?.plain ?? null, address, agent })
+    const body = input.body ?? NO_BODY
+    this.#batch.push({ call: { id, asker: this.#askerOf(principal), address, agent, bytes: body.length }, body })
   }
 
   stop(ticket: ThreadTicket): void {
@@ -72,7 +75,7 @@ export class GraphqlHost implements ThreadRunner {
     if (id === undefined) return
     this.#forget(id, ticket)
     const waits = this.#batch.length
-    this.#batch = this.#batch.filter((call) => call.id !== id)
+    this.#batch = this.#batch.filter(({ call }) => call.id !== id)
     if (this.#batch.length === waits) this.#post({ kind: 'stop', id })
   }
 
@@ -92,27 +95,48 @@ export class GraphqlHost implements ThreadRunner {
 
   #start(): GraphqlStart {
     const { port1, port2 } = new MessageChannel()
-    port1.on('message', (answers: readonly ThreadAnswer[]) => answers.forEach((answer) => this.#answered(answer)))
+    port1.on('message', (answers: ThreadAnswers) => this.#answered(answers))
     this.#calls = port1
     this.#theirs = port2
     return { ...threadStart(this.#host, this.#row, null), calls: port2 }
   }
 
   #send(): void {
-    const calls = this.#batch
+    const batch = this.#batch
     this.#batch = []
-    if (calls.length > 0) this.#post({ kind: 'run', calls }, transferredOf(calls))
+    if (batch.length === 0) return
+    const bodies = packBodies(
+      batch.map(({ body }) => [body]),
+      batch.map(({ call }) => call.bytes),
+    )
+    this.#post({ kind: 'run', calls: batch.map(({ call }) => call), bodies }, [bodies.buffer])
   }
 
   #post(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
     this.#calls?.postMessage(order, transferred)
   }
 
-  #answered({ id, code, body }: ThreadAnswer): void {
-    const ticket = this.#open.get(id)
-    if (ticket === undefined) return
-    this.#forget(id, ticket)
-    ticket.answer({ ...successOf(body), code })
+  #answered({ ids, codes, bytes, bodies }: ThreadAnswers): void {
+    let at = 0
+    for (const [index, id] of ids.entries()) {
+      const end = at + bytes[index]!
+      const ticket = this.#open.get(id)
+      if (ticket !== undefined) {
+        this.#forget(id, ticket)
+        ticket.answer({ ...successOf(bodies.subarray(at, end)), code: codes[index]! })
+      }
+      at = end
+    }
+  }
+
+  /** The same object for the same principal: a message has it once. */
+  #askerOf(principal: Principal): ThreadAsker {
+    const known = this.#askers.get(principal)
+    if (known !== undefined) return known
+    const { rights, ...rest } = principal
+    const asker = { principal: rest, rights: rights?.plain ?? null }
+    this.#askers.set(principal, asker)
+    return asker
   }
 
   #forget(id: number, ticket: ThreadTicket): void {
@@ -132,12 +156,4 @@ export class GraphqlHost implements ThreadRunner {
     this.#open.clear()
     this.#ids.clear()
   }
-}
-
-/** The memory of long bodies, which nothing else uses. */
-function transferredOf(calls: readonly ThreadCall[]): readonly ArrayBuffer[] {
-  return calls.flatMap(({ body }) => {
-    const isOwn = body !== null && body.length >= PORT_TRANSFER_BYTES_MIN && body.length === body.buffer.byteLength
-    return isOwn && body.buffer instanceof ArrayBuffer ? [body.buffer] : []
-  })
 }

@@ -8,13 +8,20 @@ import type { Config } from '../../config/config.js'
 import { CATALOGUE, type ErrorCode } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
 import { log } from '../../telemetry/log.js'
-import type { ThreadAnswer, ThreadCall } from '../../wire/thread_calls.js'
+import type { Pieces, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
 import { Documents } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
 import { readRequest, type GraphqlRequest } from './request.js'
 import { fieldError, reworded } from './texts.js'
+
+export interface GraphqlAnswer {
+  readonly id: number
+  /** Null: something was run. */
+  readonly code: ErrorCode | null
+  readonly body: Pieces
+}
 
 export class GraphqlService {
   readonly #schema: GraphQLSchema
@@ -28,12 +35,16 @@ export class GraphqlService {
     this.#documents = new Documents(this.#schema, config.authEnabled)
   }
 
-  /** Never throws. @param take is called once, now or later; not for a request that was stopped */
-  run(call: ThreadCall, take: (answer: ThreadAnswer) => void): void {
+  /**
+   * Never throws.
+   * @param body valid during this call only
+   * @param take is called once, now or later; not for a request that was stopped
+   */
+  run(call: ThreadCall, body: Uint8Array, take: (answer: GraphqlAnswer) => void): void {
     const { id } = call
     const done = (code: ErrorCode | null, result: object): void => take({ id, code, body: writeAnswer(result) })
     try {
-      const answered = this.#answer(call, done)
+      const answered = this.#answer(call, body, done)
       if (answered === null) return
       this.#callers.set(id, answered.caller)
       answered.result.then(
@@ -57,10 +68,11 @@ export class GraphqlService {
 
   /** @returns null: it is answered */
   #answer(
-    call: ThreadCall,
+    { asker, address, agent }: ThreadCall,
+    body: Uint8Array,
     done: (code: ErrorCode | null, result: object) => void,
   ): { readonly caller: Caller; readonly result: Promise<ExecutionResult> } | null {
-    const request = readRequest(call.body)
+    const request = readRequest(body)
     if (typeof request === 'string') {
       done('invalid', { errors: [fieldError('invalid', request).toJSON()] })
       return null
@@ -70,7 +82,7 @@ export class GraphqlService {
       done('invalid', { errors: ready.map((error) => error.toJSON()) })
       return null
     }
-    const { principal, rights, address, agent } = call
+    const { principal, rights } = asker
     const asking = rights === null ? principal : { ...principal, rights: new Rights(rights) }
     const caller = new Caller(this.#parts, { principal: asking, address, agent })
     if (ready.asksForSchema && !caller.isKnown) {

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { GRAPHQL_RAW_BYTES_MIN } from '../../limits/graphql.js'
+import type { Pieces } from '../../wire/thread_calls.js'
 
 /** Stands for raw text while an answer is written. It is drawn anew in each thread, so no client knows it. */
 const MARK = randomUUID()
@@ -40,24 +41,18 @@ export function readDocument(body: Uint8Array): object | null {
   return { ...rest, contentMd: new RawText(Uint8Array.prototype.slice.call(bytes, begin, end)) }
 }
 
-/** The answer's JSON text; as bytes if raw texts are in it. */
-export function writeAnswer(result: object): string | Uint8Array {
+/** The answer's JSON text, in pieces. */
+export function writeAnswer(result: object): Pieces {
   written = []
   const text = JSON.stringify(result)
-  if (written.length === 0) return text
-  const parts: Uint8Array[] = []
+  if (written.length === 0) return [text]
+  const pieces: (string | Uint8Array)[] = []
   let from = 0
   for (const { bytes } of written) {
     const at = text.indexOf(MARK, from)
-    parts.push(Buffer.from(text.slice(from, at)), bytes)
+    pieces.push(text.slice(from, at), bytes)
     from = at + MARK.length
   }
-  parts.push(Buffer.from(text.slice(from)))
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  pieces.push(text.slice(from))
+  return pieces
 }

@@ -11,10 +11,10 @@ export interface GraphqlRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** @returns the text of the refusal for a body that is no request */
-export function readRequest(body: Uint8Array | null): GraphqlRequest | string {
+export function readRequest(body: Uint8Array): GraphqlRequest | string {
   let read: unknown
   try {
-    read = body === null ? null : JSON.parse(utf8.decode(body))
+    read = JSON.parse(utf8.decode(body))
   } catch (error) {
     return error instanceof SyntaxError ? CATALOGUE.invalidJson.text : CATALOGUE.invalidUtf8.text
   }
