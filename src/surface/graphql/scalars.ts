@@ -9,7 +9,7 @@ const MS = 1000
 /** Replaces the scalars as the schema's text declares them. */
 export function installScalars(schema: GraphQLSchema): void {
   const time = scalarOf(schema, 'Time')
-  time.serialize = (seconds) => new Date(Number(seconds) * MS).toISOString().replace('.000Z', 'Z')
+  time.serialize = (seconds) => textOf(new Date(Number(seconds) * MS).toISOString())
   time.parseValue = secondsOf
   time.parseLiteral = (node) => secondsOf(node.kind === Kind.STRING ? node.value : null)
   const json = scalarOf(schema, 'JSONObject')
@@ -28,6 +28,11 @@ function scalarOf(schema: GraphQLSchema, name: string): GraphQLScalarType {
   const type = schema.getType(name)
   if (!(type instanceof GraphQLScalarType)) throw new Error(`${name} is not a scalar of the schema`)
   return type
+}
+
+/** Without the milliseconds, which the last five characters are. */
+function textOf(iso: string): string {
+  return `${iso.slice(0, -'.000Z'.length)}Z`
 }
 
 /** @returns Unix seconds */
