@@ -96,7 +96,7 @@ describe('grpc: access', () => {
       { authorization: token, 'x-api-key': 'wrong' },
     ])
       assert.equal(
-        (await client.call('Add', { ...ID, content_md: 'x' }, { headers: headers as Record<string, string> })).key,
+        (await client.call('Add', { ...ID, content_md: 'x' }, { headers: headers })).key,
         'k',
         Object.keys(headers).join(),
       )
@@ -182,38 +182,34 @@ describe('grpc: access', () => {
     await open.stop()
   })
 
-  it(
-    'grpc: over TLS, and with a certificate of the client where one is required',
-    { skip: LACKS_OPENSSL },
-    async (test) => {
-      const ca = new CertificateAuthority(folder)
-      const pair = ca.sign('server')
-      const client = ca.sign('client')
-      const env = { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: pair.cert, SVC_TLS_KEY: pair.key }
-      const plain = await startServer({ env, tls: ca.trust })
-      test.after(async () => await plain.stop())
-      const root = readFileSync(ca.cert)
-      const target = plain.addressOf('grpc').replace('127.0.0.1', 'localhost')
-      const trusting = new GrpcClient(target, 'MDDB', credentials.createSsl(root))
-      assert.equal((await trusting.call('Add', { ...ID, content_md: 'x' })).key, 'k')
-      const insecure = new GrpcClient(target)
-      assert.equal((await insecure.refusal('Get', ID, { deadlineMs: 2_000 }))[0] !== status.OK, true)
-      insecure.close()
-      trusting.close()
-      const strict = await startServer({
-        env: { ...env, SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: 'require' },
-        tls: { ...ca.trust, cert: readFileSync(client.cert), key: readFileSync(client.key) },
-      })
-      test.after(async () => await strict.stop())
-      const strictTarget = strict.addressOf('grpc').replace('127.0.0.1', 'localhost')
-      const known = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root, readFileSync(client.key), readFileSync(client.cert)))
-      assert.equal((await known.refusal('Get', ID))[0], status.NOT_FOUND)
-      known.close()
-      const stranger = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root))
-      assert.notEqual((await stranger.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
-      stranger.close()
-    },
-  )
+  it('grpc: over TLS, and with a certificate of the client where one is required', { skip: LACKS_OPENSSL }, async (test) => {
+    const ca = new CertificateAuthority(folder)
+    const pair = ca.sign('server')
+    const client = ca.sign('client')
+    const env = { SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: pair.cert, SVC_TLS_KEY: pair.key }
+    const plain = await startServer({ env, tls: ca.trust })
+    test.after(async () => await plain.stop())
+    const root = readFileSync(ca.cert)
+    const target = plain.addressOf('grpc').replace('127.0.0.1', 'localhost')
+    const trusting = new GrpcClient(target, 'MDDB', credentials.createSsl(root))
+    assert.equal((await trusting.call('Add', { ...ID, content_md: 'x' })).key, 'k')
+    const insecure = new GrpcClient(target)
+    assert.notEqual((await insecure.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
+    insecure.close()
+    trusting.close()
+    const strict = await startServer({
+      env: { ...env, SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: 'require' },
+      tls: { ...ca.trust, cert: readFileSync(client.cert), key: readFileSync(client.key) },
+    })
+    test.after(async () => await strict.stop())
+    const strictTarget = strict.addressOf('grpc').replace('127.0.0.1', 'localhost')
+    const known = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root, readFileSync(client.key), readFileSync(client.cert)))
+    assert.equal((await known.refusal('Get', ID))[0], status.NOT_FOUND)
+    known.close()
+    const stranger = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root))
+    assert.notEqual((await stranger.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
+    stranger.close()
+  })
 
   it('grpc: on a unix socket, which is for its owner only and is gone after the end', async () => {
     const path = join(folder, 'grpc.sock')

@@ -1,5 +1,6 @@
-/** Changes of accounts as they are passed to the write lane. Pure types. */
+/** Changes of accounts as they are passed to the write lane, and what is decided there. Pure types. */
 import type { Grant } from '../../access/rights.js'
+import type { AccessSetting } from '../../store/settings.js'
 
 export type AccessChange =
   | { readonly kind: 'addUser'; readonly username: string; readonly passwordHash: string }
@@ -40,4 +41,16 @@ export type AccessChange =
 export interface AccessCommand {
   readonly kind: 'access'
   readonly change: AccessChange
+}
+
+/** A new value of a row. `value` null deletes it. */
+export interface AccountWrite {
+  readonly setting: AccessSetting
+  readonly id: string
+  readonly value: unknown
+}
+
+export interface AccessDecision {
+  readonly writes: readonly AccountWrite[]
+  readonly answer: unknown
 }

@@ -8,23 +8,11 @@ import { hashOfKey } from '../../access/api_keys.js'
 import { grantKey } from '../../access/rights.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { GROUPS_MAX, GROUPS_OF_USER_MAX, KEYS_OF_USER_MAX, PERMISSIONS_MAX, USERS_MAX } from '../../limits/access.js'
-import { SERVER_SETTINGS, type AccessSetting } from '../../store/settings.js'
+import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
-import type { AccessChange } from './access_changes.js'
+import type { AccessChange, AccessDecision, AccountWrite } from './access_changes.js'
 import { deletedEpoch, DELETED_USERS, groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
 import { addMcpKey, disableMcpKey, mcpKeyGiven, mcpKeysOf } from './mcp_keys.js'
-
-/** A new value of a row. `value` null deletes it. */
-export interface AccountWrite {
-  readonly setting: AccessSetting
-  readonly id: string
-  readonly value: unknown
-}
-
-export interface AccessDecision {
-  readonly writes: readonly AccountWrite[]
-  readonly answer: unknown
-}
 
 type Change<Kind extends AccessChange['kind']> = Extract<AccessChange, { readonly kind: Kind }>
 

@@ -8,8 +8,7 @@ import { badRequest, serviceError } from '../../errors.js'
 import { MCP_FINGERPRINT_CHARS, MCP_KEY_PREFIX_CHARS, MCP_KEYS_MAX } from '../../limits/mcp.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
-import type { AccessChange } from './access_changes.js'
-import type { AccessDecision } from './access_decision.js'
+import type { AccessChange, AccessDecision } from './access_changes.js'
 import { identityOfUser } from './accounts.js'
 
 /** As stored under the SHA-256 of the key, in hexadecimal digits. */

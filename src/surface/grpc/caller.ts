@@ -1,4 +1,6 @@
-/** Who calls: the metadata and the address of a call, as the checks of credentials and the audit log see it. */
+/**
+ * Who calls: the metadata and the address of a call, as the checks of credentials and the audit log see it.
+ */
 import type { Metadata } from '@grpc/grpc-js'
 import { addressKey } from '../../access/client_key.js'
 import type { CheckedRequest } from '../../access/checks.js'

@@ -2,7 +2,7 @@
  * The calls of the service: checks of rate and credentials, then the operation, then the answer as a message.
  * Each call is bound to its client: its deadline and its cancellation reach the lane. One object a thread.
  */
-import { status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js'
+import { status, type sendUnaryData } from '@grpc/grpc-js'
 import type { Authenticator } from '../../access/authenticator.js'
 import { clientKey } from '../../access/client_key.js'
 import { emitIncident, rateIncident } from '../../access/incidents.js'
@@ -20,14 +20,13 @@ import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
 import { messageOf } from './answer_message.js'
 import { GrpcCaller } from './caller.js'
 import { sendChunks } from './export_stream.js'
-import type { Method, Message, Received } from './proto.js'
+import type { Method, Message } from './proto.js'
+import type { StreamCall, UnaryCall } from './server_calls.js'
 import { inputOf } from './request_input.js'
 import type { ResidentGet } from './resident_get.js'
 import { RPC_RULES } from './rpcs.js'
 import { refusalOf, UNIMPLEMENTED, type Refusal } from './status.js'
 
-export type UnaryCall = ServerUnaryCall<Received, Message>
-export type StreamCall = ServerWritableStream<Received, Message>
 type Call = UnaryCall | StreamCall
 
 export interface CallsParts {

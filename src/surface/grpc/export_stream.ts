@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { GRPC_CHUNK_BYTES_MAX } from '../../limits/grpc.js'
 import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
-import type { StreamCall } from './calls.js'
+import type { StreamCall } from './server_calls.js'
 
 /** The last chunk says so and has no data. @throws Error for a part that does not come */
 export async function sendChunks(call: StreamCall, core: CoreClient, first: CoreAnswer): Promise<void> {

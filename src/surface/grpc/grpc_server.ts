@@ -25,7 +25,8 @@ import {
 } from '../../limits/grpc.js'
 import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
-import type { GrpcCalls, StreamCall } from './calls.js'
+import type { GrpcCalls } from './calls.js'
+import type { StreamCall } from './server_calls.js'
 import { decode, encode, methodsOf, PROTO_PATH, REPLICATION_SERVICE, SERVICE, type Message, type Method, type Received } from './proto.js'
 
 const require = createRequire(import.meta.url)

@@ -1,4 +1,4 @@
-/** The definition of the gRPC surface: a port of its own, and a thread that starts with the first connection. */
+/** The definition of the gRPC surface: a port and a thread of its own. */
 import { programPath } from '../../installation.js'
 import { offered } from '../../operations/index.js'
 import type { SurfaceDefinition } from '../host.js'
