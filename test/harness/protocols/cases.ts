@@ -13,6 +13,8 @@ export interface Case {
   readonly view?: (value: unknown) => unknown
   /** Run before the call, by HTTP: operation and input. */
   readonly before?: readonly (readonly [operation: string, input: Fields])[]
+  /** Its documents must have vectors first. */
+  readonly needsVectors?: true
   /** Changes what later cases read, so the collection is filled again. */
   readonly writes?: true
 }
@@ -104,7 +106,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   metaKeys: { input: { collection: OWN }, view: (value) => fieldsOf(fieldsOf(value)['meta'] ?? value)['category'] },
   checksum: { input: { collection: OWN }, view: members('checksum', 'documentCount') },
-  aggregate: { input: { collection: OWN, facets: ['category'] } },
+  aggregate: { input: { collection: OWN, facets: [{ field: 'category' }] } },
   getCollectionConfig: { input: { collection: OWN } },
   setCollectionConfig: { input: { collection: OWN, description: 'described' }, view: members('status', 'collection') },
   listCollectionConfigs: { input: {} },
@@ -139,13 +141,13 @@ export const CASES: Readonly<Record<string, Case>> = {
   spellSuggest: { input: { collection: OWN, text: 'wrod', lang: 'en' }, view: members('originalText', 'suggestedText') },
   spellCleanup: { input: { collection: OWN, text: 'wrod', lang: 'en' }, view: members('original', 'cleaned') },
   searchAdvisor: { input: { collection: OWN } },
-  vectorSearch: { input: vector, view: KEYS },
+  vectorSearch: { input: vector, view: KEYS, needsVectors: true },
   vectorReindex: { input: { collection: OWN, force: true } },
   vectorStats: { input: {}, view: members('enabled', 'provider', 'model', 'dimensions') },
-  crossSearch: { input: { query: 'a word', targetCollections: [OWN], topK: 3 }, view: KEYS },
-  classify: { input: { ...document, labels: ['words', 'ships'] }, view: names('label') },
+  crossSearch: { input: { query: 'a word', targetCollections: [OWN], topK: 3 }, view: KEYS, needsVectors: true },
+  classify: { input: { ...document, labels: ['words', 'ships'] }, view: names('label'), needsVectors: true },
   findDuplicates: { input: { collection: OWN, mode: 'exact' }, view: members('totalDocuments') },
-  hybridSearch: { input: { collection: OWN, query: 'a word', topK: 3 }, view: KEYS },
+  hybridSearch: { input: { collection: OWN, query: 'a word', topK: 3 }, view: KEYS, needsVectors: true },
   export: { input: { collection: OWN, format: 'ndjson' }, view: LINES },
   backup: { input: {} },
   restore: { input: { from: '$backup' }, view: (value) => typeof fieldsOf(value)['restored'], writes: true },
@@ -162,8 +164,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   deleteGroup: { input: { name: '$group' } },
   listPermissions: { input: { username: 'reader' }, view: names('collection') },
   setPermission: { input: { username: 'nothing', collection: 'elsewhere', read: true, write: false, admin: false } },
-  listGroupPermissions: { input: { name: 'readers' }, view: names('collection') },
-  setGroupPermission: { input: { groupName: 'readers', name: 'readers', collection: 'elsewhere', read: true, write: false, admin: false } },
+  listGroupPermissions: { input: { group: 'readers', groupName: 'readers' }, view: names('collection') },
+  setGroupPermission: {
+    input: { group: 'readers', groupName: 'readers', collection: 'elsewhere', read: true, write: false, admin: false },
+  },
   createApiKey: { input: { description: 'a key' }, view: members('description') },
   stats: { input: {}, view: members('totalDocuments', 'mode') },
   health: { input: {}, view: (value) => fieldsOf(typeof value === 'string' ? JSON.parse(value) : value)['status'] },

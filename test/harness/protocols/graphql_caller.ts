@@ -44,7 +44,7 @@ function argumentsOf(field: GraphQLField<unknown, unknown>, input: Fields): Pass
   const given = field.args.flatMap(({ name, type }) => {
     const named = nullableOf(type)
     if (name === 'input' && isInputObjectType(named)) return [{ name, type, value: valueOf(named, input) }]
-    const value = input[name] ?? (name === 'groupName' ? input['name'] : undefined)
+    const value = input[name] ?? (name === 'groupName' ? (input['group'] ?? input['name']) : undefined)
     return value === undefined ? [] : [{ name, type, value: valueOf(type, value) }]
   })
   const list = (texts: readonly string[]): string => (texts.length === 0 ? '' : `(${texts.join(', ')})`)
@@ -73,7 +73,7 @@ function valueOf(type: GraphQLInputType, value: unknown): unknown {
 }
 
 function nullableOf(type: GraphQLInputType): GraphQLInputType {
-  return isNonNullType(type) ? (type.ofType) : type
+  return isNonNullType(type) ? type.ofType : type
 }
 
 function selectionOf(type: GraphQLOutputType, level = 0): string {

@@ -87,7 +87,9 @@ function requestOf(type: protobuf.Type, input: Fields): object {
 
 function fieldOf(field: protobuf.Field, value: unknown): unknown {
   if (field.type === 'MetaValues') return Object.fromEntries(Object.entries(value as Fields).map(([name, values]) => [name, { values }]))
-  if (field.type === 'string' && typeof value === 'object') return field.repeated ? value : JSON.stringify(value)
+  if (field.map || field.repeated) {
+    if (!(field.resolvedType instanceof protobuf.Type)) return value
+  } else if (field.type === 'string' && typeof value === 'object') return JSON.stringify(value)
   const type = field.resolvedType
   if (!(type instanceof protobuf.Type) || field.map) return value
   return Array.isArray(value) ? value.map((item: Fields) => requestOf(type, item)) : requestOf(type, value as Fields)
