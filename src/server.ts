@@ -201,6 +201,11 @@ class Server implements ServerState, LanesListener {
     return this.#control.diskFull
   }
 
+  mcpSessions(): { readonly sse: number; readonly streamable: number } | undefined {
+    if (!this.config.mcpEnabled) return undefined
+    return { sse: this.#telemetry.gauge('mcp_sessions_sse'), streamable: this.#telemetry.gauge('mcp_sessions_streamable') }
+  }
+
   update(): Update | undefined {
     return this.#updates.update
   }

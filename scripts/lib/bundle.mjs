@@ -13,6 +13,7 @@ const PROGRAMS = [
   'cli/main',
   'lane',
   'http_loop',
+  'mcp_thread',
   'surface/http/gate/gate_thread',
   'password_hashing',
   'audit/thread',

@@ -59,6 +59,11 @@ export class Authenticator {
     return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
   }
 
+  /** For a surface that is closed to guests as a whole. Every user may enter. */
+  checkUser(request: CheckedRequest): Checked | Promise<Checked> {
+    return this.#tokens === null ? ANONYMOUS : this.#check(this.#tokens, request, false)
+  }
+
   /** @returns who asks, as far as that is known without a look-up; a guest otherwise */
   known(fields: CredentialFields): Principal {
     const credential = this.#tokens === null ? null : credentialOf(fields)

@@ -6,6 +6,8 @@ export interface AskedIdentity {
   readonly username?: string
   /** SHA-256 of an API key, in hexadecimal digits. */
   readonly keyHash?: string
+  /** SHA-256 of a key of MCP, likewise. */
+  readonly mcpKeyHash?: string
 }
 
 export interface Identity {
