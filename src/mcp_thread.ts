@@ -16,6 +16,7 @@ import { Methods } from './surface/mcp/protocol/methods.js'
 import { servedRevisions } from './surface/mcp/protocol/revisions.js'
 import { serverIdentity } from './surface/mcp/protocol/server_identity.js'
 import { RequestLog } from './surface/mcp/request_log.js'
+import type { Transport } from './surface/mcp/sessions/session.js'
 import { Sessions } from './surface/mcp/sessions/sessions.js'
 import { Stdio, stdioCaller } from './surface/mcp/stdio.js'
 import type { TlsFiles } from './wire/tls_files.js'
@@ -33,7 +34,14 @@ const { config, surface, control, telemetry, authenticator, rateLimit, core, rem
 const served = servedRevisions(config.mcpProtocolVersion)
 const identity = serverIdentity(config)
 const catalogue = openCatalogue({ config, customTools: [] })
-const methods = new Methods({ catalogue, core: new McpCore(core, remote, surface), mode: surface.mode, identity, served })
+const methods = new Methods({
+  catalogue,
+  core: new McpCore(core, remote, surface),
+  mode: surface.mode,
+  identity,
+  served,
+  pageItems: config.limits.MCP_PAGE_ITEMS,
+})
 const logLevel = levelOf(config.mcpLoggingLevel)
 const requests = new RequestLog(config)
 
@@ -41,10 +49,12 @@ if (descriptor === null) serveStdio()
 else await serveHttp(descriptor)
 
 async function serveHttp(listening: number): Promise<void> {
-  const sessions = new Sessions(({ streamable, sse }) => {
+  const { MCP_SESSIONS_MAX: all, MCP_SESSIONS_OF_IDENTITY_MAX: ofIdentity, MCP_SESSION_IDLE_MS: idleMs } = config.limits
+  const onCount = ({ streamable, sse }: Readonly<Record<Transport, number>>): void => {
     telemetry.set('mcp_sessions_streamable', streamable)
     telemetry.set('mcp_sessions_sse', sse)
-  })
+  }
+  const sessions = new Sessions(onCount, { all, ofIdentity, idleMs })
   const failures = new FailureReports((ip) => port.authFailure(ip))
   const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => port.identify(asked), failures })
   const note: RequestLog['note'] = (request, method, tool) => requests.note(request, method, tool)

@@ -3,7 +3,7 @@
  * no ids: a stream that breaks is not resumed, and a client repeats its request. Comments keep it alive.
  */
 import type { ServerResponse } from 'node:http'
-import { MCP_STALL_MS_MAX, MCP_STREAM_PULSE_MS, MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
+import { MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
 import type { SessionStream } from '../sessions/session.js'
 
 const PULSE = ': keep-alive\n\n'
@@ -13,9 +13,16 @@ const HEADERS: readonly string[] = [
   'X-Accel-Buffering', 'no',
 ] // prettier-ignore
 
+/** Milliseconds: between comments on an idle stream, and that a client may read nothing. */
+export interface StreamTimes {
+  readonly pulseMs: number
+  readonly stallMs: number
+}
+
 export class EventStream implements SessionStream {
   readonly #response: ServerResponse
   readonly #pulse: NodeJS.Timeout
+  readonly #stallMs: number
   /** Bytes that have left, when the client was last seen reading. */
   #taken = 0
   #takenAt = performance.now()
@@ -24,11 +31,12 @@ export class EventStream implements SessionStream {
    * Writes the head.
    * @param headers name, value, name, value ...
    */
-  constructor(response: ServerResponse, headers: readonly string[]) {
+  constructor(response: ServerResponse, headers: readonly string[], { pulseMs, stallMs }: StreamTimes) {
+    this.#stallMs = stallMs
     this.#response = response
     response.writeHead(200, [...HEADERS, ...headers])
     response.flushHeaders()
-    this.#pulse = setInterval(() => this.#beat(), MCP_STREAM_PULSE_MS).unref()
+    this.#pulse = setInterval(() => this.#beat(), pulseMs).unref()
     response.once('close', () => clearInterval(this.#pulse))
   }
 
@@ -54,7 +62,7 @@ export class EventStream implements SessionStream {
     const now = performance.now()
     if (writableLength === 0 || taken > this.#taken) this.#takenAt = now
     this.#taken = taken
-    if (now - this.#takenAt >= MCP_STALL_MS_MAX) this.#response.destroy()
+    if (now - this.#takenAt >= this.#stallMs) this.#response.destroy()
     else if (writableLength === 0) this.#response.write(PULSE)
   }
 }

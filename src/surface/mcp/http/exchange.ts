@@ -5,13 +5,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addressKey } from '../../../access/client_key.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../../limits/audit.js'
-import { MCP_STALL_MS_MAX } from '../../../limits/mcp_transport.js'
 import type { TrustedProxies } from '../../http/trusted_proxies.js'
 import type { McpRequest } from '../mcp_authenticator.js'
 import type { Refusal } from '../protocol/codes.js'
 import { errorText } from '../protocol/message.js'
 import type { Bodies } from './body.js'
-import { EventStream } from './event_stream.js'
+import { EventStream, type StreamTimes } from './event_stream.js'
 import type { UnsentBytes } from './unsent_bytes.js'
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
@@ -30,15 +29,17 @@ export class Exchange implements McpRequest {
   readonly #response: ServerResponse
   readonly #proxies: TrustedProxies
   readonly #unsent: UnsentBytes
+  readonly #times: StreamTimes
   readonly #gone = new AbortController()
   #isAnswered = false
   #address: string | null = null
 
-  constructor(request: IncomingMessage, response: ServerResponse, proxies: TrustedProxies, unsent: UnsentBytes) {
+  constructor(request: IncomingMessage, response: ServerResponse, proxies: TrustedProxies, unsent: UnsentBytes, times: StreamTimes) {
     this.#request = request
     this.#response = response
     this.#proxies = proxies
     this.#unsent = unsent
+    this.#times = times
     this.method = request.method ?? ''
     const url = request.url ?? '/'
     const mark = url.indexOf('?')
@@ -130,7 +131,7 @@ export class Exchange implements McpRequest {
   openStream(headers: readonly string[] = []): EventStream | null {
     if (this.#isAnswered || this.#response.destroyed) return null
     this.#isAnswered = true
-    return new EventStream(this.#response, [...this.commonHeaders, ...headers])
+    return new EventStream(this.#response, [...this.commonHeaders, ...headers], this.#times)
   }
 
   onClose(run: () => void): void {
@@ -148,7 +149,7 @@ export class Exchange implements McpRequest {
     const closes = this.#request.complete ? [] : ['Connection', 'close']
     this.#response.writeHead(status, [...headers, ...this.commonHeaders, ...closes])
     // Ends with the answer: then the connection waits for its next request.
-    if (bytes >= COUNTED_BYTES_MIN) this.#response.setTimeout(MCP_STALL_MS_MAX, () => this.#response.destroy())
+    if (bytes >= COUNTED_BYTES_MIN) this.#response.setTimeout(this.#times.stallMs, () => this.#response.destroy())
     this.#response.end(text)
   }
 }

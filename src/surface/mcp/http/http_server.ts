@@ -13,14 +13,7 @@ import type { Authenticator } from '../../../access/authenticator.js'
 import type { Config } from '../../../config/config.js'
 import { CATALOGUE, entryOf, type ErrorCode } from '../../../errors.js'
 import { newFaultId } from '../../../fault_id.js'
-import {
-  MCP_CHECK_MS,
-  MCP_CONNECTIONS_MAX,
-  MCP_HEAD_BYTES_MAX,
-  MCP_HEAD_MS_MAX,
-  MCP_IDLE_MS,
-  MCP_REQUEST_MS_MAX,
-} from '../../../limits/mcp_transport.js'
+import { MCP_CHECK_MS, MCP_CONNECTIONS_MAX, MCP_HEAD_BYTES_MAX, MCP_IDLE_MS, MCP_REQUEST_MS_MAX } from '../../../limits/mcp_transport.js'
 import { TLS_HANDSHAKE_MS_MAX } from '../../../limits/tls.js'
 import { canonicalAddress } from '../../../outbound/networks.js'
 import { log } from '../../../telemetry/log.js'
@@ -31,6 +24,7 @@ import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
 import type { ClientLimits } from './client_limits.js'
 import { mcpCors, PREFLIGHT } from './cors_headers.js'
+import type { StreamTimes } from './event_stream.js'
 import { Exchange } from './exchange.js'
 import { LegacySse } from './legacy_sse.js'
 import { OriginGate } from './origin_gate.js'
@@ -61,6 +55,7 @@ export class HttpServer {
   readonly #gate: OriginGate
   readonly #corsOf: (origin: string) => readonly string[]
   readonly #unsent = new UnsentBytes()
+  readonly #times: StreamTimes
   /** Open connections by address. */
   readonly #connections = new Map<string, number>()
   #open = 0
@@ -86,16 +81,22 @@ export class HttpServer {
       ['/resources/read', new Map<string, Endpoint>([['POST', (exchange, asker) => plain.read(exchange, asker)]])],
     ]) // prettier-ignore
     this.#proxies = new TrustedProxies(config.trustedProxies)
+    this.#times = { pulseMs: config.limits.MCP_STREAM_PULSE_MS, stallMs: config.limits.MCP_STALL_MS_MAX }
     this.#gate = new OriginGate(config)
     this.#corsOf = mcpCors(config)
-    const options = { maxHeaderSize: MCP_HEAD_BYTES_MAX, connectionsCheckingInterval: MCP_CHECK_MS, keepAlive: true, noDelay: true }
+    const options = {
+      maxHeaderSize: MCP_HEAD_BYTES_MAX,
+      connectionsCheckingInterval: Math.min(MCP_CHECK_MS, config.limits.MCP_HEAD_MS_MAX),
+      keepAlive: true,
+      noDelay: true,
+    }
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response)
     this.#server =
       tls === null
         ? createServer(options, onRequest)
         : createTlsServer({ ...options, ...contextOf(tls), handshakeTimeout: TLS_HANDSHAKE_MS_MAX }, onRequest)
     this.#server.maxConnections = MCP_CONNECTIONS_MAX
-    this.#server.headersTimeout = MCP_HEAD_MS_MAX
+    this.#server.headersTimeout = config.limits.MCP_HEAD_MS_MAX
     this.#server.requestTimeout = MCP_REQUEST_MS_MAX
     this.#server.keepAliveTimeout = MCP_IDLE_MS
     this.#server.on('connection', (socket: Socket) => this.#admit(socket))
@@ -151,7 +152,7 @@ export class HttpServer {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     this.#open += 1
-    const exchange = new Exchange(request, response, this.#proxies, this.#unsent)
+    const exchange = new Exchange(request, response, this.#proxies, this.#unsent, this.#times)
     response.once('close', () => {
       this.#open -= 1
       this.#parts.onDone(exchange)

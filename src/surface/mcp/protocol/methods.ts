@@ -37,6 +37,8 @@ export interface MethodsParts {
   readonly mode: AccessMode
   readonly identity: ServerIdentity
   readonly served: Served
+  /** Items of one page of a list. */
+  readonly pageItems: number
 }
 
 export class Methods {
@@ -118,11 +120,10 @@ export class Methods {
     const name = LISTS.get(method)
     if (name === undefined) return null
     const { cursor } = params
-    const key = `${era} ${method} ${typeof cursor === 'string' ? cursor : ''}`
-    const isText = cursor === undefined || typeof cursor === 'string'
-    const kept = isText ? this.#pages.get(key) : undefined
+    const key = `${era} ${method} ${typeof cursor === 'string' ? `from ${cursor}` : ''}`
+    const kept = cursor === undefined || typeof cursor === 'string' ? this.#pages.get(key) : undefined
     if (kept !== undefined) return kept
-    const page = pageOf(this.#listOf(name), cursor)
+    const page = pageOf(this.#listOf(name), cursor, this.#parts.pageItems)
     if (page === null) throw new CatalogueError(INVALID_PARAMS, 'invalid cursor')
     const next = page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
     const made = this.#resultJson({ value: { [name]: page.items, ...next }, caching: LISTED }, era)

@@ -2,7 +2,6 @@
  * Pages of lists. A cursor says where the next page begins, and is opaque to clients. Lists do not change
  * while the server runs, so a cursor stays valid. Pure.
  */
-import { MCP_PAGE_ITEMS } from '../../../limits/mcp_transport.js'
 
 export interface Page {
   readonly items: readonly object[]
@@ -13,7 +12,7 @@ export interface Page {
 const CURSOR = /^at:(\d{1,9})$/
 
 /** @returns null for a cursor that the server has not made */
-export function pageOf(items: readonly object[], cursor: unknown, itemsMax = MCP_PAGE_ITEMS): Page | null {
+export function pageOf(items: readonly object[], cursor: unknown, itemsMax: number): Page | null {
   const begin = cursor === undefined ? 0 : beginOf(cursor)
   if (begin === null || (begin > 0 && begin >= items.length)) return null
   const end = begin + itemsMax

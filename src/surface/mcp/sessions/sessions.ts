@@ -4,13 +4,7 @@
  * protocol provides. Sessions that do something are never ended for others. One object a thread.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  MCP_SESSION_ID_BYTES,
-  MCP_SESSION_IDLE_MS,
-  MCP_SESSIONS_MAX,
-  MCP_SESSIONS_OF_IDENTITY_MAX,
-  MCP_SESSION_SWEEP_MS,
-} from '../../../limits/mcp_transport.js'
+import { MCP_SESSION_ID_BYTES, MCP_SESSION_SWEEP_MS } from '../../../limits/mcp_transport.js'
 import { Session, type Transport } from './session.js'
 
 export interface SessionBounds {
@@ -18,8 +12,6 @@ export interface SessionBounds {
   readonly ofIdentity: number
   readonly idleMs: number
 }
-
-const BOUNDS: SessionBounds = { all: MCP_SESSIONS_MAX, ofIdentity: MCP_SESSIONS_OF_IDENTITY_MAX, idleMs: MCP_SESSION_IDLE_MS }
 
 export class Sessions {
   readonly #bounds: SessionBounds
@@ -30,10 +22,10 @@ export class Sessions {
   readonly #sweep: NodeJS.Timeout
 
   /** @param onCount called with each change of the numbers of sessions */
-  constructor(onCount: (counts: Readonly<Record<Transport, number>>) => void, bounds: SessionBounds = BOUNDS) {
+  constructor(onCount: (counts: Readonly<Record<Transport, number>>) => void, bounds: SessionBounds) {
     this.#bounds = bounds
     this.#onCount = onCount
-    this.#sweep = setInterval(() => this.expire(), MCP_SESSION_SWEEP_MS).unref()
+    this.#sweep = setInterval(() => this.expire(), Math.min(MCP_SESSION_SWEEP_MS, bounds.idleMs)).unref()
   }
 
   /** @returns null if there is no capacity for it: every session does something */
