@@ -12,6 +12,9 @@ import type { Exchange } from './exchange.js'
 
 type OriginRules = Pick<Config, 'corsOrigins' | 'mcpDomain' | 'mcpApiKeyEnabled' | 'authEnabled' | 'guardsLocal' | 'allowedHosts'>
 
+/** For the guard: an origin that is admitted here is as good as a local one. */
+const ADMITTED = 'http://localhost'
+
 export class OriginGate {
   /** Null: the operator has opened the server to other hosts and origins, or clients need a credential. */
   readonly #guard: LocalGuard | null
@@ -31,10 +34,11 @@ export class OriginGate {
   refusalOf(exchange: Exchange): ErrorCode | null {
     const origin = exchange.header('origin') ?? ''
     const host = exchange.header('host') ?? ''
+    if (!this.#admits(origin, host)) return 'foreignOrigin'
     const refused = this.#guard?.refusalOf({
       method: exchange.method,
       path: exchange.path,
-      origin,
+      origin: origin === '' ? '' : ADMITTED,
       host,
       fetchSite: exchange.header('sec-fetch-site') ?? '',
       fetchMode: exchange.header('sec-fetch-mode') ?? '',
@@ -42,8 +46,7 @@ export class OriginGate {
       referer: exchange.header('referer') ?? '',
       isPeerLoopback: () => isLoopback(exchange.peer),
     })
-    if (refused !== null && refused !== undefined) return refused
-    return this.#admits(origin, host) ? null : 'foreignOrigin'
+    return refused ?? null
   }
 
   #admits(origin: string, host: string): boolean {
