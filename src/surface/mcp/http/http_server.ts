@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { readFileSync } from 'node:fs'
-import type { SecureContextOptions } from 'node:tls'
+import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls'
 import { addressKey } from '../../../access/client_key.js'
 import type { Authenticator } from '../../../access/authenticator.js'
 import type { Config } from '../../../config/config.js'
@@ -94,12 +94,17 @@ export class HttpServer {
     this.#server =
       tls === null
         ? createServer(options, onRequest)
-        : createTlsServer({ ...options, ...contextOf(tls), handshakeTimeout: TLS_HANDSHAKE_MS_MAX }, onRequest)
+        : createTlsServer(
+            { ...options, ...contextOf(tls), ...clientCertificates(tls, config), handshakeTimeout: TLS_HANDSHAKE_MS_MAX },
+            onRequest,
+          )
     this.#server.maxConnections = MCP_CONNECTIONS_MAX
     this.#server.headersTimeout = config.limits.MCP_HEAD_MS_MAX
     this.#server.requestTimeout = MCP_REQUEST_MS_MAX
     this.#server.keepAliveTimeout = MCP_IDLE_MS
     this.#server.on('connection', (socket: Socket) => this.#admit(socket))
+    if (tls?.clientCa !== undefined && tls.clientCa !== null)
+      this.#server.on('secureConnection', (socket: TLSSocket) => void (hasWrongCertificate(socket) && socket.destroy()))
     this.#server.on('tlsClientError', (error: Error, client: Socket) =>
       log.debug('mcp: client refused', { reason: error, peer: client.remoteAddress ?? '' }),
     )
@@ -209,7 +214,16 @@ function refuse(exchange: Exchange, code: ErrorCode): void {
   exchange.refuse(refusal(http, kind === 'fault' ? INTERNAL_ERROR : REFUSED, text), null, headers)
 }
 
-function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions & { readonly requestCert?: boolean } {
-  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: true }
+/** Without `require`, a client may have no certificate, but not a wrong one. */
+function clientCertificates({ clientCa }: TlsFiles, { tlsClientAuth }: Config): TlsOptions {
+  return clientCa === null ? {} : { requestCert: true, rejectUnauthorized: tlsClientAuth === 'require' }
+}
+
+function hasWrongCertificate(socket: TLSSocket): boolean {
+  return !socket.authorized && Object.keys(socket.getPeerCertificate()).length > 0
+}
+
+function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
+  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa) }
   return { cert: readFileSync(cert), key: readFileSync(key), ...ca, minVersion: 'TLSv1.2', ciphers: TLS12_CIPHERS }
 }

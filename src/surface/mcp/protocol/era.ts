@@ -42,7 +42,7 @@ export function eraOf(message: Exclude<Message, { kind: 'response' }>, headers: 
   if (claimed === undefined) {
     if (!isNamedStateless) return 'handshake'
     if (isRequest) return withoutClaim(named, params)
-    return (methodMismatch(headers, method) ?? versionRefusal(named, served)) || 'stateless'
+    return methodMismatch(headers, method) ?? versionRefusal(named, served) ?? 'stateless'
   }
   if (typeof claimed !== 'string') return metaRefusal(META_VERSION, 'expected a string')
   if (isRequest) {
@@ -51,9 +51,8 @@ export function eraOf(message: Exclude<Message, { kind: 'response' }>, headers: 
   }
   if (named !== undefined && named !== claimed)
     return mismatch(named, `_meta names revision ${claimed}, the header MCP-Protocol-Version ${named}`)
-  const refused = methodMismatch(headers, method) ?? versionRefusal(claimed, served)
-  if (refused !== null) return refused
-  return 'stateless'
+  const isRepeated = isRequest || isStatelessRevision(claimed)
+  return (isRepeated ? methodMismatch(headers, method) : null) ?? versionRefusal(claimed, served) ?? 'stateless'
 }
 
 /**
