@@ -66,7 +66,7 @@ async function measure(what: string, port: number, next: (n: number) => Buffer):
 async function startPeer(kind: string, bytes: number): Promise<{ readonly child: ChildProcess; readonly port: number }> {
   const program = fileURLToPath(new URL('mcp_echo.js', import.meta.url))
   const child = spawn(process.execPath, [program, kind, String(bytes)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = (await once(child.stdout!, 'data')) as [Buffer]
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
   movePinned(child.pid ?? 0, '0')
   return { child, port: Number(line.toString()) }
 }

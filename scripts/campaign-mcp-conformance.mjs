@@ -1,12 +1,12 @@
 /**
  * Runs the official conformance suite of MCP against a real server over streamable HTTP. The suite expects
  * tools, resources and prompts of its own: the server is bundled with them (test/harness/mcp_fixtures.ts).
- * Usage: node scripts/campaign-mcp-conformance.mjs [SCENARIO...]. Every scenario must pass, or be in ABSENT with the
- * reason why this server does not have what it is about. Exit
- * code 77 if the suite cannot be installed.
+ * Usage: node scripts/campaign-mcp-conformance.mjs [SCENARIO...]. Every scenario must pass, or be in ABSENT
+ * with the reason why this server does not have what it is about. Exit code 77 if the suite cannot be
+ * installed.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { FIXTURE_EDITS } from '../dist/test/harness/mcp_fixtures.js'

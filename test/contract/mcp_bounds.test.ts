@@ -148,7 +148,8 @@ describe('mcp: bounds', () => {
       const lazy = await client.open('GET', '/sse')
       const [chunk] = (await lazy.take(1).toArray()) as [Buffer]
       const [, path = ''] = /data: (\S+)/.exec(chunk.toString('utf8')) ?? []
-      // It reads no more, while it asks for long answers: each is an error that repeats the id of its request.
+      // It reads no more, while it asks for long answers: each is an error that repeats the id of its
+      // request.
       const statuses: number[] = []
       const ask = async (): Promise<number> => {
         const { status } = await client.send('POST', path, { jsonrpc: '2.0', id: 'x'.repeat(300_000), method: 'no/such' })

@@ -86,7 +86,7 @@ describe('mcp: the official clients', () => {
 
   it('mcp: a client of the handshake era works over streamable HTTP, with progress and messages of the log', async () => {
     const transport = new StreamableHTTPClientTransport(url('/mcp'))
-    await exercised(transport as Transport)
+    await exercised(transport)
   })
 
   it('mcp: a client of the handshake era works over /sse and /message', async () => {

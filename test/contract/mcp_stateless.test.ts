@@ -36,8 +36,8 @@ describe('mcp: the stateless era', () => {
     assert.equal(headers['mcp-session-id'], undefined)
     const { supportedVersions, capabilities, serverInfo, instructions, resultType, ttlMs, cacheScope } = rpc.result
     assert.deepEqual(supportedVersions, [REVISION])
-    assert.equal(capabilities.tools.listChanged, false)
-    assert.deepEqual([serverInfo.name, instructions], ['mddbd', 'Search first.'])
+    assert.deepEqual(capabilities['tools'], { listChanged: false })
+    assert.deepEqual([serverInfo['name'], instructions], ['mddbd', 'Search first.'])
     assert.deepEqual([resultType, ttlMs, cacheScope], ['complete', 3_600_000, 'public'])
   })
 
@@ -52,7 +52,7 @@ describe('mcp: the stateless era', () => {
       const { status, rpc } = await client.stateless(method, params)
       assert.equal(status, 200, method)
       assert.equal(rpc.result.resultType, 'complete', method)
-      assert.equal(rpc.result._meta[SERVER_KEY].name, 'mddbd', method)
+      assert.equal((rpc.result._meta[SERVER_KEY] as { readonly name: string }).name, 'mddbd', method)
     }
   })
 
@@ -72,8 +72,8 @@ describe('mcp: the stateless era', () => {
     let cursor: string | undefined
     do {
       const { result } = (await client.stateless('tools/list', cursor === undefined ? {} : { cursor })).rpc
-      names.push(...(result.tools as { readonly name: string }[]).map(({ name }) => name))
-      cursor = result.nextCursor as string | undefined
+      names.push(...result.tools.map(({ name }) => name))
+      cursor = result.nextCursor
     } while (cursor !== undefined)
     assert.ok(names.length > 6 && new Set(names).size === names.length)
   })

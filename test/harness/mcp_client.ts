@@ -19,12 +19,39 @@ export interface Rpc {
   readonly id?: string | number | null
   readonly method?: string
   readonly params?: Readonly<Record<string, unknown>>
-  // Tests read what they expect; a mistake fails them.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly result?: any
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: any }
+  readonly result: Result
+  readonly error?: { readonly code: number; readonly message: string; readonly data: { readonly supported?: readonly string[] } }
 }
+
+interface Named {
+  readonly name: string
+}
+
+/** Members of results. A result has those of its method; tests read what they expect, or fail. */
+export interface Result {
+  readonly protocolVersion: string
+  readonly supportedVersions: readonly string[]
+  readonly serverInfo: Readonly<Record<string, string>>
+  readonly capabilities: Readonly<Record<string, object>>
+  readonly instructions: string
+  readonly resultType: string
+  readonly _meta: Readonly<Record<string, unknown>>
+  readonly ttlMs: number
+  readonly cacheScope: string
+  readonly nextCursor?: string
+  readonly tools: readonly Named[]
+  readonly resources: readonly Named[]
+  readonly resourceTemplates: readonly Named[]
+  readonly prompts: readonly Named[]
+  readonly content: readonly { readonly type: string; readonly text: string }[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly contents: readonly { readonly uri: string; readonly mimeType: string; readonly text: string }[]
+  readonly messages: readonly object[]
+  readonly completion: { readonly values: readonly string[] }
+}
+
+const NOTHING = { result: undefined } as unknown as Rpc
 
 export interface Answer {
   readonly status: number
@@ -66,7 +93,7 @@ export class McpClient {
     for await (const chunk of response) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString('utf8')
     const all = messagesOf(text, response.headers['content-type'] ?? '')
-    return { status: response.statusCode ?? 0, headers: response.headers, text, all, rpc: all.at(-1) ?? {} }
+    return { status: response.statusCode ?? 0, headers: response.headers, text, all, rpc: all.at(-1) ?? NOTHING }
   }
 
   /** Resolves with the head of the answer. */

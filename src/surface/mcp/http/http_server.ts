@@ -175,9 +175,9 @@ export class HttpServer {
     if (foreign !== null) return refuse(exchange, foreign)
     const origin = exchange.header('origin') ?? ''
     exchange.commonHeaders = [...SECURITY_HEADERS, ...this.#corsOf(origin)]
-    if (exchange.method === 'OPTIONS') return exchange.answerEmpty(204, PREFLIGHT)
     const { authenticator, mcpAuthenticator, limits } = this.#parts
     if (!limits.admitsFirst(exchange, authenticator)) return
+    if (exchange.method === 'OPTIONS') return exchange.answerEmpty(204, PREFLIGHT)
     const methods = this.#routes.get(exchange.path)
     if (methods === undefined) return answerError(exchange, 404, CATALOGUE.notFound.text)
     const endpoint = methods.get(exchange.method)
