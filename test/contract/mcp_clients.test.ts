@@ -197,9 +197,16 @@ describe('mcp: the official clients', () => {
     assert.match(errors, /ready on stdio/)
   })
 
-  it('mcp: with standard input and output, neither HTTP nor gRPC is served', async () => {
+  it('mcp: with SVC_MCP_STDIO, neither HTTP nor gRPC is served', async () => {
     const client = new Client(INFO, { capabilities: {} })
-    const transport = new StdioClientTransport({ ...stdio('alone'), args: [...stdio('alone').args, '--http-addr', `127.0.0.1:0`] })
+    const { command, args, env, stderr } = stdio('alone')
+    const flags = args.filter((flag) => flag !== '--mcp-stdio')
+    const transport = new StdioClientTransport({
+      command,
+      args: flags,
+      env: { ...env, SVC_MCP_STDIO: 'true', SVC_ADDR: '127.0.0.1:0' },
+      stderr,
+    })
     let errors = ''
     transport.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString('utf8')))
     await client.connect(transport)

@@ -16,6 +16,8 @@ import type { UnsentBytes } from './unsent_bytes.js'
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
 /** Bytes of an answer that the kernel's buffer mostly takes at once: not worth a count. */
 const COUNTED_BYTES_MIN = 65_536
+/** Of a refused body that is read and thrown away. */
+const REST_BYTES_MAX = 65_536
 
 export class Exchange implements McpRequest {
   readonly method: string
@@ -138,6 +140,12 @@ export class Exchange implements McpRequest {
     this.#response.once('close', run)
   }
 
+  /** Whether so much of the body is not read that a new connection costs less than its rest. */
+  #leavesTooMuch(): boolean {
+    if (this.#request.complete) return false
+    return 'transfer-encoding' in this.#request.headers || Number(this.#request.headers['content-length'] ?? 0) > REST_BYTES_MAX
+  }
+
   #answer(status: number, headers: readonly string[], text: string, bytes: number): void {
     if (this.#isAnswered || this.#response.destroyed) return
     this.#isAnswered = true
@@ -145,8 +153,7 @@ export class Exchange implements McpRequest {
       this.#response.destroy()
       return
     }
-    // A body that was not read to its end would be read as the next request.
-    const closes = this.#request.complete ? [] : ['Connection', 'close']
+    const closes = this.#leavesTooMuch() ? ['Connection', 'close'] : []
     this.#response.writeHead(status, [...headers, ...this.commonHeaders, ...closes])
     // Ends with the answer: then the connection waits for its next request.
     if (bytes >= COUNTED_BYTES_MIN) this.#response.setTimeout(this.#times.stallMs, () => this.#response.destroy())
