@@ -103,8 +103,8 @@ function isWholeClaim(params: Params): boolean {
 
 function wrongMeta(params: Params): Refusal | null {
   const meta = metaOf(params) ?? {}
-  if (!(META_CAPABILITIES in meta)) return metaRefusal(META_CAPABILITIES, 'missing')
-  if (!isObject(meta[META_CAPABILITIES])) return metaRefusal(META_CAPABILITIES, 'expected an object')
+  const capabilities = meta[META_CAPABILITIES]
+  if (!isObject(capabilities)) return metaRefusal(META_CAPABILITIES, capabilities === undefined ? 'missing' : 'expected an object')
   const client = meta[META_CLIENT]
   if (client !== undefined && !isImplementation(client)) return metaRefusal(META_CLIENT, 'expected an object with name and version')
   const level = meta[META_LOG_LEVEL]
