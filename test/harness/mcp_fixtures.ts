@@ -56,6 +56,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   test_tool_with_progress: progresses,
   /** Until it is cancelled: for tests of cancellation. */
   test_waits: async (context) => await wait(60_000, [text('waited')], { signal: context.signal }),
+  /** Asks an operation of the server by name. */
+  test_ask: async (context, { operation, input }) => {
+    const { code, body } = await context.ask(String(operation), input as object)
+    return [text(`${code ?? 'ok'} ${Buffer.from(body).toString('utf8')}`)]
+  },
   json_schema_2020_12_tool: () => [text('ok')],
 }
 
@@ -119,7 +124,7 @@ export function openFixtures(): Catalogue {
     callTool: async (name, args, context) => {
       const failed = { content: [{ type: 'text', text: 'This tool intentionally returns an error for testing' }], isError: true } as const
       if (name === 'test_error_handling') return failed
-      const call = CALLS[name]
+      const call = Object.hasOwn(CALLS, name) ? CALLS[name] : undefined
       if (call === undefined) throw new CatalogueError(-32602, `unknown tool: ${name}`)
       // The tools of the server answer texts only.
       return { content: (await call(context, args)) as never }
