@@ -4,6 +4,9 @@
  */
 import { FailureReports } from './access/failure_reports.js'
 import { formatAddress } from './config/config.js'
+import { ANY, JsonScanner } from './engine/json_scan.js'
+import { JSON_CONTAINERS_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from './limits/input.js'
+import { MCP_DEPTH_MAX } from './limits/mcp_transport.js'
 import { openSurfaceThread } from './surface_thread.js'
 import { openCatalogue } from './surface/mcp/catalogue/open_catalogue.js'
 import { McpCore } from './surface/mcp/core_access.js'
@@ -12,6 +15,7 @@ import { ClientLimits } from './surface/mcp/http/client_limits.js'
 import { HttpServer } from './surface/mcp/http/http_server.js'
 import { McpAuthenticator } from './surface/mcp/mcp_authenticator.js'
 import { levelOf } from './surface/mcp/protocol/log_levels.js'
+import { MessageReader } from './surface/mcp/protocol/message_reader.js'
 import { Methods } from './surface/mcp/protocol/methods.js'
 import { servedRevisions } from './surface/mcp/protocol/revisions.js'
 import { serverIdentity } from './surface/mcp/protocol/server_identity.js'
@@ -42,6 +46,9 @@ const methods = new Methods({
   served,
   pageItems: config.limits.MCP_PAGE_ITEMS,
 })
+const bounds = { depth: MCP_DEPTH_MAX, containers: JSON_CONTAINERS_MAX, values: JSON_VALUES_MAX, shapes: JSON_SHAPES_MAX }
+const scanner = new JsonScanner(ANY, bounds)
+const reader = new MessageReader((text) => scanner.scan(text))
 const logLevel = levelOf(config.mcpLoggingLevel)
 const requests = new RequestLog(config)
 
@@ -58,7 +65,7 @@ async function serveHttp(listening: number): Promise<void> {
   const failures = new FailureReports((ip) => port.authFailure(ip))
   const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => port.identify(asked), failures })
   const note: RequestLog['note'] = (request, method, tool) => requests.note(request, method, tool)
-  const endpoints = { methods, sessions, served, identity, bodies: new Bodies(config.bodyBytesMax), logLevel, note }
+  const endpoints = { methods, sessions, served, identity, bodies: new Bodies(config.bodyBytesMax), reader, logLevel, note }
   const limits = new ClientLimits(config, rateLimit, telemetry)
   const server = new HttpServer({
     config,
@@ -89,7 +96,7 @@ function serveStdio(): void {
     onDrain = () => port.drained()
     process.kill(process.pid, 'SIGTERM')
   }
-  const stdio = new Stdio({ methods, served, identity, logLevel, caller, ready: storeOpened(), onEnd })
+  const stdio = new Stdio({ methods, reader, served, identity, logLevel, caller, ready: storeOpened(), onEnd })
   onDrain = () => stdio.drain(() => port.drained())
   port.listening('stdio')
 }

@@ -113,6 +113,19 @@ describe('mcp: bounds', () => {
     })
   })
 
+  it('mcp: a body of more values than the parser may build is refused before it is parsed', async () => {
+    await serving({}, async (client) => {
+      const body = (values: number): string =>
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', pad: '' } }).replace(
+          '"pad":""',
+          `"pad":[${'0,'.repeat(values)}0]`,
+        )
+      assert.equal((await client.send('POST', '/mcp', body(2_000_000))).status, 200)
+      const { status, rpc } = await client.send('POST', '/mcp', body(2_100_000))
+      assert.deepEqual([status, rpc.error], [400, { code: -32700, message: 'Parse error: the JSON has too many values' }])
+    })
+  })
+
   it('mcp: a client that sends its head too slowly is disconnected, and a head that is too long is 431', async () => {
     await serving({ SVC_LIMIT_MCP_HEAD_MS_MAX: '200' }, async (client) => {
       const slow = await RawSocket.open(client.port)

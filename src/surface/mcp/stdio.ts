@@ -9,13 +9,13 @@ import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { ANONYMOUS } from '../../access/principal.js'
 import { MCP_LINE_BYTES_MAX, MCP_SESSION_REQUESTS_MAX, MCP_STDOUT_UNSENT_BYTES_MAX } from '../../limits/mcp_transport.js'
-import { parsedBody } from './http/body.js'
 import type { Call, Caller } from './protocol/call.js'
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_VERSION, type Refusal } from './protocol/codes.js'
 import { eraOf, NO_HEADERS } from './protocol/era.js'
 import { initializeFault, initializeText, revisionOf, takeNotification } from './sessions/handshake.js'
 import { errorText, idOf, messageOf, notificationText, resultText, type Message, type Request, type RequestId } from './protocol/message.js'
 import { META_LOG_LEVEL, META_SUBSCRIPTION, metaOf } from './protocol/meta.js'
+import type { MessageReader } from './protocol/message_reader.js'
 import type { Methods } from './protocol/methods.js'
 import { SSE_REVISION, type Served } from './protocol/revisions.js'
 import type { ServerIdentity } from './protocol/server_identity.js'
@@ -24,6 +24,7 @@ import { Session } from './sessions/session.js'
 
 export interface StdioParts {
   readonly methods: Methods
+  readonly reader: MessageReader
   readonly served: Served
   readonly identity: ServerIdentity
   readonly logLevel: string
@@ -97,7 +98,7 @@ export class Stdio {
     if (isTooLong)
       return this.#send(errorText(null, { code: PARSE_ERROR, message: `Parse error: a line of more than ${MCP_LINE_BYTES_MAX} bytes` }))
     if (line.length === 0 || (line.length === 1 && line[0] === 0x0d)) return
-    const parsed = parsedBody(line)
+    const parsed = this.#parts.reader.read(line)
     if ('status' in parsed) return this.#send(errorText(null, shown(parsed)))
     const { value } = parsed
     const message = messageOf(value)

@@ -9,7 +9,6 @@ import { errorText, idOf, messageOf, notificationText, type Request } from '../p
 import { SSE_REVISION } from '../protocol/revisions.js'
 import { runInSession } from '../sessions/session_requests.js'
 import type { Session } from '../sessions/session.js'
-import { parsedBody } from './body.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 
@@ -41,7 +40,7 @@ export class LegacySse {
     const body = await exchange.readBody(this.#parts.bodies)
     if (body === null) return
     if (!Buffer.isBuffer(body)) return exchange.refuse(body)
-    const parsed = parsedBody(body)
+    const parsed = this.#parts.reader.read(body)
     if ('status' in parsed) return exchange.refuse(parsed)
     const message = messageOf(parsed.value)
     if (message === null)

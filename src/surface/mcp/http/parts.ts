@@ -1,6 +1,7 @@
 /** What the endpoints of MCP's port share. */
 import type { Identified } from '../mcp_authenticator.js'
 import type { Caller } from '../protocol/call.js'
+import type { MessageReader } from '../protocol/message_reader.js'
 import type { Methods } from '../protocol/methods.js'
 import type { Served } from '../protocol/revisions.js'
 import type { ServerIdentity } from '../protocol/server_identity.js'
@@ -13,6 +14,7 @@ export interface EndpointParts {
   readonly served: Served
   readonly identity: ServerIdentity
   readonly bodies: Bodies
+  readonly reader: MessageReader
   /** Least level of messages to clients that asked for none. */
   readonly logLevel: string
   /** Notes what a request was, for the log. `tool`: as the client sent it. */

@@ -8,7 +8,6 @@ import type { Call } from '../protocol/call.js'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/codes.js'
 import { isObject, type Params } from '../protocol/message.js'
 import { errorOf } from '../protocol/methods.js'
-import { parsedBody } from './body.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 
@@ -45,7 +44,7 @@ export class PlainPaths {
   async #run(method: 'tools/call' | 'resources/read', exchange: Exchange, { caller }: Asker): Promise<void> {
     const body = await exchange.readBody(this.#parts.bodies)
     if (body === null) return
-    const read = Buffer.isBuffer(body) ? parsedBody(body) : body
+    const read = Buffer.isBuffer(body) ? this.#parts.reader.read(body) : body
     if ('status' in read) return answerError(exchange, read.status, read.message)
     if (!isObject(read.value)) return answerError(exchange, 400, 'an object expected')
     const params: Params = read.value

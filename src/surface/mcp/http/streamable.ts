@@ -20,7 +20,6 @@ import { idOf, messageOf, resultText, type Message, type Request } from '../prot
 import { META_LOG_LEVEL, META_SUBSCRIPTION, metaOf } from '../protocol/meta.js'
 import { runInSession } from '../sessions/session_requests.js'
 import type { Session } from '../sessions/session.js'
-import { parsedBody } from './body.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { PostAnswer } from './post_answer.js'
@@ -49,7 +48,7 @@ export class Streamable {
     const body = await exchange.readBody(this.#parts.bodies)
     if (body === null) return
     if (!Buffer.isBuffer(body)) return exchange.refuse(body)
-    const parsed = parsedBody(body)
+    const parsed = this.#parts.reader.read(body)
     if ('status' in parsed) return exchange.refuse(parsed)
     const { value } = parsed
     if (Array.isArray(value)) return await this.#batch(exchange, asker, value)
