@@ -8,6 +8,7 @@ import { ANY, JsonScanner } from './engine/json_scan.js'
 import { JSON_CONTAINERS_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from './limits/input.js'
 import { MCP_DEPTH_MAX } from './limits/mcp_transport.js'
 import { openSurfaceThread } from './surface_thread.js'
+import type { CustomTool } from './surface/mcp/catalogue/custom_tools.js'
 import { openCatalogue } from './surface/mcp/catalogue/open_catalogue.js'
 import { McpCore } from './surface/mcp/core_access.js'
 import { Bodies } from './surface/mcp/http/body.js'
@@ -31,13 +32,13 @@ const READY_POLL_MS = 10
 let onDrain = (): void => port.drained()
 let onRenew = (_: TlsFiles): void => undefined
 
-const { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls } = await openSurfaceThread(
+const { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls, own } = await openSurfaceThread(
   'mcp',
   { onDrain: () => onDrain(), onRenew: (files) => onRenew(files) },
 )
 const served = servedRevisions(config.mcpProtocolVersion)
 const identity = serverIdentity(config)
-const catalogue = openCatalogue({ config, customTools: [] })
+const catalogue = openCatalogue({ config, customTools: own as readonly CustomTool[] })
 const methods = new Methods({
   catalogue,
   core: new McpCore(core, remote, surface),

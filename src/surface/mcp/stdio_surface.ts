@@ -10,12 +10,15 @@ import { ThreadSurface } from '../thread/thread_surface.js'
 export class StdioSurface implements RunningSurface {
   readonly #thread: ThreadSurface
 
-  /** @param program path of the thread's code, which begins with `openSurfaceThread` */
-  constructor(host: SurfaceHost, program: string) {
+  /**
+   * @param program path of the thread's code, which begins with `openSurfaceThread`
+   * @param own for the thread; must be structured-cloneable
+   */
+  constructor(host: SurfaceHost, program: string, own: unknown) {
     const row = new CounterRow()
     this.#thread = new ThreadSurface(host, {
       program,
-      options: () => threadStart(host, row, null),
+      options: () => threadStart(host, row, null, own),
       asksAdmission: true,
       onEnd: () => {
         const claimed = row.take()

@@ -1,4 +1,7 @@
-/** A refusal of the catalogue that is no result of a tool: the protocol answers it as a JSON-RPC error. Any thread. */
+/**
+ * A refusal of the catalogue that is no result of a tool: the protocol answers it as a JSON-RPC error. Any
+ * thread.
+ */
 
 export class CatalogueError extends Error {
   /**

@@ -1,39 +1,71 @@
-/** TEMPORARY */
-import { CatalogueError, type Catalogue, type CatalogueOptions, RESOURCE_NOT_FOUND } from './catalogue.js'
-export function openCatalogue({ config }: CatalogueOptions): Catalogue {
-  void config
-  const text = (body: Uint8Array): string => Buffer.from(body).toString('utf8')
-  return {
-    tools: () => [
-      { name: 'get_document', description: 'd', inputSchema: { type: 'object' } },
-      { name: 'add_document', description: 'd', inputSchema: { type: 'object' } },
-      { name: 'slow', description: 'd', inputSchema: { type: 'object' } },
-    ],
-    callTool: async (name, args, context) => {
-      if (name === 'slow') {
-        for (let i = 1; i <= 3; i++) {
-          context.progress(i, 3, 'step')
-          context.log('info', { i })
-          await new Promise((r, j) => {
-            const t = setTimeout(r, 50)
-            context.signal.addEventListener('abort', () => {
-              clearTimeout(t)
-              j(new Error('cancelled'))
-            })
-          })
-        }
-        return { content: [{ type: 'text', text: 'done' }] }
-      }
-      const op = name === 'get_document' ? 'get' : name === 'add_document' ? 'add' : null
-      if (op === null) throw new CatalogueError(-32602, `unknown tool: ${name}`)
-      const answer = await context.ask(op, args)
-      return { content: [{ type: 'text', text: text(answer.body) }], ...(answer.code === null ? {} : { isError: true }) }
-    },
-    resources: () => [],
-    resourceTemplates: () => [],
-    readResource: (uri) => Promise.reject(new CatalogueError(RESOURCE_NOT_FOUND, `resource not found`, { uri })),
-    prompts: () => [],
-    getPrompt: (name) => Promise.reject(new CatalogueError(-32602, `unknown prompt: ${name}`)),
-    complete: () => Promise.resolve({ completion: { values: [], total: 0, hasMore: false } }),
+/**
+ * The catalogue of a server: its tools and those of the operator, resources, prompts. Tools whose operations
+ * the server does not offer, or the mode refuses, are not listed. Thread of MCP, and once at the start for
+ * `/v1/endpoints`.
+ */
+import type { AccessMode } from '../../../config/values.js'
+import { badArgument } from './argument_values.js'
+import { offeredTools, type OfferedTool } from './builtin_tools.js'
+import { failed, type CallContext, type ToolResult } from './call.js'
+import type { Catalogue, CatalogueOptions } from './catalogue.js'
+import { complete } from './completions.js'
+import { bindCustomTool, callCustomTool, listedCustomTool, type BoundCustomTool } from './custom_calls.js'
+import { getPrompt, LISTED_PROMPTS } from './prompts.js'
+import { readResource, RESOURCES, RESOURCE_TEMPLATES } from './resources.js'
+import { notInMode } from './texts.js'
+import { isReadOnly, listedTool } from './tool.js'
+import { callBound, type BoundTool } from './tool_calls.js'
+
+/** A tool as the catalogue has it. */
+interface Entry {
+  readonly listed: object
+  readonly isReadOnly: boolean
+  readonly call: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<ToolResult>
+}
+
+export function openCatalogue({ config, customTools }: CatalogueOptions): Catalogue {
+  const offered = offeredTools(config)
+  const entries = new Map<string, Entry>(config.mcpBuiltinTools ? offered.map((tool) => [tool.tool.name, builtinEntry(tool)]) : [])
+  for (const custom of customTools) {
+    const action = offered.find(({ tool }) => tool.name === custom.action)
+    if (action !== undefined) entries.set(custom.name, customEntry(bindCustomTool(custom, boundOf(action)), action))
   }
+  return {
+    tools: (mode) => [...entries.values()].filter((entry) => refusedMode(entry, mode) === null).map(({ listed }) => listed),
+    callTool: async (name, args, context) => {
+      const entry = entries.get(name)
+      if (entry === undefined) throw badArgument(`unknown tool: ${name.slice(0, 100)}`)
+      const refused = refusedMode(entry, context.mode)
+      return refused === null ? await entry.call(args, context) : failed(notInMode(name, refused))
+    },
+    resources: () => RESOURCES,
+    resourceTemplates: () => RESOURCE_TEMPLATES,
+    readResource,
+    prompts: () => LISTED_PROMPTS,
+    getPrompt,
+    complete,
+  }
+}
+
+function boundOf({ tool, row }: OfferedTool): BoundTool {
+  return { tool, operation: row.name }
+}
+
+function builtinEntry(offered: OfferedTool): Entry {
+  const bound = boundOf(offered)
+  return {
+    listed: listedTool(offered.tool),
+    isReadOnly: isReadOnly(offered.tool),
+    call: (args, context) => callBound(bound, args, context),
+  }
+}
+
+function customEntry(bound: BoundCustomTool, { tool }: OfferedTool): Entry {
+  return { listed: listedCustomTool(bound), isReadOnly: isReadOnly(tool), call: (args, context) => callCustomTool(bound, args, context) }
+}
+
+/** @returns the mode that the tool does not run in; null: it runs */
+function refusedMode({ isReadOnly: reads }: Entry, mode: AccessMode): 'read' | 'write' | null {
+  if (mode === 'read' && !reads) return 'read'
+  return mode === 'write' && reads ? 'write' : null
 }
