@@ -13,6 +13,7 @@ const PROGRAMS = [
   'cli/main',
   'lane',
   'http_loop',
+  'grpc_thread',
   'mcp_thread',
   'surface/http/gate/gate_thread',
   'password_hashing',

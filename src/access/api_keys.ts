@@ -10,6 +10,11 @@ export function newKey(): string {
   return `${KEY_PREFIX}${randomBytes(KEY_RANDOM_BYTES).toString('hex')}`
 }
 
+/** Of MCP. Its text is not checked, because the operator may configure keys of any form. */
+export function newMcpKey(): string {
+  return `mcp_${randomBytes(KEY_RANDOM_BYTES).toString('hex')}`
+}
+
 /** Whether the text can be a key. Others need not be looked up. */
 export function isKeyText(text: string): boolean {
   return KEY.test(text)

@@ -59,16 +59,16 @@ export class Authenticator {
     return operation.permission === 'public' ? GUEST : this.#check(tokens, request, operation.needsLogin === true)
   }
 
-  /** For a surface that is closed to guests as a whole. Every user may enter. */
-  checkUser(request: CheckedRequest): Checked | Promise<Checked> {
-    return this.#tokens === null ? ANONYMOUS : this.#check(this.#tokens, request, false)
-  }
-
   /** @returns who asks, as far as that is known without a look-up; a guest otherwise */
   known(fields: CredentialFields): Principal {
     const credential = this.#tokens === null ? null : credentialOf(fields)
     const kept = credential === null || credential.kind === 'unreadable' ? undefined : this.#kept.get(credential.text)
     return kept !== undefined && this.#isCurrent(kept) ? kept.principal : GUEST
+  }
+
+  /** For what is open to every user. @returns as `check` */
+  checkUser(request: CheckedRequest): Checked | Promise<Checked> {
+    return this.#tokens === null ? ANONYMOUS : this.#check(this.#tokens, request, false)
   }
 
   /** For what is open to administrators of the server only. Access control must be on. */

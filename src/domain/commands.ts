@@ -108,6 +108,15 @@ export interface UpdateCommand {
   readonly document: PreparedDocument
 }
 
+/** Documents that were not there when the command was prepared are counted only. */
+export interface UpdateBatchCommand {
+  readonly kind: 'updateBatch'
+  readonly collection: string
+  readonly updates: readonly UpdateCommand[]
+  readonly notFound: number
+  readonly errors: readonly string[]
+}
+
 export interface RestoreCommand {
   readonly kind: 'restore'
   readonly collection: string
@@ -219,6 +228,7 @@ export type Command =
   | AddCommand
   | AddBatchCommand
   | UpdateCommand
+  | UpdateBatchCommand
   | RestoreCommand
   | DeleteCommand
   | DeleteBatchCommand

@@ -141,7 +141,7 @@ export const identify = internal({
   effect: 'read',
   cost: 'point',
   deadlineMs: DEADLINE_POINT_MS,
-  input: Type.Object({ username: optional(Type.String()), keyHash: optional(Type.String()) }),
+  input: Type.Object({ username: optional(Type.String()), keyHash: optional(Type.String()), mcpKeyHash: optional(Type.String()) }),
   output: Type.Object({}),
 })
 

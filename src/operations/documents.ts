@@ -41,6 +41,7 @@ export const add = operation({
     contentMd,
     meta: optional(metaMap),
     ttl: optional(ttl),
+    saveRevision: optional(saveRevision),
   }),
   output: Document,
   deadlineMs: DEADLINE_WRITE_MS,
@@ -268,6 +269,43 @@ export const deleteBatch = operation({
   audit: 'write./v1/delete-batch',
 })
 
+/** An invalid update fails alone in its batch, so the schema accepts every item. */
+const batchUpdate = ownItem(
+  'BatchUpdate',
+  Type.Object({
+    key,
+    lang,
+    contentMd: optional(contentMd),
+    meta: optional(metaMap),
+    saveRevision: optional(saveRevision),
+  }),
+)
+
+export const updateBatch = operation({
+  ...inCollection,
+  name: 'updateBatch',
+  protocols: { grpc: 'UpdateBatch', graphql: null, mcp: null },
+  description: 'Updates many documents that exist. Each is handled independently; absent parts stay as they are.',
+  effect: 'write',
+  permission: 'write',
+  cost: 'heavy',
+  input: Type.Object({
+    collection,
+    documents: Type.Array(batchUpdate, {
+      description: 'At most 10 000. `key` and `lang` are required in each, and content or metadata.',
+      examples: [[{ key: 'a', lang: 'en', contentMd: '# A' }]],
+    }),
+  }),
+  output: shape('Number of documents by outcome.', {
+    updated: Type.Integer(),
+    not_found: Type.Integer(),
+    failed: Type.Integer(),
+    errors: Type.Array(Type.String(), { description: 'Error messages, at most 50.' }),
+  }),
+  deadlineMs: DEADLINE_HEAVY_MS,
+  audit: 'write.UpdateBatch',
+})
+
 export const setTtl = operation({
   ...inCollection,
   name: 'setTtl',
@@ -284,4 +322,4 @@ export const setTtl = operation({
   audit: 'write./v1/set-ttl',
 })
 
-export const documentOperations = [add, addBatch, get, search, update, docMeta, deleteDocument, deleteBatch, setTtl] as const
+export const documentOperations = [add, addBatch, get, search, update, docMeta, deleteDocument, deleteBatch, updateBatch, setTtl] as const

@@ -23,6 +23,7 @@ import { fulltextOperations } from './fulltext.js'
 import { groupOperations } from './groups.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
+import { mcpKeyOperations } from './mcp.js'
 import type { AnyOperation, InternalOperation, Operation } from './operation.js'
 import { profileOperations } from './profiles.js'
 import { revisionOperations } from './revisions.js'
@@ -59,6 +60,7 @@ export const operations: readonly Operation[] = checked([
   ...authOperations,
   ...userOperations,
   ...groupOperations,
+  ...mcpKeyOperations,
   ...healthOperations,
   ...complianceOperations,
   ...profileOperations,

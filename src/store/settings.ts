@@ -6,7 +6,7 @@
 import { checkRecord, sealRecord } from './record.js'
 
 /** Accounts and what belongs to them. They are settings of the server. */
-export const ACCESS_SETTINGS = ['user', 'group', 'group-members', 'api-key', 'api-key-use', 'token-epoch'] as const
+export const ACCESS_SETTINGS = ['user', 'group', 'group-members', 'api-key', 'api-key-use', 'token-epoch', 'mcp-key'] as const
 export type AccessSetting = (typeof ACCESS_SETTINGS)[number]
 /** In the order of the codes on disk: further kinds are added at the end. */
 export const SETTING_KINDS = [

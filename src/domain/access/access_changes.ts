@@ -17,6 +17,11 @@ export type AccessChange =
       readonly expiresAt: number
     }
   | { readonly kind: 'deleteKey'; readonly username: string; readonly hash: string }
+  /** `username` empty: access control is off. `key`: as for `addKey`. */
+  | { readonly kind: 'addMcpKey'; readonly username: string; readonly key: string; readonly name: string; readonly expiresAt: number }
+  /** `key`: the key itself, its hash, or its fingerprint. */
+  | { readonly kind: 'deleteMcpKey'; readonly key: string }
+  | { readonly kind: 'disableMcpKey'; readonly key: string }
   /** Last uses by hash, in Unix seconds. */
   | { readonly kind: 'noteKeyUses'; readonly uses: readonly (readonly [hash: string, at: number])[] }
   | { readonly kind: 'addGroup'; readonly name: string; readonly description: string; readonly members: readonly string[] }

@@ -12,6 +12,7 @@ import { SERVER_SETTINGS, type AccessSetting } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccessChange } from './access_changes.js'
 import { deletedEpoch, DELETED_USERS, groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
+import { addMcpKey, disableMcpKey, mcpKeyGiven, mcpKeysOf } from './mcp_keys.js'
 
 /** A new value of a row. `value` null deletes it. */
 export interface AccountWrite {
@@ -46,6 +47,12 @@ export function decideAccess(view: View, change: AccessChange): AccessDecision {
       return addKey(view, change)
     case 'deleteKey':
       return deleteKey(view, change)
+    case 'addMcpKey':
+      return addMcpKey(view, change)
+    case 'deleteMcpKey':
+      return { writes: [remove('mcp-key', mcpKeyGiven(view, change.key)[0])], answer: DELETED }
+    case 'disableMcpKey':
+      return disableMcpKey(view, change.key)
     case 'noteKeyUses':
       return noteKeyUses(view, change)
     case 'addGroup':
@@ -101,7 +108,8 @@ function deleteUser(view: View, username: string): AccessDecision {
   )
   const epoch = Math.max(deletedEpoch(view), user.tokenEpoch)
   const ended: AccountWrite = { setting: 'token-epoch', id: DELETED_USERS, value: epoch }
-  return { writes: [remove('user', username), ended, ...user.keys.flatMap(removeKey), ...memberships], answer: DELETED }
+  const mcpKeys = mcpKeysOf(view, username).map((hash) => remove('mcp-key', hash))
+  return { writes: [remove('user', username), ended, ...user.keys.flatMap(removeKey), ...mcpKeys, ...memberships], answer: DELETED }
 }
 
 function addKey(view: View, { username, key, description, expiresAt }: Change<'addKey'>): AccessDecision {

@@ -8,6 +8,7 @@ import {
   PASSWORD_BYTES_MAX,
   USERNAME_BYTES_MAX,
 } from '../../limits/access.js'
+import { MCP_KEY_NAME_BYTES_MAX } from '../../limits/mcp.js'
 import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
 import { requirePlainName } from '../documents/identity.js'
 
@@ -32,6 +33,12 @@ export function checkPassword(password: string, username: string, isProduction: 
   const weakness = weaknessOf(password, username)
   if (isProduction && weakness !== null) throw badRequest(`invalid password: ${weakness}`)
   return weakness
+}
+
+/** @throws ServiceError 400 */
+export function checkMcpKeyName(name: string): void {
+  if (Buffer.byteLength(name) > MCP_KEY_NAME_BYTES_MAX)
+    throw badRequest(`invalid name: at most ${MCP_KEY_NAME_BYTES_MAX} bytes are allowed`)
 }
 
 /** @throws ServiceError 400 */

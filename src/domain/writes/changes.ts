@@ -30,6 +30,8 @@ export interface DocumentChange {
   readonly meta: Readonly<Record<string, readonly string[]>> | null
   readonly contentMd: string | null
   readonly ttl: number | null
+  /** Default: the new state is kept as a revision. */
+  readonly saveRevision?: boolean
 }
 
 /** @throws ServiceError 404 if no document has this spelling */
@@ -56,7 +58,7 @@ export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change
     rules: writeRulesOfCollection(tools.settings, view, head.collection),
     contentMd,
     ttl: change.ttl,
-    saveRevision: true,
+    saveRevision: change.saveRevision ?? true,
     // A body that is stored only in a storage backend belongs to a state that was not a revision. This state
     // becomes a revision, so its body must be in the env and is not shared.
     ...(change.contentMd === null && !view.objects.isElsewhere(head) ? { sharedBody: bodyOf(head) } : {}),
@@ -113,6 +115,7 @@ export function changeOf({ replaces, document }: UpdateCommand): DocumentChange 
     meta: replaces.meta ? (JSON.parse(document.meta) as DocumentChange['meta']) : null,
     contentMd: replaces.contentMd ? unescapeContent(document.escaped) : null,
     ttl: document.ttl,
+    saveRevision: (document.flags & HEAD_FLAGS.revision) !== 0,
   }
 }
 

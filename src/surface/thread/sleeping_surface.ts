@@ -75,7 +75,7 @@ export class SleepingSurface implements RunningSurface {
     if (this.#socket === undefined) return
     this.#isAwake = true
     this.#thread.listen().then(
-      (address) => log.info(`surface ${this.#host.surface.name} has its first connection`, { address }),
+      () => log.info(`surface ${this.#host.surface.name} has its first connection`),
       (error: unknown) => {
         log.error(`surface ${this.#host.surface.name} does not start`, { reason: (error as Error).message })
         this.#again = setTimeout(() => this.#wake(), SURFACE_RESTART_MS)

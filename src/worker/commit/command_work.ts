@@ -3,17 +3,14 @@
  * and vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
  */
 import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
-import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/writes/changes.js'
-import type { PreparedChange } from '../../domain/writes/changes.js'
+import { findDocument, requireCollection } from '../../domain/writes/changes.js'
 import type {
   Command,
   ForgetReleasesCommand,
   IngestChunkCommand,
   MoveCommand,
   PreparedDocument,
-  RestoreCommand,
   SetTtlCommand,
-  UpdateCommand,
 } from '../../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
@@ -21,15 +18,10 @@ import { decideRotation } from '../../domain/rotation.js'
 import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
-import { ServiceError, serviceError } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import { BATCH_ERRORS_MAX } from '../../limits/input.js'
 import { RELEASES_SCANNED_MAX } from '../../limits/objects.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import type { Head } from '../../store/head.js'
-import { BodiesWanted } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/record.js'
-import { log } from '../../telemetry/log.js'
 import type { CommitAnswer } from '../request/handler.js'
 import {
   carryOut,
@@ -45,7 +37,9 @@ import {
   slicesOf,
 } from './commit_work.js'
 import type { CommitTools, GroupEffects, Work } from './commit_work.js'
+import { changeDocument } from './change_work.js'
 import { truncate } from './truncate_work.js'
+import { updateBatch } from './update_batch_work.js'
 import { vectorsWork } from './vectors_work.js'
 
 /** The work of every command except a chunk of a bulk ingest (ingest_work.ts). */
@@ -63,7 +57,10 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
       })
     case 'update':
     case 'restore':
-      return single((transaction, effects) => changeDocument(tools, transaction, effects, command))
+      return single((transaction, effects) => {
+        const { decision, document } = changeDocument(tools, transaction, effects, command)
+        return documentAnswer(decision, document.escaped)
+      })
     case 'delete':
       return freeing((transaction, effects) => {
         const { collection, key, lang } = command
@@ -73,15 +70,7 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'setTtl':
       return single((transaction, effects) => setTtl(transaction, effects, command))
     case 'deleteCollection':
-      return freeing((transaction, effects) => {
-        const collection = transaction.view.collection(command.collection)
-        const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
-        if (collection !== undefined) {
-          const grants = serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1)
-          carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name), ...grants])
-        }
-        return jsonAnswer({ status: 'deleted', collection: command.collection, deleted, deletedCount: deleted })
-      })
+      return deleteCollection(command.collection)
     case 'settings':
       return single((transaction, effects) => {
         const { steps, answer } = decideSettings(transaction, command)
@@ -117,9 +106,23 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
       return forgetReleases(command)
     case 'addBatch':
       return addBatch(tools, command.collection, command.documents, command.errors)
+    case 'updateBatch':
+      return updateBatch(tools, command)
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+function deleteCollection(name: string): Work {
+  return freeing((transaction, effects) => {
+    const collection = transaction.view.collection(name)
+    const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
+    if (collection !== undefined) {
+      const grants = serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1)
+      carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name), ...grants])
+    }
+    return jsonAnswer({ status: 'deleted', collection: name, deleted, deletedCount: deleted })
+  })
 }
 
 /** Runs while the disk is full, too: a right must be taken away at once. */
@@ -171,55 +174,6 @@ function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collecti
   const decision = decideExpiry(transaction, head, ttl > 0 ? transaction.view.now + ttl : 0)
   carryOut(transaction, effects, decision.steps)
   return documentAnswer(decision, escaped)
-}
-
-function changeDocument(
-  tools: CommitTools,
-  transaction: WriteTransaction,
-  effects: GroupEffects,
-  command: UpdateCommand | RestoreCommand,
-): CommitAnswer {
-  const head = findDocument(transaction.view, command.collection, command.key, command.lang)
-  const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
-  const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document
-  const decision = decideChecked(tools, transaction, command.collection, document)
-  carryOut(transaction, effects, decision.steps)
-  return documentAnswer(decision, document.escaped)
-}
-
-/**
- * Whether the body that the document would share was in the env when the document was prepared and has been
- * moved to another location since. A revision keeps its body in the env, so it then needs a body of its own.
- */
-function hasLeft({ view }: WriteTransaction, { collection, docid }: Head, { body }: PreparedDocument): boolean {
-  return body.kind === 'shared' && view.objects.isElsewhere({ collection, docid, bodyLsn: body.lsn })
-}
-
-/**
- * The content is usually unchanged; then the object that was prepared before is used. Otherwise the body is
- * stored in the env until it is moved.
- */
-function sameObject(document: PreparedDocument, before: PreparedDocument): PreparedDocument {
-  return before.object !== undefined && document.escaped.equals(before.escaped) ? { ...document, object: before.object } : document
-}
-
-function prepareAgain(
-  tools: CommitTools,
-  transaction: WriteTransaction,
-  head: Head,
-  command: UpdateCommand | RestoreCommand,
-): PreparedChange {
-  try {
-    return command.kind === 'update'
-      ? prepareUpdate(tools, transaction.view, head, changeOf(command))
-      : prepareRestore(tools, transaction.view, head, command.wanted)
-  } catch (error) {
-    if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
-    // The analyzer failed on the text. Nothing has been applied yet, so the command is refused and the
-    // process continues.
-    log.error('preparation on the write lane', { fault: error })
-    throw serviceError('internal')
-  }
 }
 
 function addBatch(tools: CommitTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {

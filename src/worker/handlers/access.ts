@@ -2,7 +2,7 @@
  * Users, groups, API keys and permissions. Lists are read from the store; changes become commands. Whatever
  * needs a hash of a password goes by the front end (src/background/access), because a hash takes 0.2 s.
  */
-import { newKey } from '../../access/api_keys.js'
+import { newKey, newMcpKey } from '../../access/api_keys.js'
 import type { LoginMessage, PasswordMessage } from '../../access/messages.js'
 import type { Grant, Grants } from '../../access/rights.js'
 import type { AccessChange } from '../../domain/access/access_changes.js'
@@ -13,15 +13,18 @@ import {
   checkDescription,
   checkExpiry,
   checkGroupName,
+  checkMcpKeyName,
   checkMembers,
   checkPassword,
   checkUsername,
 } from '../../domain/access/names.js'
+import { identityOfMcpKey, shownMcpKeys } from '../../domain/access/mcp_keys.js'
 import type { Group, User } from '../../domain/access/accounts.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { badRequest, serviceError } from '../../errors.js'
 import * as auth from '../../operations/auth.js'
 import * as groups from '../../operations/groups.js'
+import * as mcp from '../../operations/mcp.js'
 import type { InputOf } from '../../operations/operation.js'
 import * as users from '../../operations/users.js'
 import { log } from '../../telemetry/log.js'
@@ -83,11 +86,34 @@ function deleteKey(_lane: LaneContext, { keyHash = '' }: InputOf<typeof auth.del
   return command({ kind: 'deleteKey', username: access.principal.name, hash: keyHash.toLowerCase() })
 }
 
-function identify({ config, store }: LaneContext, { username = '', keyHash = '' }: InputOf<typeof auth.identify>): Answer {
-  const identity = store.read((view) =>
-    keyHash === '' ? identityOfUser(view, username, config.authAdminUsername) : identityOfKey(view, keyHash, config.authAdminUsername),
-  )
+function identify({ config, store }: LaneContext, { username = '', keyHash = '', mcpKeyHash = '' }: InputOf<typeof auth.identify>): Answer {
+  const { authAdminUsername, authEnabled } = config
+  const identity = store.read((view) => {
+    if (mcpKeyHash !== '') return identityOfMcpKey(view, mcpKeyHash, authAdminUsername, authEnabled)
+    return keyHash === '' ? identityOfUser(view, username, authAdminUsername) : identityOfKey(view, keyHash, authAdminUsername)
+  })
   return json({ identity: identity ?? null })
+}
+
+function createMcpKey(_lane: LaneContext, { name = '', expiresAt = 0 }: InputOf<typeof mcp.createMcpKey>, { access }: RequestContext) {
+  checkMcpKeyName(name)
+  checkExpiry(expiresAt)
+  return command({ kind: 'addMcpKey', username: access.principal.name, key: newMcpKey(), name, expiresAt })
+}
+
+function listMcpKeys({ store }: LaneContext): Answer {
+  return store.read((view) => {
+    const keys = shownMcpKeys(view)
+    return json({ keys, total: keys.length })
+  })
+}
+
+function deleteMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.deleteMcpKey>): Uint8Array {
+  return command({ kind: 'deleteMcpKey', key })
+}
+
+function disableMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.disableMcpKey>): Uint8Array {
+  return command({ kind: 'disableMcpKey', key })
 }
 
 function findUser({ store }: LaneContext, { username }: InputOf<typeof auth.findUser>): Answer {
@@ -253,4 +279,8 @@ export const accessHandlers: readonly BoundHandler[] = [
   prepare(groups.deleteGroup, deleteGroup),
   read(groups.listGroupPermissions, listGroupPermissions),
   prepare(groups.setGroupPermission, setGroupPermission),
+  prepare(mcp.createMcpKey, createMcpKey),
+  read(mcp.listMcpKeys, listMcpKeys),
+  prepare(mcp.deleteMcpKey, deleteMcpKey),
+  prepare(mcp.disableMcpKey, disableMcpKey),
 ]

@@ -3,7 +3,7 @@
  * are prepared here and decided on the write lane.
  */
 import { encodeCommand } from '../../domain/commands.js'
-import type { PreparedDocument, StatedTimes } from '../../domain/commands.js'
+import type { PreparedDocument, StatedTimes, UpdateCommand } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/writes/changes.js'
 import { checkIdentity } from '../../domain/documents/identity.js'
 import { requireText } from '../../domain/documents/metadata.js'
@@ -24,6 +24,7 @@ import {
   get as getRow,
   setTtl as setTtlRow,
   update as updateRow,
+  updateBatch as updateBatchRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
 import { countAccess } from '../request/access_count.js'
@@ -35,7 +36,8 @@ import { commandOf } from '../request/storage.js'
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
   requireText(input.contentMd, input.meta)
   const rules = rulesOf(lane, input.collection)
-  const document = prepareDocument(lane, { ...input, meta: input.meta, rules, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
+  const { meta, ttl = 0, saveRevision = true } = input
+  const document = prepareDocument(lane, { ...input, meta, rules, ttl, saveRevision, answered: true })
   return commandOf(lane, { kind: 'add', collection: input.collection, document })
 }
 
@@ -165,6 +167,45 @@ function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array
   return commandOf(lane, { kind: 'update', collection, key, lang, replaces, ...prepared })
 }
 
+function updateBatch(lane: LaneContext, input: InputOf<typeof updateBatchRow>, request: RequestContext): Uint8Array | StoreFirst {
+  checkBatch(input.documents)
+  const { collection } = input
+  const updates: UpdateCommand[] = []
+  const errors: string[] = []
+  let notFound = 0
+  input.documents.forEach((item, index) => {
+    if (request.shouldStop()) throw serviceError('deadline')
+    try {
+      updates.push(prepareBatchUpdate(lane, collection, item))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      if (error.code === 'notFound') notFound += 1
+      else errors.push(`documents[${index}]: ${error.message}`)
+    }
+  })
+  return commandOf(lane, { kind: 'updateBatch', collection, updates, notFound, errors })
+}
+
+function prepareBatchUpdate(lane: LaneContext, collection: string, item: unknown): UpdateCommand {
+  const [key, lang] = identityOf(item)
+  const { contentMd, meta, saveRevision } = fieldsOf(item)
+  if (typeof (contentMd ?? '') !== 'string') throw badRequest('invalid contentMd')
+  if (typeof (saveRevision ?? true) !== 'boolean') throw badRequest('invalid saveRevision')
+  const change = {
+    ...parseChange({ meta, contentMd: (contentMd ?? null) as string | null }),
+    saveRevision: (saveRevision ?? true) as boolean,
+  }
+  const prepared = lane.store.read((view) => prepareUpdate(lane, view, findDocument(view, collection, key, lang), change))
+  return {
+    kind: 'update',
+    collection,
+    key,
+    lang,
+    replaces: { meta: change.meta !== null, contentMd: change.contentMd !== null },
+    ...prepared,
+  }
+}
+
 function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Uint8Array {
   return encodeCommand({ kind: 'delete', collection, key, lang })
 }
@@ -204,5 +245,6 @@ export const documentHandlers: readonly BoundHandler[] = [
   prepare(updateRow, update),
   prepare(deleteRow, remove),
   prepare(deleteBatchRow, removeBatch),
+  prepare(updateBatchRow, updateBatch),
   prepare(setTtlRow, setTtl),
 ]

@@ -14,6 +14,7 @@ import type {
   PreparedDocument,
   PreparedObject,
   RestoreCommand,
+  UpdateBatchCommand,
   UpdateCommand,
 } from '../../domain/commands.js'
 import { compressionOf } from '../../domain/writes/preparation.js'
@@ -31,7 +32,7 @@ import { keyIdOf } from '../../store/sealing/sealed_record.js'
 import type { View } from '../../store/view.js'
 import type { LaneContext } from './handler.js'
 
-export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | RestoreCommand
+export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
 
 /**
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be
@@ -45,11 +46,14 @@ export function commandOf(lane: LaneContext, command: DocumentCommand): Uint8Arr
     const record = newBodyOf(lane, command, document)
     return record === undefined ? document : { ...document, object: making.make(record) }
   }
-  const complete: DocumentCommand =
-    'document' in command
-      ? { ...command, document: withObject(command.document) }
-      : { ...command, documents: command.documents.map(withObject) }
-  return making.first(encodeCommand(complete))
+  return making.first(encodeCommand(withObjects(command, withObject)))
+}
+
+function withObjects(command: DocumentCommand, withObject: (document: PreparedDocument) => PreparedDocument): DocumentCommand {
+  if ('document' in command) return { ...command, document: withObject(command.document) }
+  if ('documents' in command) return { ...command, documents: command.documents.map(withObject) }
+  const updates = command.updates.map((update) => ({ ...update, document: withObject(update.document) }))
+  return { ...command, updates }
 }
 
 /** The body record that needs an object. Undefined if the document keeps its present body. */

@@ -12,7 +12,7 @@ export const SURFACE_EDITS: readonly Edit[] = [
     replace:
       "import { httpSurface } from './http/http_surface.js'\nimport { msgpackSurface } from '../../test/harness/msgpack_surface/index.js'\n",
   },
-  { file: 'src/surface/index.ts', find: '= [httpSurface]', replace: '= [httpSurface, msgpackSurface]' },
+  { file: 'src/surface/index.ts', find: '= [httpSurface', replace: '= [httpSurface, msgpackSurface' },
 ]
 
 /** @param path of the socket */

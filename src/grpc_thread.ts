@@ -1,0 +1,29 @@
+/** The program of the thread that serves gRPC. */
+import { GrpcCalls } from './surface/grpc/calls.js'
+import { GrpcConnections } from './surface/grpc/connections.js'
+import { GrpcServer } from './surface/grpc/grpc_server.js'
+import { ResidentGet } from './surface/grpc/resident_get.js'
+import { openSurfaceThread } from './surface_thread.js'
+
+const thread = await openSurfaceThread('grpc', {
+  onDrain: () => {
+    connections.stop()
+    server.drain()
+    void calls.idle().then(() => {
+      thread.port.drained()
+      server.close()
+    })
+  },
+  onRenew: (files) => connections.renew(files),
+})
+const { config, control, port, remote, surface, descriptor, tls } = thread
+const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote, surface) })
+const server = new GrpcServer(config, calls, control)
+const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
+if (descriptor === null) port.refused('gRPC has no socket to listen on')
+else
+  connections.listen(
+    descriptor,
+    (reason) => port.refused(reason),
+    () => port.listening('grpc'),
+  )

@@ -1,0 +1,29 @@
+/** Bounds of the gRPC surface. */
+import { KIB, MIB } from './units.js'
+
+/** Bytes of a message, in either direction. */
+export const GRPC_MESSAGE_BYTES_MAX = 32 * MIB
+/** Values in one request: what a parser builds of them takes some 100 bytes each. */
+export const GRPC_VALUES_MAX = 2_000_000
+/** Concurrent calls of one connection. */
+export const GRPC_STREAMS_MAX = 100
+/** Memory of one connection, mostly answers that its client has not read: further calls are refused. */
+export const GRPC_SESSION_MIB_MAX = 40
+/** Open connections, those of reflection and health among them. */
+export const GRPC_CONNECTIONS_MAX = 10_000
+/** Calls under way, over all connections. */
+export const GRPC_CALLS_MAX = 4_096
+/** A connection must have sent the preface of HTTP/2 after this time. */
+export const GRPC_PREFACE_MS_MAX = 10_000
+export const GRPC_PREFACE_BYTES = 24
+/** How often connections without a preface are looked for. */
+export const GRPC_SWEEP_MS = 2_000
+/** A silent peer is asked for a sign of life, and disconnected without one. */
+export const GRPC_KEEPALIVE_MS = 60_000
+export const GRPC_KEEPALIVE_TIMEOUT_MS = 20_000
+/** A connection without calls is closed after this time. */
+export const GRPC_IDLE_MS_MAX = 30 * 60_000
+/** How long open calls have at the end of the server, where clients keep streams of health or reflection. */
+export const GRPC_HEALTH_POLL_MS = 1_000
+/** Bytes of one chunk of an export: well under the 4 MiB that clients accept by default. */
+export const GRPC_CHUNK_BYTES_MAX = 512 * KIB

@@ -1,0 +1,198 @@
+/**
+ * The calls of the service: checks of rate and credentials, then the operation, then the answer as a message.
+ * Each call is bound to its client: its deadline and its cancellation reach the lane. One object a thread.
+ */
+import { status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js'
+import type { Authenticator } from '../../access/authenticator.js'
+import { clientKey } from '../../access/client_key.js'
+import { emitIncident, rateIncident } from '../../access/incidents.js'
+import type { Principal } from '../../access/principal.js'
+import type { RateLimit } from '../../access/rate_limit.js'
+import { newFaultId } from '../../fault_id.js'
+import { ServiceError } from '../../errors.js'
+import { GRPC_CALLS_MAX } from '../../limits/grpc.js'
+import { get } from '../../operations/documents.js'
+import { laneIndexOf } from '../../operations/index.js'
+import type { Operation } from '../../operations/operation.js'
+import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
+import { messageOf } from './answer_message.js'
+import { GrpcCaller } from './caller.js'
+import { sendChunks } from './export_stream.js'
+import type { Method, Message, Received } from './proto.js'
+import { inputOf } from './request_input.js'
+import type { ResidentGet } from './resident_get.js'
+import { RPC_RULES } from './rpcs.js'
+import { refusalOf, UNIMPLEMENTED, type Refusal } from './status.js'
+
+export type UnaryCall = ServerUnaryCall<Received, Message>
+export type StreamCall = ServerWritableStream<Received, Message>
+type Call = UnaryCall | StreamCall
+
+export interface CallsParts {
+  readonly authenticator: Authenticator
+  readonly rateLimit: RateLimit | null
+  readonly telemetry: Telemetry
+  readonly core: CoreClient
+  readonly resident: ResidentGet
+}
+
+/** A call that the server has accepted. */
+interface Accepted {
+  readonly caller: GrpcCaller
+  readonly principal: Principal
+}
+
+export class GrpcCalls {
+  readonly #parts: CallsParts
+  #underWay = 0
+  readonly #idleWaiters: (() => void)[] = []
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts
+  }
+
+  /** Settles when no call is under way. */
+  async idle(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+  }
+
+  /** @param operation null: this version of the server has none */
+  unary(method: Method, operation: Operation | null, call: UnaryCall, done: sendUnaryData<Message>): void {
+    void this.#run(method, operation, call, (accepted) => this.#answer(method, operation!, call, accepted)).then((answer) => {
+      if ('refusal' in answer) done(answer.refusal)
+      else done(null, answer.message)
+    })
+  }
+
+  stream(method: Method, operation: Operation | null, call: StreamCall): void {
+    void this.#run(method, operation, call, async (accepted) => {
+      const first = await this.#ask(method, operation!, call, accepted)
+      if (typeof first !== 'object' || 'refusal' in first) return first
+      await sendChunks(call, this.#parts.core, first)
+      return { message: {} }
+    }).then((answer) => {
+      if ('refusal' in answer) call.emit('error', answer.refusal)
+      else call.end()
+    })
+  }
+
+  /** Whether the caller may see what every authenticated user may. */
+  async mayLook(call: ConstructorParameters<typeof GrpcCaller>[0], path: string): Promise<Refusal | null> {
+    const caller = new GrpcCaller(call, path)
+    const limited = this.#limitOf(caller, 'grpc-stream')
+    if (limited !== null) return limited
+    const checked = await this.#parts.authenticator.checkUser(caller)
+    return typeof checked === 'string' ? refusalOf(checked) : null
+  }
+
+  async #run(method: Method, operation: Operation | null, call: Call, answer: (accepted: Accepted) => Promise<Outcome>): Promise<Outcome> {
+    const begin = performance.now()
+    this.#underWay += 1
+    let outcome: Outcome
+    try {
+      const accepted = await this.#accept(method, operation, call)
+      outcome = 'refusal' in accepted ? accepted : await answer(accepted)
+    } catch (error) {
+      outcome = { refusal: call.cancelled ? CANCELLED : faultOf(error) }
+    }
+    this.#end(method, operation, call, outcome, performance.now() - begin)
+    return outcome
+  }
+
+  async #accept(method: Method, operation: Operation | null, call: Call): Promise<Accepted | { readonly refusal: Refusal }> {
+    const caller = new GrpcCaller(call, call.getPath())
+    const limited = this.#limitOf(caller, method.isStream ? 'grpc-stream' : 'grpc')
+    if (limited !== null) return { refusal: limited }
+    if (this.#underWay > GRPC_CALLS_MAX) return { refusal: refusalOf('overloaded') }
+    const { authenticator } = this.#parts
+    const checked = await (operation === null ? authenticator.checkUser(caller) : authenticator.check(operation, caller))
+    if (typeof checked === 'string') return { refusal: refusalOf(checked) }
+    return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked }
+  }
+
+  #limitOf(caller: GrpcCaller, transport: 'grpc' | 'grpc-stream'): Refusal | null {
+    const { rateLimit, authenticator, telemetry } = this.#parts
+    if (rateLimit === null) return null
+    const name = rateLimit.by === 'user' ? authenticator.known(caller).name : ''
+    const client = clientKey(name, () => caller.addressKey())
+    const { isAllowed, isEvent, retryAfterSeconds } = rateLimit.take(client)
+    if (isAllowed) return null
+    telemetry.add('requests_rate_limited', 1)
+    if (isEvent) emitIncident(rateIncident(name, caller.clientAddress(), client, transport), caller.userAgent())
+    return refusalOf('rateLimited', undefined, ['retryAfterSeconds', String(retryAfterSeconds)])
+  }
+
+  async #answer(method: Method, operation: Operation, call: UnaryCall, accepted: Accepted): Promise<Outcome> {
+    const answer = await this.#ask(method, operation, call, accepted)
+    if ('refusal' in answer) return answer
+    const parsed = JSON.parse(Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.length).toString()) as Message
+    const rules = RPC_RULES[method.name]
+    return { message: messageOf(method.response, rules?.answer?.(parsed, answer.facts) ?? parsed) }
+  }
+
+  async #ask(
+    method: Method,
+    operation: Operation,
+    call: Call,
+    { caller, principal }: Accepted,
+  ): Promise<CoreAnswer | { readonly refusal: Refusal }> {
+    const rules = RPC_RULES[method.name]
+    const read = inputOf(method.request, call.request, rules?.always)
+    const input = rules?.input?.(read) ?? read
+    const stop = new AbortController()
+    call.on('cancelled', () => stop.abort())
+    const options = { principal, signal: stop.signal, ...deadlineOf(call), ...clientOf(operation, caller) }
+    const answer =
+      operation === get ? await this.#parts.resident.ask(input, options) : await this.#parts.core.ask(operation.name, input, options)
+    if (answer.code === null) return answer
+    // An empty batch is none of the client's errors here.
+    if (answer.code === 'noDocuments' && method.name === 'AddBatch') return { ...answer, code: null, body: EMPTY }
+    return { refusal: refusalOf(answer.code, answer.body, answer.facts, rules?.missing) }
+  }
+
+  #end(method: Method, operation: Operation | null, call: Call, outcome: Outcome, ms: number): void {
+    this.#underWay -= 1
+    if (this.#underWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+    const code = 'refusal' in outcome ? outcome.refusal.code : status.OK
+    this.#parts.telemetry.countRequest(operation === null ? -1 : laneIndexOf(operation), HTTP_STATUSES[code] ?? 500, ms / 1000)
+    const isSlow = slowMs() > 0 && ms > slowMs()
+    if (!isSlow && !logsAccess() && !(code === status.INTERNAL && logs('debug'))) return
+    const fields = { method: 'gRPC', path: `/${method.name}`, status: status[code], ms: Math.round(ms * 10) / 10, peer: call.getPeer() }
+    if (isSlow) log.warn('slow request', fields)
+    else log.info('request', fields)
+  }
+}
+
+type Outcome = { readonly message: Message } | { readonly refusal: Refusal }
+
+const EMPTY = Buffer.from('{}')
+const CANCELLED: Refusal = { code: status.CANCELLED, details: 'cancelled' }
+
+/** By which the counters of requests are labelled. */
+const HTTP_STATUSES: Readonly<Partial<Record<status, number>>> = {
+  [status.OK]: 200, [status.INVALID_ARGUMENT]: 400, [status.FAILED_PRECONDITION]: 400, [status.UNAUTHENTICATED]: 401,
+  [status.PERMISSION_DENIED]: 403, [status.NOT_FOUND]: 404, [status.ALREADY_EXISTS]: 409, [status.RESOURCE_EXHAUSTED]: 429,
+  [status.CANCELLED]: 499, [status.UNIMPLEMENTED]: 501, [status.UNAVAILABLE]: 503, [status.DEADLINE_EXCEEDED]: 503,
+} // prettier-ignore
+
+/** What reading a request has thrown: a refusal, or a fault of the server. */
+function faultOf(error: unknown): Refusal {
+  if (error instanceof ServiceError) return { ...refusalOf(error.code), details: error.message }
+  log.error('gRPC', { fault: error, requestId: newFaultId() })
+  return refusalOf('internal')
+}
+
+function deadlineOf(call: Call): { readonly deadlineMs?: number } {
+  const deadline = call.getDeadline()
+  const at = typeof deadline === 'number' ? deadline : deadline.getTime()
+  return Number.isFinite(at) ? { deadlineMs: Math.max(0, at - Date.now()) } : {}
+}
+
+/** Audit events have both. */
+function clientOf({ audit }: Operation, caller: GrpcCaller): { readonly address?: string; readonly agent?: string } {
+  if (audit === null) return {}
+  const address = caller.clientAddress()
+  return { ...(address === '' ? {} : { address }), agent: caller.userAgent() }
+}

@@ -1,0 +1,38 @@
+/** An answer in parts as a stream of chunks, at the pace of its client. */
+import { once } from 'node:events'
+import { GRPC_CHUNK_BYTES_MAX } from '../../limits/grpc.js'
+import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
+import type { StreamCall } from './calls.js'
+
+/** The last chunk says so and has no data. @throws Error for a part that does not come */
+export async function sendChunks(call: StreamCall, core: CoreClient, first: CoreAnswer): Promise<void> {
+  const stop = new AbortController()
+  call.on('cancelled', () => stop.abort())
+  let part = first
+  try {
+    for (;;) {
+      for (let at = 0; at < part.body.length; at += GRPC_CHUNK_BYTES_MAX)
+        await send(call, { data: part.body.subarray(at, at + GRPC_CHUNK_BYTES_MAX), is_last: false })
+      if (!part.hasMore) break
+      part = await core.more(part, stop.signal)
+      if (part.code !== null) throw new Error(`a part of the export failed: ${part.code}`)
+    }
+    await send(call, { data: new Uint8Array(), is_last: true })
+  } catch (error) {
+    if (part.hasMore) core.cancel(part.id)
+    throw error
+  }
+}
+
+async function send(call: StreamCall, chunk: { readonly data: Uint8Array; readonly is_last: boolean }): Promise<void> {
+  if (call.cancelled) throw new Error('cancelled')
+  if (call.write(chunk)) return
+  const gone = new AbortController()
+  const onCancelled = (): void => gone.abort()
+  call.once('cancelled', onCancelled)
+  try {
+    await once(call, 'drain', { signal: gone.signal })
+  } finally {
+    call.off('cancelled', onCancelled)
+  }
+}

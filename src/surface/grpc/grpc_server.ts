@@ -1,0 +1,135 @@
+/**
+ * The gRPC server of a thread: both services of the wire contract, health, and reflection. RPCs of operations
+ * that this version does not have are answered here, all in one way.
+ */
+import { createRequire } from 'node:module'
+import type { Duplex } from 'node:stream'
+import {
+  Server,
+  ServerCredentials,
+  type handleUnaryCall,
+  type MethodDefinition,
+  type ServerDuplexStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import type { ControlBlock } from '../../wire/control_block.js'
+import {
+  GRPC_HEALTH_POLL_MS,
+  GRPC_IDLE_MS_MAX,
+  GRPC_KEEPALIVE_MS,
+  GRPC_KEEPALIVE_TIMEOUT_MS,
+  GRPC_MESSAGE_BYTES_MAX,
+  GRPC_SESSION_MIB_MAX,
+  GRPC_STREAMS_MAX,
+} from '../../limits/grpc.js'
+import { offered } from '../../operations/index.js'
+import type { Operation } from '../../operations/operation.js'
+import type { GrpcCalls, StreamCall } from './calls.js'
+import { decode, encode, methodsOf, PROTO_PATH, REPLICATION_SERVICE, SERVICE, type Message, type Method, type Received } from './proto.js'
+
+const require = createRequire(import.meta.url)
+const { loadSync } = require('@grpc/proto-loader') as typeof import('@grpc/proto-loader')
+const { ReflectionService } = require('@grpc/reflection') as typeof import('@grpc/reflection')
+const { HealthImplementation } = require('grpc-health-check') as typeof import('grpc-health-check')
+
+type AnyStream = ServerDuplexStream<unknown, unknown>
+
+const OPTIONS = {
+  'grpc.max_receive_message_length': GRPC_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': GRPC_MESSAGE_BYTES_MAX,
+  'grpc.max_concurrent_streams': GRPC_STREAMS_MAX,
+  'grpc.keepalive_time_ms': GRPC_KEEPALIVE_MS,
+  'grpc.keepalive_timeout_ms': GRPC_KEEPALIVE_TIMEOUT_MS,
+  'grpc.max_connection_idle_ms': GRPC_IDLE_MS_MAX,
+  'grpc.enable_channelz': 0,
+  'grpc-node.max_session_memory': GRPC_SESSION_MIB_MAX,
+}
+
+export class GrpcServer {
+  readonly #server = new Server(OPTIONS)
+  readonly #health: InstanceType<typeof HealthImplementation>
+  readonly #injector: ReturnType<Server['createConnectionInjector']>
+  readonly #poll: NodeJS.Timeout
+
+  constructor(
+    options: object,
+    readonly calls: GrpcCalls,
+    readonly control: ControlBlock,
+  ) {
+    const rows = new Map(offered(options).map((row) => [row.protocols.grpc, row]))
+    for (const service of [SERVICE, REPLICATION_SERVICE]) this.#add(service, service === SERVICE ? rows : new Map())
+    new ReflectionService(loadSync(PROTO_PATH, { keepCase: true })).addToServer(this.#guarded())
+    this.#health = new HealthImplementation()
+    this.#health.addToServer(this.#server)
+    this.#setHealth()
+    this.#poll = setInterval(() => this.#setHealth(), GRPC_HEALTH_POLL_MS)
+    this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
+  }
+
+  /** @param socket a connection, decrypted */
+  take(socket: Duplex): void {
+    this.#injector.injectConnection(socket)
+  }
+
+  /** New calls are refused; those under way are completed. */
+  drain(): void {
+    clearInterval(this.#poll)
+    this.#injector.drain(GRPC_KEEPALIVE_TIMEOUT_MS)
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#injector.destroy()
+    this.#server.forceShutdown()
+  }
+
+  #setHealth(): void {
+    const state = this.control.phase === 'healthy' ? 'SERVING' : 'NOT_SERVING'
+    for (const service of ['', SERVICE, REPLICATION_SERVICE]) this.#health.setStatus(service, state)
+  }
+
+  #add(service: string, rows: ReadonlyMap<string | null, Operation>): void {
+    const definition: Record<string, MethodDefinition<Received, Message>> = {}
+    const handlers: UntypedServiceImplementation = {}
+    for (const method of methodsOf(service)) {
+      const operation = rows.get(method.name) ?? null
+      definition[method.name] = definitionOf(service, method)
+      const unary: handleUnaryCall<Received, Message> = (call, done) => this.calls.unary(method, operation, call, done)
+      handlers[method.name] = method.isStream ? (call: StreamCall) => this.calls.stream(method, operation, call) : unary
+    }
+    this.#server.addService(definition, handlers)
+  }
+
+  /** What adds a service whose calls are for users only, while access control is on. */
+  #guarded(): Server {
+    const addService = (definition: ServiceDefinition, handlers: UntypedServiceImplementation): void => {
+      const entries = Object.entries(handlers).map(([name, handle]) => {
+        const path = definition[name]?.path ?? name
+        const guarded = (call: AnyStream): void => {
+          // Nothing is read of the stream before its handler listens.
+          void this.calls.mayLook(call, path).then((refused) => {
+            if (refused === null) (handle as (call: AnyStream) => void)(call)
+            else call.emit('error', refused)
+          })
+        }
+        return [name, guarded] as const
+      })
+      this.#server.addService(definition, Object.fromEntries(entries))
+    }
+    return { addService } as unknown as Server
+  }
+}
+
+function definitionOf(service: string, { name, request, response, isStream }: Method): MethodDefinition<Received, Message> {
+  return {
+    path: `/${service}/${name}`,
+    originalName: `${name[0]!.toLowerCase()}${name.slice(1)}`,
+    requestStream: false,
+    responseStream: isStream,
+    requestSerialize: ({ bytes }) => Buffer.from(bytes),
+    requestDeserialize: (bytes) => decode(request, bytes),
+    responseSerialize: (message) => encode(response, message),
+    responseDeserialize: (bytes) => decode(response, bytes).message ?? {},
+  }
+}

@@ -1,0 +1,39 @@
+/** Calls by HTTP, by the first route of the operation. */
+import { operationByName } from '../../../src/operations/index.js'
+import type { Server } from '../server.js'
+import { refused, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
+
+const REFUSALS: Readonly<Record<number, Refusal>> = {
+  400: 'invalid', 401: 'unauthenticated', 403: 'forbidden', 404: 'not found', 409: 'conflict', 413: 'invalid', 422: 'invalid',
+  429: 'unavailable', 500: 'internal', 503: 'unavailable',
+} // prettier-ignore
+
+export class HttpCaller implements Caller {
+  readonly protocol = 'HTTP'
+
+  constructor(readonly server: Server) {}
+
+  async call(name: string, input: Fields, headers: Readonly<Record<string, string>>): Promise<Outcome> {
+    const { method, path } = operationByName.get(name)?.http?.routes[0] ?? { method: 'GET', path: '' }
+    const target = path.replaceAll(/:(\w+)/g, (_, field: string) => encodeURIComponent(textOf(input[field])))
+    const query = new URLSearchParams(Object.entries(input).map(([field, value]): [string, string] => [field, textOf(value)]))
+    const answer = await this.server.request(
+      method,
+      method === 'GET' ? `${target}?${query.toString()}` : target,
+      method === 'GET' ? undefined : input,
+      headers,
+    )
+    if (answer.status < 300) {
+      const isJson = answer.headers['content-type']?.startsWith('application/json') === true
+      const value: unknown = isJson ? answer.json<unknown>() : answer.text
+      const total = answer.headers['x-total-count']
+      return succeeded(total === undefined ? value : { documents: value, total: Number(total) })
+    }
+    const { error } = answer.json<{ readonly error?: string }>()
+    return refused(REFUSALS[answer.status] ?? 'internal', error ?? '')
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
