@@ -6,7 +6,7 @@ import { isatty } from 'node:tty'
 import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config/config.js'
 import { reread } from './config/reload.js'
 import { EXIT_REFUSED, HEARS_MESSAGE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
-import { log, logsJson, setLog } from './telemetry/log.js'
+import { log, logsJson, logToStderr, setLog } from './telemetry/log.js'
 import { versionText } from './version.js'
 
 const argv = process.argv.slice(2)
@@ -44,6 +44,7 @@ if (wantsHelp(argv)) {
 } else {
   const config = configure()
   setLog(config)
+  if (config.mcpStdio) logToStderr()
   running = config
   if (config.supervisor && !supervised) {
     process.exitCode = await supervise(argv, config.supervisorRestartsMax)

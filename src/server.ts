@@ -5,7 +5,7 @@
  * after either, no statement of this process about a write can be trusted, and a clean exit can hang after an
  * I/O error.
  */
-import type { AccessMode, Config } from './config/config.js'
+import { ConfigError, type AccessMode, type Config } from './config/config.js'
 import { Accounts } from './background/access/accounts.js'
 import { AuditLog } from './audit/audit_log.js'
 import { answerAuditQuestions } from './audit/audit_answers.js'
@@ -45,6 +45,7 @@ import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirector
 import { RateLimit } from './access/rate_limit.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
+import type { SurfaceDefinition, SurfaceHost } from './surface/host.js'
 import { surfaces } from './surface/index.js'
 import { Credentials } from './surface/tls/credentials.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
@@ -122,7 +123,7 @@ class Server implements ServerState, LanesListener {
       const surface = { name: definition.name, mode, index: at + 1 }
       const openSocket = (host: string, port: number, path: string): ListeningSocket => new ListeningSocket(host, port, path)
       const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }
-      const running = definition.open({ ...shared, surface, openSocket, closeCopy })
+      const running = openedSurface(definition, { ...shared, surface, openSocket, closeCopy })
       return [definition.name, running] as const
     })
     this.#running = new Map(opened)
@@ -199,6 +200,11 @@ class Server implements ServerState, LanesListener {
 
   isDiskFull(): boolean {
     return this.#control.diskFull
+  }
+
+  mcpSessions(): { readonly sse: number; readonly streamable: number } | undefined {
+    if (!this.config.mcpEnabled) return undefined
+    return { sse: this.#telemetry.gauge('mcp_sessions_sse'), streamable: this.#telemetry.gauge('mcp_sessions_streamable') }
   }
 
   update(): Update | undefined {
@@ -356,6 +362,16 @@ function lock({ path, lockPath, isReadOnly }: DataDirectory): void {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === 'locked') throw new Error(`${path} is in use by another process`)
+    throw error
+  }
+}
+
+/** A surface may refuse its configuration. */
+function openedSurface(definition: SurfaceDefinition, host: SurfaceHost): RunningSurface {
+  try {
+    return definition.open(host)
+  } catch (error) {
+    if (error instanceof ConfigError) return refuseStart(`configuration: ${error.message}`)
     throw error
   }
 }

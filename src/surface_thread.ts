@@ -41,6 +41,8 @@ export interface SurfaceThread {
   readonly descriptor: number | null
   /** For connections from now on. Null: they are not encrypted. */
   readonly tls: TlsFiles | null
+  /** What the surface itself has passed to its thread. */
+  readonly own: unknown
 }
 
 export interface SurfaceThreadEvents {
@@ -56,7 +58,7 @@ export interface SurfaceThreadEvents {
 /** @param name of the thread in its log lines */
 export async function openSurfaceThread(name: string, events: SurfaceThreadEvents): Promise<SurfaceThread> {
   const { port: messages, options } = workerData as SurfaceStart
-  const { config, surface, descriptor, tls, ...shared } = options as SurfaceThreadStart
+  const { config, surface, descriptor, tls, own, ...shared } = options as SurfaceThreadStart
   joinLog(shared.log, name)
   const control = new ControlBlock(shared.control)
   const telemetry = new Telemetry(
@@ -86,5 +88,5 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
     failures: new FailureReports((ip) => port.authFailure(ip)),
   })
   const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
-  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls }
+  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls, own }
 }

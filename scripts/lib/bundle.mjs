@@ -15,6 +15,7 @@ const PROGRAMS = [
   'http_loop',
   'grpc_thread',
   'graphql_thread',
+  'mcp_thread',
   'surface/http/gate/gate_thread',
   'password_hashing',
   'audit/thread',

@@ -11,6 +11,7 @@ import {
   MCP_RATE_WINDOW_MS_DEFAULT,
 } from '../limits/mcp.js'
 import { LOG_LEVELS, type LogLevel } from '../telemetry/log.js'
+import { MCP_REVISIONS } from './mcp_revisions.js'
 import type { Option } from './option.js'
 import {
   ACCESS_MODES,
@@ -64,7 +65,7 @@ export interface SurfaceOptionValues {
   readonly mcpLoggingEnabled: boolean
   readonly mcpLoggingLevel: LogLevel
   /** The only revision that is served; empty: all. */
-  readonly mcpProtocolVersion: string
+  readonly mcpProtocolVersion: (typeof MCP_REVISIONS)[number] | ''
 }
 
 export const SURFACE_OPTIONS: { readonly [Name in keyof SurfaceOptionValues]: Option<SurfaceOptionValues[Name]> } = {
@@ -295,7 +296,7 @@ export const SURFACE_OPTIONS: { readonly [Name in keyof SurfaceOptionValues]: Op
     variables: ['SVC_MCP_PROTOCOL_VERSION'],
     yaml: ['mcp.protocolVersion'],
     fallback: '',
-    parse: parseText,
+    parse: parseWord(MCP_REVISIONS),
     help: 'the only revision of MCP that is served, such as 2025-11-25; default: all that the server knows',
   },
 }

@@ -23,6 +23,15 @@ export function readYaml(path: string): ReadonlyMap<string, string> {
   return values
 }
 
+/**
+ * Returns the file as a value: maps as objects, of which the keys are strings.
+ * @throws ConfigError
+ */
+export function readYamlValue(path: string): unknown {
+  const yaml = createRequire(import.meta.url)('yaml') as Yaml
+  return parseYaml(yaml, path, readBounded(path)).toJS({ maxAliasCount: YAML_ALIASES_MAX }) as unknown
+}
+
 function readBounded(path: string): string {
   try {
     if (statSync(path).size > CONFIG_FILE_BYTES_MAX) throw new ConfigError(`${path}: at most ${CONFIG_FILE_BYTES_MAX} bytes expected`)

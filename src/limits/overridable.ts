@@ -9,6 +9,15 @@ import { GRAPHQL_HEAP_MB_MAX } from './graphql.js'
 import { UNINDEXED_RETRY_MS } from './indexing.js'
 import { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } from './jobs.js'
 import { LANE_HEAP_MB_MAX } from './lanes.js'
+import {
+  MCP_HEAD_MS_MAX,
+  MCP_PAGE_ITEMS,
+  MCP_SESSION_IDLE_MS,
+  MCP_SESSIONS_MAX,
+  MCP_SESSIONS_OF_IDENTITY_MAX,
+  MCP_STALL_MS_MAX,
+  MCP_STREAM_PULSE_MS,
+} from './mcp_transport.js'
 import { SHARED_BODIES_CACHED_BYTES_MAX, SHARED_BODIES_KEPT_BYTES_MAX } from './objects.js'
 import { ANSWERS_UNSENT_BYTES_MAX, BODIES_IN_FLIGHT_BYTES_MAX, PART_STALL_MS_MAX } from './surface.js'
 import { SCRUB_INTERVAL_MS, SWEEP_DOCUMENTS_MAX } from './upkeep.js'
@@ -33,6 +42,13 @@ export const OVERRIDABLE = {
   SCRUB_INTERVAL_MS,
   CONSUMER_LAG_BYTES_MAX,
   KEY_USES_GATHERED_MS,
+  MCP_PAGE_ITEMS,
+  MCP_SESSIONS_MAX,
+  MCP_SESSIONS_OF_IDENTITY_MAX,
+  MCP_SESSION_IDLE_MS,
+  MCP_HEAD_MS_MAX,
+  MCP_STREAM_PULSE_MS,
+  MCP_STALL_MS_MAX,
 } as const
 
 /** The running values, as in `config.limits`. */

@@ -55,6 +55,9 @@ export const health = operation({
       }),
     ),
     durable: Type.Optional(Type.Boolean({ description: 'True if an acknowledged write survives a power failure.' })),
+    mcpSessions: Type.Optional(
+      shape('Open sessions of MCP, by transport.', { sse: wholeNumber('Over /sse.'), streamable: wholeNumber('Over /mcp.') }),
+    ),
     update: Type.Optional(
       Type.Object(
         {

@@ -2,5 +2,6 @@
 import type { SurfaceDefinition } from './host.js'
 import { grpcSurface } from './grpc/grpc_surface.js'
 import { httpSurface } from './http/http_surface.js'
+import { mcpSurface } from './mcp/mcp_surface.js'
 
-export const surfaces: readonly SurfaceDefinition[] = [httpSurface, grpcSurface]
+export const surfaces: readonly SurfaceDefinition[] = [httpSurface, grpcSurface, mcpSurface]

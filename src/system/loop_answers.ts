@@ -86,7 +86,9 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const persistence = { ...found, writable: found.writable && refusal === undefined, warnings }
   const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
   const update = state.update()
-  const about = { mode, persistence, durable, ...(update === undefined ? {} : { update }) }
+  const mcpSessions = state.mcpSessions()
+  const optional = { ...(mcpSessions === undefined ? {} : { mcpSessions }), ...(update === undefined ? {} : { update }) }
+  const about = { mode, persistence, durable, ...optional }
   const notReady = (body: object): Answer => ({ code: 'notReady', ...json(body) })
   switch (phase) {
     case 'healthy':

@@ -18,6 +18,8 @@ export interface DescribedSurface {
 }
 
 export interface ServerState {
+  /** Open sessions of MCP by transport. Undefined: MCP is off. */
+  mcpSessions(): { readonly sse: number; readonly streamable: number } | undefined
   readonly config: Config
   /**
    * By name of the surface: its address, e.g. `127.0.0.1:11023`, with the actual port, also if port 0 was

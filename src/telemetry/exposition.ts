@@ -112,6 +112,8 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   supervisor_restarts: 'Times the supervisor has started the server again.',
   audit_writable: '1 while the audit log is written; 0 while it cannot be, or is off.',
   audit_queue: 'Audit events that wait for the file of the audit log.',
+  mcp_sessions_streamable: 'Sessions of MCP over streamable HTTP.',
+  mcp_sessions_sse: 'Sessions of MCP over the older streams of events.',
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 

@@ -45,7 +45,8 @@ const FORMAT_WORD = 1
 const ACCESS_WORD = 2
 const SLOW_WORD = 3
 const CLOCK_WORD = 4
-const WORDS = 5
+const STDERR_WORD = 5
+const WORDS = 6
 
 let words = new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT))
 words[LEVEL_WORD] = LOG_LEVELS.indexOf('info')
@@ -84,6 +85,16 @@ export function setLog({ logFormat, logLevel, accessLog, logSlowMs }: LogSetting
   Atomics.store(words, SLOW_WORD, logSlowMs)
 }
 
+/** Standard output is for a protocol: everything is logged to standard error, by all threads. */
+export function logToStderr(): void {
+  Atomics.store(words, STDERR_WORD, 1)
+}
+
+/** Warnings and errors go to standard error. */
+function streamOf(level: LogLevel): 1 | 2 {
+  return level === 'warn' || level === 'error' || Atomics.load(words, STDERR_WORD) !== 0 ? 2 : 1
+}
+
 /**
  * Every thread detects a wrong clock with every request, but one line is enough.
  * @returns true for the first caller of the process
@@ -112,8 +123,7 @@ export function slowMs(): number {
 
 function write(level: LogLevel, message: string, fields: LogFields = {}): void {
   if (!logs(level)) return
-  // Warnings and errors go to standard error.
-  const stream = level === 'warn' || level === 'error' ? 2 : 1
+  const stream = streamOf(level)
   if (logsJson()) {
     pino ??= createJsonLog()
     target = stream
@@ -208,7 +218,7 @@ function escaped(text: string): string {
  * not end the process.
  */
 export function print(level: 'info' | 'warn', lines: readonly string[]): void {
-  send(level === 'warn' ? 2 : 1, lines.map((line) => `${line}\n`).join(''))
+  send(streamOf(level), lines.map((line) => `${line}\n`).join(''))
 }
 
 /**

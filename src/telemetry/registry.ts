@@ -86,6 +86,8 @@ export const GAUGES = [
   'supervisor_restarts',
   'audit_writable',
   'audit_queue',
+  'mcp_sessions_streamable',
+  'mcp_sessions_sse',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 
@@ -265,6 +267,11 @@ export class Telemetry {
 
   add(counter: CounterName, amount: number): void {
     this.#add(this.#own(this.#countersAt + COUNTERS.indexOf(counter)), amount)
+  }
+
+  /** @returns the value of a gauge, summed over threads */
+  gauge(name: GaugeName): number {
+    return this.#sum(this.#gaugesAt + GAUGES.indexOf(name))
   }
 
   set(gauge: GaugeName, value: number): void {

@@ -26,6 +26,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     lanesOverdueMs: () => 0,
     isIndexStale: () => false,
     update: () => undefined,
+    mcpSessions: () => ({ sse: 0, streamable: 0 }),
     auditObstacle: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }

@@ -30,6 +30,7 @@ function answer(
     config,
     mode: config.mode,
     update: () => undefined,
+    mcpSessions: () => undefined,
     phase: () => given.phase ?? 'healthy',
     phaseReason: () => 'storage failure',
     lanesOverdueMs: () => given.overdueMs ?? 0,

@@ -98,7 +98,7 @@ export class GraphqlHost implements ThreadRunner {
     port1.on('message', (answers: ThreadAnswers) => this.#answered(answers))
     this.#calls = port1
     this.#theirs = port2
-    return { ...threadStart(this.#host, this.#row, null), calls: port2 }
+    return { ...threadStart(this.#host, this.#row, null, null), calls: port2 }
   }
 
   #send(): void {

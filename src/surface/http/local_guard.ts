@@ -67,15 +67,16 @@ export class LocalGuard {
     const name = hostnameOf(`http://${host}`)
     if (name === undefined || /[/@?#\\]/.test(host)) return false
     if (isLoopbackName(name) || name.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(name)) return true
-    return this.allowedHosts.some((allowed) => isAllowed(name, allowed.toLowerCase()))
+    return this.allowedHosts.some((allowed) => isAllowedHost(name, allowed.toLowerCase()))
   }
 }
 
-function isAllowed(name: string, allowed: string): boolean {
+/** @param allowed a name, `*.name` for its subdomains, or `*`; in lower case */
+export function isAllowedHost(name: string, allowed: string): boolean {
   return allowed === '*' || name === allowed || (allowed.startsWith('*.') && name.endsWith(allowed.slice(1)))
 }
 
-function isLocalOrigin(origin: string): boolean {
+export function isLocalOrigin(origin: string): boolean {
   if (EXTENSIONS.test(origin)) return true
   const name = hostnameOf(origin)
   return name !== undefined && isLoopbackName(name)

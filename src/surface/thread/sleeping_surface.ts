@@ -22,13 +22,16 @@ export class SleepingSurface implements RunningSurface {
   #isAwake = false
   #again: NodeJS.Timeout | undefined
 
-  /** @param program path of the thread's code, which begins with `openSurfaceThread` */
-  constructor(host: SurfaceHost, address: ListenAddress, program: string) {
+  /**
+   * @param program path of the thread's code, which begins with `openSurfaceThread`
+   * @param own for the thread; must be structured-cloneable
+   */
+  constructor(host: SurfaceHost, address: ListenAddress, program: string, own?: unknown) {
     this.#host = host
     this.#wanted = address
     this.#thread = new ThreadSurface(host, {
       program,
-      options: () => threadStart(host, this.#row, (this.#lent = this.#socket?.copy()) ?? null),
+      options: () => threadStart(host, this.#row, (this.#lent = this.#socket?.copy()) ?? null, own),
       asksAdmission: true,
       onListening: () => (this.#lent = undefined),
       onEnd: () => this.#onEnd(),

@@ -25,6 +25,8 @@ export interface SurfaceThreadStart {
   readonly descriptor: number | null
   /** Null: connections are not encrypted. */
   readonly tls: TlsFiles | null
+  /** What the surface itself passes to its thread. */
+  readonly own: unknown
 }
 
 /** The row of counters of a thread, which the front end releases when the thread has ended. */
@@ -46,7 +48,7 @@ export class CounterRow {
 }
 
 /** Front-end thread, at each start of the surface's thread. */
-export function threadStart(host: SurfaceHost, row: CounterRow, descriptor: number | null): SurfaceThreadStart {
+export function threadStart(host: SurfaceHost, row: CounterRow, descriptor: number | null, own: unknown): SurfaceThreadStart {
   const { config, dispatcher, telemetry, surface, rateLimit, credentials } = host
   return {
     config,
@@ -59,5 +61,6 @@ export function threadStart(host: SurfaceHost, row: CounterRow, descriptor: numb
     row: row.buffer,
     descriptor,
     tls: credentials?.files ?? null,
+    own,
   }
 }

@@ -79,7 +79,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     writes: true,
   },
   get: { input: document, view: CONTENT },
-  search: { input: { collection: OWN, filterMeta: { category: ['tutorial'] }, sort: 'key', asc: true, limit: 5 }, view: KEYS },
+  search: { input: { collection: OWN, filterMeta: { category: ['tutorial'] }, sort: 'key', limit: 5 }, view: KEYS },
   update: { input: { ...document, contentMd: 'changed' }, view: DOCUMENT, writes: true },
   docMeta: { input: document, view: members('key', 'lang', 'meta') },
   delete: { input: document, view: DELETED, writes: true },

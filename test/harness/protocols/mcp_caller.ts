@@ -18,7 +18,8 @@ const KINDS: Readonly<Record<string, Refusal>> = { input: 'invalid', request: 'i
 
 /** A tool's error is a text of the catalogue: its kind follows from that. */
 function refusalOf(text: string): Refusal {
-  const code = ERROR_CODES.find((each) => entryOf(each).text === text)
+  if (text === 'resource not found') return 'not found'
+  const code = ERROR_CODES.find((each) => text.startsWith(entryOf(each).text))
   if (code === undefined) return 'invalid'
   return entryOf(code).http === 401 ? 'unauthenticated' : (KINDS[entryOf(code).kind] ?? 'internal')
 }

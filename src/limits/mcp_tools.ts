@@ -1,0 +1,29 @@
+/** Bounds of what MCP offers: tools, resources, prompts. */
+
+/**
+ * Bytes of an export that a tool returns. A model reads some hundred kilobytes at most; the text is held
+ * three times while it is written (parts, JSON text, JSON-RPC message).
+ */
+export const MCP_EXPORT_BYTES_MAX = 8 * 2 ** 20
+/** Custom tools in the file of SVC_MCP_CONFIG: models choose badly among more than some dozens. */
+export const CUSTOM_TOOLS_MAX = 256
+/** Parameters of one of them. The tool with most arguments has 18. */
+export const CUSTOM_PARAMETERS_MAX = 64
+/** Characters of the name of a tool, as MCP recommends. */
+export const TOOL_NAME_CHARS_MAX = 128
+/** Characters of the description of a custom tool or a parameter. */
+export const TOOL_DESCRIPTION_CHARS_MAX = 4_096
+/** Values of a completion, as MCP sets it. */
+export const COMPLETIONS_MAX = 100
+/** Documents that a prompt shows the beginnings of, where nothing or more is asked for. */
+export const PROMPT_DOCUMENTS_DEFAULT = 20
+export const PROMPT_DOCUMENTS_MAX = 100
+/** Characters of such a beginning. */
+export const PROMPT_EXCERPT_CHARS = 400
+/** Metadata keys and values of each that a prompt shows. */
+export const PROMPT_META_KEYS_MAX = 50
+export const PROMPT_META_VALUES_MAX = 10
+/** Documents of a search resource that names no limit. */
+export const SEARCH_RESOURCE_LIMIT = 10
+/** Characters of the URI of a resource: three names of a document, each byte percent-encoded. */
+export const RESOURCE_URI_CHARS_MAX = 8_192

@@ -1,0 +1,71 @@
+/**
+ * The catalogue of a server: its tools and those of the operator, resources, prompts. Tools whose operations
+ * the server does not offer, or the mode refuses, are not listed. Thread of MCP, and once at the start for
+ * `/v1/endpoints`.
+ */
+import type { AccessMode } from '../../../config/values.js'
+import { badArgument } from './argument_values.js'
+import { offeredTools, type OfferedTool } from './builtin_tools.js'
+import { failed, type CallContext, type ToolResult } from './call.js'
+import type { Catalogue, CatalogueOptions } from './catalogue.js'
+import { complete } from './completions.js'
+import { bindCustomTool, callCustomTool, listedCustomTool, type BoundCustomTool } from './custom_calls.js'
+import { getPrompt, LISTED_PROMPTS } from './prompts.js'
+import { readResource, RESOURCES, RESOURCE_TEMPLATES } from './resources.js'
+import { notInMode } from './texts.js'
+import { isReadOnly, listedTool } from './tool.js'
+import { callBound, type BoundTool } from './tool_calls.js'
+
+/** A tool as the catalogue has it. */
+interface Entry {
+  readonly listed: object
+  readonly isReadOnly: boolean
+  readonly call: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<ToolResult>
+}
+
+export function openCatalogue({ config, customTools }: CatalogueOptions): Catalogue {
+  const offered = offeredTools(config)
+  const entries = new Map<string, Entry>(config.mcpBuiltinTools ? offered.map((tool) => [tool.tool.name, builtinEntry(tool)]) : [])
+  for (const custom of customTools) {
+    const action = offered.find(({ tool }) => tool.name === custom.action)
+    if (action !== undefined) entries.set(custom.name, customEntry(bindCustomTool(custom, boundOf(action)), action))
+  }
+  return {
+    tools: (mode) => [...entries.values()].filter((entry) => refusedMode(entry, mode) === null).map(({ listed }) => listed),
+    callTool: async (name, args, context) => {
+      const entry = entries.get(name)
+      if (entry === undefined) throw badArgument(`unknown tool: ${name.slice(0, 100)}`)
+      const refused = refusedMode(entry, context.mode)
+      return refused === null ? await entry.call(args, context) : failed(notInMode(name, refused))
+    },
+    resources: () => RESOURCES,
+    resourceTemplates: () => RESOURCE_TEMPLATES,
+    readResource,
+    prompts: () => LISTED_PROMPTS,
+    getPrompt,
+    complete,
+  }
+}
+
+function boundOf({ tool, row }: OfferedTool): BoundTool {
+  return { tool, operation: row.name }
+}
+
+function builtinEntry(offered: OfferedTool): Entry {
+  const bound = boundOf(offered)
+  return {
+    listed: listedTool(offered.tool),
+    isReadOnly: isReadOnly(offered.tool),
+    call: (args, context) => callBound(bound, args, context),
+  }
+}
+
+function customEntry(bound: BoundCustomTool, { tool }: OfferedTool): Entry {
+  return { listed: listedCustomTool(bound), isReadOnly: isReadOnly(tool), call: (args, context) => callCustomTool(bound, args, context) }
+}
+
+/** @returns the mode that the tool does not run in; null: it runs */
+function refusedMode({ isReadOnly: reads }: Entry, mode: AccessMode): 'read' | 'write' | null {
+  if (mode === 'read' && !reads) return 'read'
+  return mode === 'write' && reads ? 'write' : null
+}

@@ -1,0 +1,190 @@
+/** Tools that read and write single documents, batches and their revisions. Pure data. */
+import { argument, required } from '../argument.js'
+import type { Arguments } from '../argument_values.js'
+import { batchDocuments } from '../batch_documents.js'
+import { DOCUMENT, DOCUMENT_META } from '../output_schemas.js'
+import type { Tool } from '../tool.js'
+import { collection, identity, meta } from './common.js'
+
+const contentMd = argument('content_md', 'string', 'The whole text as Markdown; it replaces the present one.')
+const ttl = argument('ttl', 'integer', 'Seconds until the document expires and is deleted; 0: never.')
+
+const DOCUMENT_ITEM = {
+  type: 'object',
+  properties: {
+    key: { type: 'string' },
+    lang: { type: 'string' },
+    content_md: { type: 'string' },
+    meta: { type: 'object', description: 'Lists of strings by key.' },
+    ttl: { type: 'integer', description: 'Seconds until the document expires.' },
+  },
+  required: ['key', 'lang', 'content_md'],
+}
+
+const documents = required(
+  argument('documents', 'array', 'Documents to write, at most 10 000 in one batch.', {
+    items: DOCUMENT_ITEM,
+    examples: [[{ key: 'a', lang: 'en', content_md: '# A', meta: { tags: ['x'] } }]],
+  }),
+)
+
+const withDocuments = ({ documents: list }: Arguments) => ({ documents: batchDocuments(list as readonly unknown[]) })
+
+export const documentTools: readonly Tool[] = [
+  {
+    name: 'add_document',
+    title: 'Add or replace a document',
+    description:
+      'Writes a Markdown document. If collection, key and lang name an existing one, its text and metadata are replaced and the earlier version is kept as a revision. The collection is created if it does not exist. Use update_document to change only a part.',
+    class: 'WI',
+    answers: 'text',
+    arguments: [...identity, required(contentMd), meta('Metadata: lists of strings by key. It can be filtered and counted later.')],
+    outputSchema: DOCUMENT,
+  },
+  {
+    name: 'get_document',
+    title: 'Read a document',
+    description:
+      'Returns one document with its text and metadata, by collection, key and lang. Use a search tool first if you do not know the key.',
+    class: 'RO',
+    answers: 'text',
+    operation: 'get',
+    arguments: [...identity],
+  },
+  {
+    name: 'get_document_meta',
+    title: 'Read the metadata of a document',
+    description: 'Returns metadata and times of one document without its text. Cheaper than reading the document.',
+    class: 'RO',
+    answers: 'text',
+    arguments: [...identity],
+    outputSchema: DOCUMENT_META,
+  },
+  {
+    name: 'update_document',
+    title: 'Change a document',
+    description:
+      'Changes text, metadata or expiry of an existing document. What is not given stays as it is. At least one of meta, content_md and ttl is needed.',
+    class: 'WI',
+    answers: 'text',
+    arguments: [...identity, meta('Replaces all metadata of the document; {} removes it.'), contentMd, ttl],
+  },
+  {
+    name: 'delete_document',
+    title: 'Delete a document',
+    description: 'Deletes one document with all its revisions. This cannot be undone.',
+    class: 'DI',
+    answers: 'plain',
+    arguments: [...identity],
+  },
+  {
+    name: 'set_ttl',
+    title: 'Set when a document expires',
+    description: 'Sets after how many seconds a document is deleted automatically; 0 keeps it for ever.',
+    class: 'WI',
+    answers: 'text',
+    arguments: [...identity, required(ttl)],
+  },
+  {
+    name: 'add_documents_batch',
+    title: 'Write many documents',
+    description:
+      'Writes up to 10 000 documents of one collection in one call, as add_document does. Returns how many were added, updated and failed; one that is invalid does not stop the others.',
+    class: 'WN',
+    answers: 'plain',
+    arguments: [collection, documents],
+    input: withDocuments,
+  },
+  {
+    name: 'delete_documents_batch',
+    title: 'Delete many documents',
+    description:
+      'Deletes up to 10 000 documents of one collection with all their revisions. This cannot be undone. Returns how many were deleted and not found.',
+    class: 'DN',
+    answers: 'plain',
+    arguments: [
+      collection,
+      required(
+        argument('documents', 'array', 'Keys and languages of the documents.', {
+          items: { type: 'object', properties: { key: { type: 'string' }, lang: { type: 'string' } }, required: ['key', 'lang'] },
+          examples: [[{ key: 'a', lang: 'en' }]],
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'validate_document',
+    title: 'Check metadata against the schema',
+    description:
+      'Checks metadata against the schema of a collection as a write would, without storing anything. Returns valid, errors and warnings.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection, required(meta('Metadata to check.'))],
+  },
+  {
+    name: 'list_revisions',
+    title: 'List versions of a document',
+    description:
+      'Returns all kept versions of a document, newest first, with text, metadata and timestamp. The timestamp identifies a version for restore_revision.',
+    class: 'RO',
+    answers: 'text',
+    arguments: [...identity],
+  },
+  {
+    name: 'restore_revision',
+    title: 'Restore an earlier version',
+    description: 'Writes an earlier version of a document as its newest one. The present version stays in the list of revisions.',
+    class: 'WI',
+    answers: 'text',
+    arguments: [
+      ...identity,
+      required(argument('timestamp', 'integer', '`timestamp` of the version, as list_revisions shows it. Unix seconds.')),
+    ],
+  },
+  {
+    name: 'truncate_revisions',
+    title: 'Delete old versions',
+    description: 'Deletes old revisions of all documents of a collection and keeps the newest ones of each. This cannot be undone.',
+    class: 'DN',
+    answers: 'plain',
+    arguments: [
+      collection,
+      required(argument('keep_revs', 'integer', 'Number of newest revisions that each document keeps; 0: only its present state.')),
+      argument('drop_cache', 'boolean', 'Accepted without effect.'),
+    ],
+  },
+  {
+    name: 'bulk_ingest_submit',
+    title: 'Start a bulk ingest',
+    description:
+      'Accepts any number of documents and writes them in the background. Returns the id of the job at once; bulk_ingest_status tells how far it is. Use it instead of add_documents_batch for more than some thousand documents.',
+    class: 'WN',
+    answers: 'plain',
+    arguments: [collection, documents, argument('callback_url', 'string', 'Public URL to which the final record of the job is posted.')],
+    input: withDocuments,
+  },
+  {
+    name: 'bulk_ingest_status',
+    title: 'State of a bulk ingest',
+    description: 'Returns status, counters and errors of a bulk ingest job.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [required(argument('id', 'string', 'Id of the job, as bulk_ingest_submit returned it.'))],
+  },
+  {
+    name: 'bulk_ingest_list',
+    title: 'List bulk ingests',
+    description: 'Lists bulk ingest jobs with their states, newest first.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [argument('collection', 'string', 'Only jobs of this collection. Default: all.')],
+  },
+  {
+    name: 'bulk_ingest_cancel',
+    title: 'Cancel a bulk ingest',
+    description: 'Cancels a bulk ingest job that has not started. A running one goes on.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [required(argument('id', 'string', 'Id of the job.'))],
+  },
+]

@@ -1,0 +1,240 @@
+/** Tools of collections and their settings: configuration, schema, words, curation. Pure data. */
+import { argument, camelCase, required } from '../argument.js'
+import type { Arguments } from '../argument_values.js'
+import { META_KEYS } from '../output_schemas.js'
+import type { Tool } from '../tool.js'
+import { collection } from './common.js'
+
+const term = required(argument('term', 'string', 'One word or a few; case does not matter.', { examples: ['car'] }))
+const words = required(argument('words', 'strings', 'The words.', { examples: [['foo', 'bar']] }))
+
+const PIN = {
+  type: 'object',
+  properties: {
+    key: { type: 'string' },
+    lang: { type: 'string' },
+    position: { type: 'integer', description: 'From 1; 0: after the organic results.' },
+  },
+  required: ['key', 'position'],
+}
+const ruleArguments = [
+  argument('match_mode', 'string', 'Whether a search must equal the query or contain it.', {
+    fallback: 'exact',
+    known: ['exact', 'contains'],
+  }),
+  argument('pins', 'array', 'Documents with their positions in the results.', { items: PIN, examples: [[{ key: 'intro', position: 1 }]] }),
+  argument('hides', 'strings', 'Keys of documents that the results do not contain.'),
+]
+const ruleQuery = argument('query', 'string', 'Search query to which the rule applies.', { examples: ['getting started'] })
+const ruleId = required(argument('id', 'string', 'Id of the rule, as list_curation_rules shows it.'))
+const anyCollection = (text: string) => argument('collection', 'string', text)
+
+/** The nested names of the block in camelCase, as the operation has them. */
+const withTarget = ({ wordpress }: Arguments) =>
+  wordpress === undefined
+    ? {}
+    : { wordpress: Object.fromEntries(Object.entries(wordpress as object).map(([name, value]) => [camelCase(name), value as unknown])) }
+
+export const settingsTools: readonly Tool[] = [
+  {
+    name: 'get_meta_keys',
+    title: 'List metadata keys',
+    description:
+      'Lists the metadata keys of a collection, each with its values. Call it before you filter: it tells what filter_meta and facets can name.',
+    class: 'RO',
+    answers: 'text',
+    arguments: [collection],
+    outputSchema: META_KEYS,
+  },
+  {
+    name: 'get_checksum',
+    title: 'Checksum of a collection',
+    description: 'Returns number of documents and a checksum of a collection, which changes whenever a document changes.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'delete_collection',
+    title: 'Delete a collection',
+    description: 'Deletes a whole collection with all documents, revisions and settings. This cannot be undone.',
+    class: 'DN',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'get_collection_config',
+    title: 'Read the configuration of a collection',
+    description: 'Returns the configuration of a collection: type, description, defaults of searches and more. Credentials are not shown.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'set_collection_config',
+    title: 'Configure a collection',
+    description: 'Changes the configuration of a collection. What is not given stays as it is.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [
+      collection,
+      argument('type', 'string', 'Kind of content.', { known: ['default', 'website', 'images', 'audio', 'documents', 'scraping'] }),
+      argument('description', 'string', 'What the collection contains.'),
+      argument('icon', 'string', 'An emoji.'),
+      argument('color', 'string', 'Hexadecimal color.', { examples: ['#3366ff'] }),
+      argument('custom_meta', 'object', 'Any further data about the collection.'),
+      argument('max_revisions', 'integer', 'Number of revisions kept per document; 0: all.'),
+      argument('wordpress', 'object', 'External content-management system: {url, api_key}. An empty api_key keeps the stored one.', {
+        field: null,
+      }),
+    ],
+    input: withTarget,
+  },
+  {
+    name: 'list_collection_configs',
+    title: 'List configured collections',
+    description: 'Lists the configurations of all collections that have one, e.g. to find a collection by its description.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [],
+  },
+  {
+    name: 'set_schema',
+    title: 'Set the schema of a collection',
+    description: 'Sets rules for the metadata of a collection, which every later write must keep. Existing documents are not checked.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [
+      collection,
+      required(
+        argument('schema', 'json', 'The schema as JSON text.', {
+          examples: ['{"required":["status"],"properties":{"status":{"enum":["draft","published"],"maxItems":1}}}'],
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'get_schema',
+    title: 'Read the schema of a collection',
+    description: 'Returns the rules for the metadata of a collection; null if there are none.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'delete_schema',
+    title: 'Delete the schema of a collection',
+    description: 'Removes the rules for the metadata of a collection. Documents are kept.',
+    class: 'DI',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'list_schemas',
+    title: 'List schemas',
+    description: 'Lists the schemas of all collections that have one.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [],
+  },
+  {
+    name: 'list_synonyms',
+    title: 'List synonyms',
+    description: 'Lists the synonyms of a collection: a search for a term also finds its synonyms.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'add_synonym',
+    title: 'Set synonyms',
+    description: 'Sets the synonyms of a term, in place of its present ones. Takes effect with the next search.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [
+      collection,
+      term,
+      required(argument('synonyms', 'strings', 'Synonyms, at most 64.', { examples: [['automobile', 'motor vehicle']] })),
+    ],
+  },
+  {
+    name: 'delete_synonym',
+    title: 'Delete synonyms',
+    description: 'Removes all synonyms of a term.',
+    class: 'DI',
+    answers: 'plain',
+    arguments: [collection, term],
+  },
+  {
+    name: 'list_stopwords',
+    title: 'List stop words',
+    description: 'Lists the words that searches of a collection ignore: those of the default language and its own.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [collection],
+  },
+  {
+    name: 'add_stopwords',
+    title: 'Add stop words',
+    description: 'Adds words that searches of a collection ignore. Takes effect with the next search.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [collection, words],
+  },
+  {
+    name: 'delete_stopwords',
+    title: 'Remove stop words',
+    description: "Removes a collection's own stop words. Those of the language stay.",
+    class: 'DI',
+    answers: 'plain',
+    arguments: [collection, words],
+  },
+  {
+    name: 'list_curation_rules',
+    title: 'List curation rules',
+    description: 'Lists the rules that pin documents to positions of search results or hide them.',
+    class: 'RO',
+    answers: 'plain',
+    arguments: [anyCollection('Only rules of this collection. Default: all.')],
+  },
+  {
+    name: 'create_curation_rule',
+    title: 'Create a curation rule',
+    description: 'Creates a rule for a search query: documents pinned to positions of its results, and documents hidden from them.',
+    class: 'WN',
+    answers: 'plain',
+    arguments: [
+      collection,
+      required(ruleQuery),
+      ...ruleArguments,
+      argument('enabled', 'boolean', 'Whether the rule applies.', { fallback: true }),
+    ],
+    input: ({ enabled }) => ({ enabled: enabled ?? true }),
+  },
+  {
+    name: 'update_curation_rule',
+    title: 'Change a curation rule',
+    description: 'Changes a curation rule. What is not given stays as it is.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [
+      ruleId,
+      anyCollection('Collection of the rule. It cannot be moved to another one.'),
+      ruleQuery,
+      ...ruleArguments,
+      argument('enabled', 'boolean', 'Whether the rule applies.'),
+    ],
+    before: {
+      operation: 'listCuration',
+      input: ({ id, collection: name }) => ({ id, ...(name === undefined ? {} : { collection: name }) }),
+    },
+  },
+  {
+    name: 'delete_curation_rule',
+    title: 'Delete a curation rule',
+    description: 'Deletes a curation rule. Its documents appear in search results again as they are found.',
+    class: 'WI',
+    answers: 'plain',
+    arguments: [ruleId],
+  },
+]

@@ -1,0 +1,68 @@
+/**
+ * A stream of server-sent events to one client. A client that reads too slowly is disconnected. Events have
+ * no ids: a stream that breaks is not resumed, and a client repeats its request. Comments keep it alive.
+ */
+import type { ServerResponse } from 'node:http'
+import { MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
+import type { SessionStream } from '../sessions/session.js'
+
+const PULSE = ': keep-alive\n\n'
+const HEADERS: readonly string[] = [
+  'Content-Type', 'text/event-stream',
+  'Cache-Control', 'no-cache, no-transform',
+  'X-Accel-Buffering', 'no',
+] // prettier-ignore
+
+/** Milliseconds: between comments on an idle stream, and that a client may read nothing. */
+export interface StreamTimes {
+  readonly pulseMs: number
+  readonly stallMs: number
+}
+
+export class EventStream implements SessionStream {
+  readonly #response: ServerResponse
+  readonly #pulse: NodeJS.Timeout
+  readonly #stallMs: number
+  /** Bytes that have left, when the client was last seen reading. */
+  #taken = 0
+  #takenAt = performance.now()
+
+  /**
+   * Writes the head.
+   * @param headers name, value, name, value ...
+   */
+  constructor(response: ServerResponse, headers: readonly string[], { pulseMs, stallMs }: StreamTimes) {
+    this.#stallMs = stallMs
+    this.#response = response
+    response.writeHead(200, [...HEADERS, ...headers])
+    response.flushHeaders()
+    this.#pulse = setInterval(() => this.#beat(), pulseMs).unref()
+    response.once('close', () => clearInterval(this.#pulse))
+  }
+
+  /** @param text one JSON-RPC message, without line breaks */
+  send(text: string): void {
+    this.event('message', text)
+  }
+
+  event(name: string, text: string): void {
+    if (this.#response.writableEnded || this.#response.destroyed) return
+    if (this.#response.writableLength > MCP_STREAM_UNSENT_BYTES_MAX) this.#response.destroy()
+    else this.#response.write(`event: ${name}\ndata: ${text}\n\n`)
+  }
+
+  close(): void {
+    clearInterval(this.#pulse)
+    if (!this.#response.writableEnded) this.#response.end()
+  }
+
+  #beat(): void {
+    const { socket, writableLength } = this.#response
+    const taken = (socket?.bytesWritten ?? 0) - writableLength
+    const now = performance.now()
+    if (writableLength === 0 || taken > this.#taken) this.#takenAt = now
+    this.#taken = taken
+    if (now - this.#takenAt >= this.#stallMs) this.#response.destroy()
+    else if (writableLength === 0) this.#response.write(PULSE)
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The HTTP server on the port of MCP: its sockets and their bounds, and the way of a request: foreign web
+ * pages, rate limits, credential, endpoint. On node's server, which keeps up with the lanes: docs/decisions/
+ * 0260. One object a thread.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { readFileSync } from 'node:fs'
+import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls'
+import { addressKey } from '../../../access/client_key.js'
+import type { Authenticator } from '../../../access/authenticator.js'
+import type { Config } from '../../../config/config.js'
+import { CATALOGUE, entryOf, type ErrorCode } from '../../../errors.js'
+import { newFaultId } from '../../../fault_id.js'
+import { MCP_CHECK_MS, MCP_CONNECTIONS_MAX, MCP_HEAD_BYTES_MAX, MCP_IDLE_MS, MCP_REQUEST_MS_MAX } from '../../../limits/mcp_transport.js'
+import { TLS_HANDSHAKE_MS_MAX } from '../../../limits/tls.js'
+import { canonicalAddress } from '../../../outbound/networks.js'
+import { log } from '../../../telemetry/log.js'
+import type { TlsFiles } from '../../../wire/tls_files.js'
+import { TrustedProxies } from '../../http/trusted_proxies.js'
+import { TLS12_CIPHERS } from '../../tls/ciphers.js'
+import type { McpAuthenticator } from '../mcp_authenticator.js'
+import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
+import type { ClientLimits } from './client_limits.js'
+import { mcpCors, PREFLIGHT } from './cors_headers.js'
+import type { StreamTimes } from './event_stream.js'
+import { Exchange } from './exchange.js'
+import { LegacySse } from './legacy_sse.js'
+import { OriginGate } from './origin_gate.js'
+import type { Asker, EndpointParts } from './parts.js'
+import { answerError, PlainPaths } from './plain_paths.js'
+import { SESSION_HEADER, Streamable } from './streamable.js'
+import { UnsentBytes } from './unsent_bytes.js'
+
+type Endpoint = (exchange: Exchange, asker: Asker) => void | Promise<void>
+
+export interface HttpServerParts {
+  readonly config: Config
+  readonly endpoints: EndpointParts
+  readonly authenticator: Authenticator
+  readonly mcpAuthenticator: McpAuthenticator
+  readonly limits: ClientLimits
+  /** Null: connections are not encrypted. */
+  readonly tls: TlsFiles | null
+  /** Called at the end of each request. */
+  readonly onDone: (exchange: Exchange) => void
+}
+
+export class HttpServer {
+  readonly #parts: HttpServerParts
+  readonly #server: Server | TlsServer
+  readonly #routes: ReadonlyMap<string, ReadonlyMap<string, Endpoint>>
+  readonly #proxies: TrustedProxies
+  readonly #gate: OriginGate
+  readonly #corsOf: (origin: string) => readonly string[]
+  readonly #unsent = new UnsentBytes()
+  readonly #times: StreamTimes
+  /** Open connections by address. */
+  readonly #connections = new Map<string, number>()
+  #open = 0
+  #onIdle: (() => void) | null = null
+
+  constructor(parts: HttpServerParts) {
+    this.#parts = parts
+    const { config, endpoints, tls } = parts
+    const streamable = new Streamable(endpoints)
+    const sse = new LegacySse(endpoints)
+    const plain = new PlainPaths(endpoints)
+    this.#routes = new Map([
+      ['/mcp', new Map<string, Endpoint>([
+        ['POST', (exchange, asker) => streamable.post(exchange, asker)],
+        ['GET', (exchange, asker) => streamable.get(exchange, asker)],
+        ['DELETE', (exchange, asker) => streamable.delete(exchange, asker)],
+      ])],
+      ['/sse', new Map<string, Endpoint>([['GET', (exchange, asker) => sse.open(exchange, asker)]])],
+      ['/message', new Map<string, Endpoint>([['POST', (exchange, asker) => sse.post(exchange, asker)]])],
+      ['/tools', new Map<string, Endpoint>([['GET', (exchange) => plain.tools(exchange)]])],
+      ['/tools/call', new Map<string, Endpoint>([['POST', (exchange, asker) => plain.call(exchange, asker)]])],
+      ['/resources', new Map<string, Endpoint>([['GET', (exchange) => plain.resources(exchange)]])],
+      ['/resources/read', new Map<string, Endpoint>([['POST', (exchange, asker) => plain.read(exchange, asker)]])],
+    ]) // prettier-ignore
+    this.#proxies = new TrustedProxies(config.trustedProxies)
+    this.#times = { pulseMs: config.limits.MCP_STREAM_PULSE_MS, stallMs: config.limits.MCP_STALL_MS_MAX }
+    this.#gate = new OriginGate(config)
+    this.#corsOf = mcpCors(config)
+    const options = {
+      maxHeaderSize: MCP_HEAD_BYTES_MAX,
+      connectionsCheckingInterval: Math.min(MCP_CHECK_MS, config.limits.MCP_HEAD_MS_MAX),
+      keepAlive: true,
+      noDelay: true,
+    }
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response)
+    this.#server =
+      tls === null
+        ? createServer(options, onRequest)
+        : createTlsServer(
+            { ...options, ...contextOf(tls), ...clientCertificates(tls, config), handshakeTimeout: TLS_HANDSHAKE_MS_MAX },
+            onRequest,
+          )
+    this.#server.maxConnections = MCP_CONNECTIONS_MAX
+    this.#server.headersTimeout = config.limits.MCP_HEAD_MS_MAX
+    this.#server.requestTimeout = MCP_REQUEST_MS_MAX
+    this.#server.keepAliveTimeout = MCP_IDLE_MS
+    this.#server.on('connection', (socket: Socket) => this.#admit(socket))
+    if (tls?.clientCa !== undefined && tls.clientCa !== null)
+      this.#server.on('secureConnection', (socket: TLSSocket) => void (hasWrongCertificate(socket) && socket.destroy()))
+    this.#server.on('tlsClientError', (error: Error, client: Socket) =>
+      log.debug('mcp: client refused', { reason: error, peer: client.remoteAddress ?? '' }),
+    )
+  }
+
+  /**
+   * @param descriptor of a socket that listens
+   * @returns its port; 0 for a unix socket
+   */
+  async listen(descriptor: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ fd: descriptor }, () => resolve())
+    })
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** Accepts connections with this pair from now on. */
+  renew(files: TlsFiles): void {
+    try {
+      if ('setSecureContext' in this.#server) this.#server.setSecureContext(contextOf(files))
+    } catch (error) {
+      log.error('TLS: the certificate stays as it is', { reason: error })
+    }
+  }
+
+  /** Accepts no new connections. @param onIdle called when the last request has ended */
+  drain(onIdle: () => void): void {
+    this.#onIdle = onIdle
+    this.#server.close()
+    this.#server.closeIdleConnections()
+    this.#reportIdle()
+  }
+
+  #admit(socket: Socket): void {
+    const client = addressKey(canonicalAddress(socket.remoteAddress ?? '') ?? '')
+    const open = (this.#connections.get(client) ?? 0) + 1
+    if (open > this.#parts.config.connectionsOfAddressMax) {
+      socket.destroy()
+      return
+    }
+    this.#connections.set(client, open)
+    socket.once('close', () => {
+      const left = (this.#connections.get(client) ?? 1) - 1
+      if (left === 0) this.#connections.delete(client)
+      else this.#connections.set(client, left)
+    })
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    this.#open += 1
+    const exchange = new Exchange(request, response, this.#proxies, this.#unsent, this.#times)
+    response.once('close', () => {
+      this.#open -= 1
+      this.#parts.onDone(exchange)
+      this.#reportIdle()
+    })
+    this.#serve(exchange).catch((error: unknown) => {
+      const requestId = newFaultId()
+      log.error('mcp', { fault: error, requestId })
+      exchange.refuse(refusal(500, INTERNAL_ERROR, CATALOGUE.internal.text, { requestId }))
+    })
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const foreign = this.#gate.refusalOf(exchange)
+    if (foreign !== null) return refuse(exchange, foreign)
+    const origin = exchange.header('origin') ?? ''
+    exchange.commonHeaders = [...SECURITY_HEADERS, ...this.#corsOf(origin)]
+    const { authenticator, mcpAuthenticator, limits } = this.#parts
+    if (!limits.admitsFirst(exchange, authenticator)) return
+    if (exchange.method === 'OPTIONS') return exchange.answerEmpty(204, PREFLIGHT)
+    const methods = this.#routes.get(exchange.path)
+    if (methods === undefined) return answerError(exchange, 404, CATALOGUE.notFound.text)
+    const endpoint = methods.get(exchange.method)
+    if (endpoint === undefined)
+      return answerError(exchange, 405, CATALOGUE.methodNotAllowed.text, ['Allow', [...methods.keys()].join(', ')])
+    const found = await mcpAuthenticator.check(exchange)
+    const session = exchange.header(SESSION_HEADER) ?? exchange.param('sessionId') ?? undefined
+    const identity = typeof found === 'string' ? undefined : found.identity
+    const isKnown = session !== undefined && identity !== undefined && this.#parts.endpoints.sessions.has(session, identity)
+    if (!limits.admits(exchange, { identity, session: isKnown ? session : undefined })) return
+    if (typeof found === 'string') return refuse(exchange, found)
+    const { config } = this.#parts
+    const agent = config.auditEnabled ? exchange.userAgent() : ''
+    await endpoint(exchange, { ...found, caller: { principal: found.principal, address: exchange.clientAddress(), agent } })
+  }
+
+  #reportIdle(): void {
+    if (this.#open === 0) this.#onIdle?.()
+  }
+}
+
+/** Of every answer, as on the port of HTTP. */
+const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
+/** Endpoints whose refusals are in the form of JSON-RPC. */
+const RPC_PATHS: readonly string[] = ['/mcp', '/message', '/sse']
+
+function refuse(exchange: Exchange, code: ErrorCode): void {
+  const { http, text, kind, retryAfterSeconds } = entryOf(code)
+  const headers = [
+    ...(http === 401 ? ['WWW-Authenticate', 'Bearer'] : []),
+    ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]),
+  ]
+  if (!RPC_PATHS.includes(exchange.path)) return answerError(exchange, http, text, headers)
+  exchange.refuse(refusal(http, kind === 'fault' ? INTERNAL_ERROR : REFUSED, text), null, headers)
+}
+
+/** Without `require`, a client may have no certificate, but not a wrong one. */
+function clientCertificates({ clientCa }: TlsFiles, { tlsClientAuth }: Config): TlsOptions {
+  return clientCa === null ? {} : { requestCert: true, rejectUnauthorized: tlsClientAuth === 'require' }
+}
+
+function hasWrongCertificate(socket: TLSSocket): boolean {
+  return !socket.authorized && Object.keys(socket.getPeerCertificate()).length > 0
+}
+
+function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
+  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa) }
+  return { cert: readFileSync(cert), key: readFileSync(key), ...ca, minVersion: 'TLSv1.2', ciphers: TLS12_CIPHERS }
+}
