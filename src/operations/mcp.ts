@@ -78,4 +78,18 @@ export const disableMcpKey = operation({
   audit: 'write./v1/mcp/keys/disable',
 })
 
-export const mcpKeyOperations = [createMcpKey, listMcpKeys, deleteMcpKey, disableMcpKey] as const
+export const mcpConfig = operation({
+  ...common,
+  name: 'mcpConfig',
+  description: 'Returns the configuration of MCP as YAML, without its keys: options, and the tools of the operator',
+  effect: 'system',
+  cost: 'loop',
+  deadlineMs: DEADLINE_POINT_MS,
+  http: { routes: [{ method: 'GET', path: '/v1/mcp/config' }] },
+  input: Type.Object({}),
+  output: Type.String({ description: 'YAML: `mcp` as in the configuration file of the server, `custom_tools` as in that of MCP.' }),
+  contentType: 'text/yaml; charset=utf-8',
+  audit: null,
+})
+
+export const mcpKeyOperations = [createMcpKey, listMcpKeys, deleteMcpKey, disableMcpKey, mcpConfig] as const

@@ -1,7 +1,11 @@
 /** Keys of MCP: made, listed, disabled and deleted by administrators over HTTP. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { parse } from 'yaml'
 import { ACCESS_ENV, Admin, asUser } from '../harness/access.js'
 import { startServer, type Server } from '../harness/server.js'
 
@@ -99,6 +103,32 @@ describe('keys of MCP', () => {
     assert.notEqual(await named('of second'), undefined)
     await admin.do('DELETE', '/v1/auth/users/second')
     assert.equal(await named('of second'), undefined)
+  })
+
+  it('mcp config: the configuration of MCP is YAML, with the tools of the operator and without keys', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mds-mcp-config-'))
+    const file = join(folder, 'tools.yaml')
+    writeFileSync(
+      file,
+      'custom_tools:\n  - name: find_notes\n    description: Finds notes\n    action: full_text_search\n    defaults: { collection: notes }\n',
+    )
+    const env = { ...ACCESS_ENV, SVC_MCP_CONFIG: file, SVC_MCP_API_KEYS: 'hidden-key:client', SVC_MCP_RATE_LIMIT_BY: 'session' }
+    const other = await startServer({ env })
+    const answer = await other.get('/v1/mcp/config', asUser('admin'))
+    assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'text/yaml; charset=utf-8'])
+    const { mcp, custom_tools: tools } = parse(answer.text) as {
+      mcp: { rateLimit: object; mode: string }
+      custom_tools: { name: string }[]
+    }
+    assert.deepEqual([mcp.mode, mcp.rateLimit], ['wr', { enabled: false, requests: 100, window: '60000ms', burst: 20, by: 'session' }])
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['find_notes'],
+    )
+    assert.ok(!answer.text.includes('hidden-key'))
+    assert.equal((await other.get('/v1/mcp/config')).status, 401)
+    await other.stop()
+    rmSync(folder, { recursive: true })
   })
 
   it('mcp keys: they are neither made nor deleted in read mode, and are there after a restart', async () => {

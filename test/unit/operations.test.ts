@@ -34,7 +34,7 @@ const ROUTES = [
   'POST /v1/vector-reindex', 'GET /v1/vector-stats', 'POST /v1/vector-search', 'POST /v1/hybrid-search', 'POST /v1/cross-search', 'POST /v1/classify', 'POST /v1/find-duplicates', 'POST /v1/vector-projection',
   'GET /v1/encryption/status', 'POST /v1/encryption/rotate', 'GET /v1/encryption/jobs', 'GET /v1/encryption/jobs/:id', 'GET /v1/audit', 'GET /v1/audit/exporters',
   'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
-  'GET /v1/mcp/keys', 'POST /v1/mcp/keys', 'DELETE /v1/mcp/keys', 'POST /v1/mcp/keys/disable',
+  'GET /v1/mcp/keys', 'POST /v1/mcp/keys', 'DELETE /v1/mcp/keys', 'POST /v1/mcp/keys/disable', 'GET /v1/mcp/config',
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
 
