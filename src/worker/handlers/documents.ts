@@ -15,6 +15,10 @@ import { Template } from '../../domain/documents/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits/input.js'
 import { HEAD_FLAGS } from '../../store/head.js'
+import type { Head } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import type { View } from '../../store/view.js'
 import {
   add as addRow,
   addBatch as addBatchRow,
@@ -178,12 +182,27 @@ function updateBatch(lane: LaneContext, input: InputOf<typeof updateBatchRow>, r
     try {
       updates.push(prepareBatchUpdate(lane, collection, item))
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      if (error.code === 'notFound') notFound += 1
+      if (error instanceof BodiesWanted)
+        lane.store.read((view) => view.objects.wantAll(error, keptContents(view, collection, input.documents)))
+      if (!(error instanceof ServiceError || error instanceof CorruptRecord)) throw error
+      if (error instanceof ServiceError && error.code === 'notFound') notFound += 1
       else errors.push(`documents[${index}]: ${error.message}`)
     }
   })
   return commandOf(lane, { kind: 'updateBatch', collection, updates, notFound, errors })
+}
+
+/** The present states of the documents of a batch whose content stays. */
+function* keptContents(view: View, collectionName: string, documents: readonly unknown[]): Generator<Head> {
+  const collection = view.collection(collectionName)
+  if (collection === undefined) return
+  for (const item of documents) {
+    if (typeof item !== 'object' || item === null) continue
+    const { key, lang, contentMd } = fieldsOf(item)
+    if (typeof key !== 'string' || typeof lang !== 'string' || typeof contentMd === 'string') continue
+    const head = view.find(collection.id, key, lang)
+    if (head !== undefined) yield head
+  }
 }
 
 function prepareBatchUpdate(lane: LaneContext, collection: string, item: unknown): UpdateCommand {
