@@ -15,6 +15,8 @@ const SKIPPED = 77
 const fix = process.argv.includes('--fix')
 const local = (name) => join(projectRoot, 'node_modules', '.bin', name)
 const wasm = join(projectRoot, 'wasm')
+const proto = join(projectRoot, 'src', 'surface', 'grpc', 'proto')
+const protoBaseline = join(projectRoot, 'test', 'golden', 'grpc_baseline.binpb')
 const tantivyPeer = join(projectRoot, 'bench', 'peers', 'tantivy')
 
 function run(command, args, options = {}) {
@@ -37,6 +39,10 @@ const CHECKS = {
   prettier: {
     here: () => existsSync(local('prettier')),
     passes: () => run(local('prettier'), [fix ? '--write' : '--check', '--log-level=warn', '.']),
+  },
+  buf: {
+    here: () => existsSync(local('buf')),
+    passes: () => [['lint'], ['breaking', '--against', protoBaseline]].every((args) => run(local('buf'), args, { cwd: proto })),
   },
   'clang-format': {
     here: () => exists('clang-format'),

@@ -51,19 +51,22 @@ export class PrivateCopy {
   /** @throws Error if a mutated source is not valid TypeScript */
   async mutate(sources) {
     for (const [file, text] of sources) {
+      if (!isCompiled(file)) {
+        this.#replace(file, (path) => writeFileSync(path, text))
+        continue
+      }
       const { outputText, diagnostics } = ts.transpileModule(text, { compilerOptions: COMPILER, reportDiagnostics: true })
       if (diagnostics.length > 0) throw new Error(`${file}: ${ts.flattenDiagnosticMessageText(diagnostics[0].messageText, ' ')}`)
       this.#replace(compiledName(file), (path) => writeFileSync(path, outputText))
       if (isOfProgram(file)) this.#replace(file, (path) => writeFileSync(path, text))
     }
-    if ([...sources.keys()].some(isOfProgram)) await bundle(this.root, this.folder, sources)
+    if ([...sources.keys()].some(isBundled)) await bundle(this.root, this.folder, sources)
   }
 
   restore(sources) {
     for (const source of sources.keys())
-      for (const file of isOfProgram(source) ? [source, compiledName(source)] : [compiledName(source)])
-        this.#replace(file, (path) => linkSync(join(this.root, file), path))
-    if (![...sources.keys()].some(isOfProgram)) return
+      for (const file of filesOf(source)) this.#replace(file, (path) => linkSync(join(this.root, file), path))
+    if (![...sources.keys()].some(isBundled)) return
     rmSync(join(this.folder, BUNDLES), { recursive: true })
     linkTree(join(this.root, BUNDLES), join(this.folder, BUNDLES))
   }
@@ -149,6 +152,10 @@ function namePattern(name) {
 }
 
 const isOfProgram = (file) => file.startsWith('src/')
+/** Others, such as the proto of gRPC, are read when the program runs. */
+const isCompiled = (file) => file.endsWith('.ts')
+const isBundled = (file) => isOfProgram(file) && isCompiled(file)
+const filesOf = (source) => (!isCompiled(source) ? [source] : isOfProgram(source) ? [source, compiledName(source)] : [compiledName(source)])
 const compiledName = (file) => join('dist', file.replace(/\.ts$/, '.js'))
 
 function linkTree(from, to) {
