@@ -51,7 +51,6 @@ export function requireCollection(head: Head, name: string): void {
 export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change: DocumentChange): PreparedChange {
   const text = textOfHead(head)
   const contentMd = change.contentMd ?? unescapeContent(view.escapedContent(head))
-  const { saveRevision = true } = change
   const document = prepareDocument(tools, {
     key: text.key,
     lang: text.lang,
@@ -59,20 +58,13 @@ export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change
     rules: writeRulesOfCollection(tools.settings, view, head.collection),
     contentMd,
     ttl: change.ttl,
-    saveRevision,
-    ...(change.contentMd === null && mayShareBody(view, head, saveRevision) ? { sharedBody: bodyOf(head) } : {}),
+    saveRevision: change.saveRevision ?? true,
+    // A body that is stored only in a storage backend belongs to a state that was not a revision. This state
+    // becomes a revision, so its body must be in the env and is not shared.
+    ...(change.contentMd === null && !view.objects.isElsewhere(head) ? { sharedBody: bodyOf(head) } : {}),
     answered: true,
   })
   return { base: { docid: head.docid, lsn: head.lsn }, document }
-}
-
-/**
- * Whether the next state of a document may have the body of its present one. A body that is stored only in a
- * storage backend belongs to a state that is no revision, and a revision needs its body in the env. The other
- * way round, the body of a state that is no revision may move to a backend, so no revision refers to it.
- */
-function mayShareBody(view: View, head: Head, saveRevision: boolean): boolean {
-  return !view.objects.isElsewhere(head) && (saveRevision || (head.flags & HEAD_FLAGS.revision) === 0)
 }
 
 /** The revision becomes the document's state again, as a new revision. The expiry does not change. */
