@@ -41,7 +41,8 @@ export const add = operation({
     contentMd,
     meta: optional(metaMap),
     ttl: optional(ttl),
-    saveRevision: optional(saveRevision),
+    // Not `saveRevision`, which clients of HTTP send, and which has no effect there by contract.
+    skipRevision: optional(Type.Boolean({ description: 'If true, no revision of this write is kept.', default: false })),
   }),
   output: Document,
   deadlineMs: DEADLINE_WRITE_MS,

@@ -52,7 +52,7 @@ interface Quoted {
   readonly arguments: readonly { readonly name: string; readonly isRequired: boolean; readonly type: string }[]
 }
 
-/** Tools of the contract, from their rows: `MCP tool NAME, class CLASS: a (required) string, b integer (5)`. */
+/** Tools of the contract, from their rows: `MCP tool NAME, class CLASS: a (required) string, b (5)`. */
 const quoted: readonly Quoted[] = rows.flatMap(({ id, text }) => {
   const [, name, effects, list] = /^MCP tool (\w+), class (\w+): (.*)$/.exec(text) ?? []
   if (!id.startsWith('mcp.tool.') || name === undefined || effects === undefined || list === undefined) return []

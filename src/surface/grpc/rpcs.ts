@@ -64,7 +64,10 @@ function evidenceOf(answer: unknown): Message {
 const ofCollection: RpcRules = { missing: MISSING_COLLECTION }
 
 export const RPC_RULES: Readonly<Record<string, RpcRules>> = {
-  Add: { always: ['content_md'], input: withRevision },
+  Add: {
+    always: ['content_md'],
+    input: ({ saveRevision, ...input }) => ({ ...input, skipRevision: saveRevision !== true }),
+  },
   AddBatch: { always: ['documents'], input: batchOf },
   DeleteBatch: { always: ['documents'] },
   UpdateBatch: {

@@ -1,4 +1,4 @@
-/** The configuration of MCP as YAML: what is in force, in the form of the configuration files, without keys. */
+/** The configuration of MCP in force, as YAML in the form of the configuration files, without keys. */
 import { createRequire } from 'node:module'
 import { formatAddress, type Config } from '../../config/config.js'
 import type { CustomTool } from './catalogue/custom_tools.js'

@@ -40,8 +40,8 @@ import { commandOf } from '../request/storage.js'
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
   requireText(input.contentMd, input.meta)
   const rules = rulesOf(lane, input.collection)
-  const { meta, ttl = 0, saveRevision = true } = input
-  const document = prepareDocument(lane, { ...input, meta, rules, ttl, saveRevision, answered: true })
+  const { meta, ttl = 0, skipRevision = false } = input
+  const document = prepareDocument(lane, { ...input, meta, rules, ttl, saveRevision: !skipRevision, answered: true })
   return commandOf(lane, { kind: 'add', collection: input.collection, document })
 }
 

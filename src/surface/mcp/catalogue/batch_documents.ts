@@ -2,7 +2,7 @@
 import { camelCase } from './argument.js'
 import { badArgument, readValue } from './argument_values.js'
 
-/** @throws CatalogueError for an item that is not an object; the operation reports wrong fields per document */
+/** @throws CatalogueError for an item that is no object; the operation reports wrong fields of documents */
 export function batchDocuments(list: readonly unknown[]): readonly object[] {
   return list.map((item, index) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))
