@@ -4,9 +4,9 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'build/', 'node_modules/', 'wasm/pkg/', 'wasm/target/', 'build-*/', 'src/wire/envelope/'] },
+  { ignores: ['**/dist/', 'build/', 'node_modules/', 'wasm/pkg/', 'wasm/target/', 'build-*/', 'src/wire/envelope/'] },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
+    files: ['src/**/*.ts', 'clients/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -36,7 +36,7 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-floating-promises': 'off' },
   },
   {
-    files: ['scripts/**/*.mjs', 'bin/**/*.mjs', 'eslint.config.js'],
+    files: ['scripts/**/*.mjs', 'bin/**/*.mjs', 'clients/**/*.mjs', 'eslint.config.js'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
     rules: { eqeqeq: ['error', 'always'], 'no-empty': ['error', { allowEmptyCatch: false }], 'no-unused-vars': 'error' },
   },

@@ -143,7 +143,7 @@ async function buildNative(lockHash) {
 /** Needed by tests and benches, which import modules of `src` one by one. */
 async function compileTypeScript(lockHash) {
   if (forStart) return
-  const hash = hashOf(root, ['src', 'test', 'bench', 'loadtest', 'tsconfig.json'], lockHash)
+  const hash = hashOf(root, ['src', 'clients', 'test', 'bench', 'loadtest', 'tsconfig.json'], lockHash)
   const hasDist = existsSync(join(root, 'dist', 'src', 'main.js'))
   if (hasDist && stamps.matches('typescript', hash)) return
   removeOrphans()

@@ -19,7 +19,7 @@ function sourcesUnder(folder: string, extension = '.ts'): string[] {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`
-    if (entry.isDirectory()) return ['node_modules', 'target', 'pkg'].includes(entry.name) ? [] : sourcesUnder(path, extension)
+    if (entry.isDirectory()) return ['node_modules', 'dist', 'target', 'pkg'].includes(entry.name) ? [] : sourcesUnder(path, extension)
     return path.endsWith(extension) ? [path] : []
   })
 }
@@ -94,7 +94,7 @@ const sources = sourcesUnder('src')
 const imports = sources.flatMap(importsOf)
 
 /** All that is written in TypeScript or JavaScript. */
-const programs = ['src', 'test', 'bench', 'loadtest', 'scripts', 'bin'].flatMap((folder) =>
+const programs = ['src', 'clients', 'test', 'bench', 'loadtest', 'scripts', 'bin'].flatMap((folder) =>
   ['.ts', '.mjs'].flatMap((extension) => sourcesUnder(folder, extension)),
 )
 
@@ -236,7 +236,7 @@ describe('house rules', () => {
 
   it('comments wrap at 110 columns, unless they are generated', () => {
     const extensions = ['.ts', '.mjs', '.cc', '.h', '.rs', '.java', '.py', '.go']
-    const files = ['src', 'native', 'wasm', 'test', 'bench', 'loadtest', 'scripts', 'bin'].flatMap((folder) =>
+    const files = ['src', 'clients', 'native', 'wasm', 'test', 'bench', 'loadtest', 'scripts', 'bin'].flatMap((folder) =>
       extensions.flatMap((extension) => sourcesUnder(folder, extension)),
     )
     const long = files
@@ -264,7 +264,7 @@ describe('house rules', () => {
   })
 
   it('no committed source names a path of the machine it was written on, or a registry', () => {
-    const folders = ['src', 'test', 'bench', 'loadtest', 'scripts', 'bin', 'native', 'wasm', 'docs']
+    const folders = ['src', 'clients', 'test', 'bench', 'loadtest', 'scripts', 'bin', 'native', 'wasm', 'docs']
     const extensions = ['.ts', '.mjs', '.cc', '.h', '.rs', '.md', '.txt', '.toml', '.json', '.fbs']
     const files = [
       ...folders.flatMap((folder) => extensions.flatMap((extension) => sourcesUnder(folder, extension))),

@@ -1,0 +1,66 @@
+/** The client: one object with the methods of the server, by noun. */
+import { documentsOf, type Documents } from './documents.js'
+import { MdsError, MdsGraphqlError, type GraphqlProblem } from './errors.js'
+import { NOUNS, ROUTES, type Nouns } from './generated.js'
+import type { CallOptions, ClientOptions } from './options.js'
+import type { Input, Route } from './route.js'
+import { searchOf, type Search } from './search.js'
+import { Transport } from './transport.js'
+
+/** The text may be a mutation. The caller of a query says so: `isRepeatable`. */
+const GRAPHQL: Route = { method: 'POST', path: '/graphql', repeat: 'never' }
+
+export interface MdsClient extends Omit<Nouns, 'documents' | 'search'> {
+  readonly documents: Documents
+  readonly search: Search
+}
+
+// The members by noun are made from the table, and declared by the interface of the same name.
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
+export class MdsClient {
+  readonly #options: ClientOptions
+  readonly #transport: Transport
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    const transport = new Transport(options)
+    this.#transport = transport
+    const nouns = Object.fromEntries(Object.entries(NOUNS).map(([noun, methods]) => [noun, methodsOf(transport, methods)]))
+    const { documents, search, ...rest } = nouns as unknown as Nouns
+    Object.assign(this, rest, { documents: documentsOf(transport, documents), search: searchOf(search) })
+  }
+
+  /** A client with other options, such as the token of a login. */
+  with(options: Partial<ClientOptions>): MdsClient {
+    return new MdsClient({ ...this.#options, ...options })
+  }
+
+  /**
+   * Sends a query or mutation and returns its data. Only with `isRepeatable` it is retried after more than a
+   * refusal with 429.
+   * @throws MdsGraphqlError if the answer has errors
+   */
+  async graphql<Data = Readonly<Record<string, unknown>>>(
+    query: string,
+    variables?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<Data> {
+    const answer = await this.#transport.call(GRAPHQL, { query, variables }, options)
+    const { data, errors } = answer as { readonly data?: Data | null; readonly errors?: readonly GraphqlProblem[] }
+    if (errors !== undefined && errors.length > 0) throw new MdsGraphqlError(200, errors, data)
+    if (data === undefined || data === null) throw new MdsError('the answer has no data', { status: 200 })
+    return data
+  }
+}
+
+type Method = (...parameters: readonly unknown[]) => Promise<unknown>
+
+function methodsOf(transport: Transport, methods: Readonly<Record<string, string>>): Readonly<Record<string, Method>> {
+  return Object.fromEntries(Object.entries(methods).map(([method, name]) => [method, methodOf(transport, name as keyof typeof ROUTES)]))
+}
+
+function methodOf(transport: Transport, name: keyof typeof ROUTES): Method {
+  const route: Route = ROUTES[name]
+  if (route.takesNothing === true) return (options) => transport.call(route, {}, options as CallOptions | undefined)
+  return (input, options) => transport.call(route, (input ?? {}) as Input, options as CallOptions | undefined)
+}

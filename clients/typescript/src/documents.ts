@@ -1,0 +1,72 @@
+/** The methods of documents that are written by hand: those with headers or streams as their answers. */
+import { linesOf } from './lines.js'
+import { ROUTES, type AddInput, type Document, type DocumentsMethods, type ExportInput, type SearchInput } from './generated.js'
+import type { CallOptions } from './options.js'
+import type { Input } from './route.js'
+import type { Transport } from './transport.js'
+
+export interface DocumentPage {
+  readonly documents: readonly Document[]
+  /** Number of matching documents, before pagination. */
+  readonly total: number
+  /** Documents were left out because of the token budget of the collection. */
+  readonly isTruncated: boolean
+}
+
+export interface Documents extends DocumentsMethods {
+  /** Lists documents by metadata, sorted and paged. `POST /v1/search` */
+  search(input: SearchInput, options?: CallOptions): Promise<DocumentPage>
+  /** All documents of a collection, one after the other while the server reads them. `POST /v1/export` */
+  export(input: Omit<ExportInput, 'format'>, options?: CallOptions): AsyncGenerator<Document, void, undefined>
+  /** A ZIP file with a markdown file for each document, as a stream of bytes. `POST /v1/export` */
+  exportArchive(input: Omit<ExportInput, 'format'>, options?: CallOptions): Promise<ReadableStream<Uint8Array>>
+}
+
+export function documentsOf(transport: Transport, methods: DocumentsMethods): Documents {
+  return {
+    ...methods,
+    // Without a revision, a second write of the same content changes nothing.
+    add: (input: AddInput, options: CallOptions = {}) =>
+      methods.add(input, { ...options, isRepeatable: options.isRepeatable ?? input.saveRevision === false }),
+    async search(input, options) {
+      const { body, headers } = await transport.callWithHeaders(ROUTES.search, input as unknown as Input, options)
+      const documents = body as readonly Document[]
+      return {
+        documents,
+        total: Number(headers.get('X-Total-Count') ?? documents.length),
+        isTruncated: headers.get('X-Context-Truncated') === '1',
+      }
+    },
+    async *export(input, options) {
+      yield* linesOf<Document>(await transport.open(ROUTES.export, { ...input, format: 'ndjson' }, options))
+    },
+    async exportArchive(input, options) {
+      const { response, limit } = await transport.open(ROUTES.export, { ...input, format: 'zip' }, options)
+      return bytesOf(response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>, limit)
+    },
+  }
+}
+
+function bytesOf(reader: ReadableStreamDefaultReader<Uint8Array>, limit: Awaited<ReturnType<Transport['open']>>['limit']) {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          limit.start()
+          const { done, value } = await reader.read()
+          limit.pause()
+          if (!done) return controller.enqueue(value)
+          limit.end()
+          controller.close()
+        } catch (cause) {
+          const error = limit.errorFor(cause)
+          limit.end(false)
+          throw error
+        }
+      },
+      cancel: () => limit.end(false),
+    },
+    // Nothing is read before it is asked for.
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,123 @@
+/**
+ * The names of the client's methods: noun -> method -> operation, in the order in which readers meet them.
+ * scripts/generate-client.mjs makes src/generated.ts from them and from the rows of the server. A row that is
+ * offered over HTTP and has no name here fails the generation.
+ */
+
+export const NOUNS = {
+  documents: {
+    add: 'add',
+    addBatch: 'addBatch',
+    get: 'get',
+    getMeta: 'docMeta',
+    update: 'update',
+    delete: 'delete',
+    deleteBatch: 'deleteBatch',
+    setTtl: 'setTtl',
+  },
+  ingestJobs: { submit: 'submitBulkIngest', get: 'getBulkIngest', list: 'listBulkIngests', cancel: 'cancelBulkIngest' },
+  revisions: { list: 'revisions', diff: 'revisionDiff', restore: 'restoreRevision', truncate: 'truncate' },
+  temporal: { events: 'temporalQuery', hot: 'temporalHot', histogram: 'temporalHistogram' },
+  collections: {
+    delete: 'deleteCollection',
+    metaKeys: 'metaKeys',
+    checksum: 'checksum',
+    aggregate: 'aggregate',
+    getConfig: 'getCollectionConfig',
+    setConfig: 'setCollectionConfig',
+    deleteConfig: 'deleteCollectionConfig',
+    listConfigs: 'listCollectionConfigs',
+  },
+  schemas: { get: 'getSchema', set: 'setSchema', delete: 'deleteSchema', list: 'listSchemas', validate: 'validate' },
+  synonyms: { list: 'listSynonyms', set: 'setSynonyms', delete: 'deleteSynonyms' },
+  stopWords: { list: 'listStopWords', add: 'addStopWords', delete: 'deleteStopWords' },
+  curation: { list: 'listCuration', add: 'addCuration', replace: 'replaceCuration', delete: 'deleteCuration' },
+  search: {
+    fulltext: 'fts',
+    fulltextByUrl: 'ftsQuery',
+    multi: 'multiSearch',
+    vector: 'vectorSearch',
+    hybrid: 'hybridSearch',
+    cross: 'crossSearch',
+    classify: 'classify',
+    duplicates: 'findDuplicates',
+    projection: 'vectorProjection',
+    autocomplete: 'autocomplete',
+    languages: 'ftsLanguages',
+    advise: 'searchAdvisor',
+  },
+  indexes: { rebuildFulltext: 'ftsReindex', rebuildVectors: 'vectorReindex', vectorStats: 'vectorStats' },
+  spelling: {
+    suggest: 'spellSuggest',
+    cleanup: 'spellCleanup',
+    getDictionary: 'getSpellDictionary',
+    addWords: 'addSpellWords',
+    deleteWords: 'deleteSpellWords',
+  },
+  auth: { login: 'login', me: 'me', createApiKey: 'createApiKey', listApiKeys: 'listApiKeys', deleteApiKey: 'deleteApiKey' },
+  users: {
+    register: 'register',
+    list: 'listUsers',
+    change: 'changeUser',
+    delete: 'deleteUser',
+    listPermissions: 'listPermissions',
+    setPermission: 'setPermission',
+  },
+  groups: {
+    create: 'createGroup',
+    get: 'getGroup',
+    list: 'listGroups',
+    update: 'updateGroup',
+    delete: 'deleteGroup',
+    listPermissions: 'listGroupPermissions',
+    setPermission: 'setGroupPermission',
+  },
+  mcpKeys: { create: 'createMcpKey', list: 'listMcpKeys', disable: 'disableMcpKey', delete: 'deleteMcpKey' },
+  backups: { create: 'backup', restore: 'restore', list: 'listBackups', delete: 'deleteBackup' },
+  encryption: { status: 'encryptionStatus', rotate: 'rotateEncryption', listJobs: 'encryptionJobs', getJob: 'encryptionJob' },
+  embeddingConfigs: {
+    create: 'createEmbeddingConfig',
+    get: 'getEmbeddingConfig',
+    list: 'listEmbeddingConfigs',
+    update: 'updateEmbeddingConfig',
+    delete: 'deleteEmbeddingConfig',
+    setDefault: 'setDefaultEmbeddingConfig',
+  },
+  admin: {
+    stats: 'stats',
+    config: 'config',
+    systemInfo: 'systemInfo',
+    metrics: 'metrics',
+    complianceStatus: 'complianceStatus',
+    auditEvents: 'auditEvents',
+    auditExporters: 'auditExporters',
+    profiles: 'profiles',
+    cpuProfile: 'cpuProfile',
+    heapProfile: 'heapProfile',
+  },
+  server: { health: 'health', livez: 'livez', readyz: 'readyz', endpoints: 'endpoints', openapi: 'openapi', docs: 'docs' },
+}
+
+/** Operations whose methods are written by hand: `documents.search`, `documents.export`, `exportArchive`. */
+export const BY_HAND = ['search', 'export']
+
+/**
+ * Writes that leave the same state, and give the same answer, however often they are sent: each replaces what
+ * it names as a whole and keeps no revision. `add` is one of them with `saveRevision: false` only, which is
+ * decided when it is called.
+ */
+export const IDEMPOTENT = [
+  'setTtl',
+  'setCollectionConfig',
+  'setSchema',
+  'setSynonyms',
+  'replaceCuration',
+  'setPermission',
+  'setGroupPermission',
+  'updateGroup',
+  'updateEmbeddingConfig',
+  'setDefaultEmbeddingConfig',
+]
+
+/** Reads of the store that make something when they are repeated: a second backup. */
+export const READS_THAT_MAKE = ['backup']
