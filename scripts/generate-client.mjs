@@ -75,7 +75,7 @@ function generate(rows) {
     const input = kind === 'none' ? '' : types.named(`${pascal(row.name)}Input`, row.input, true)
     const route = row.http.routes[0]
     const parameters = PARAMETERS[kind].replace('$', input)
-    return `/** ${row.description}. \`${route.method} ${route.path}\` */\n${method}(${parameters}): Promise<${typeOfAnswer(row, types)}>`
+    return `/** ${row.description}. \`${route.method} ${route.path}\` */\nreadonly ${method}: (${parameters}) => Promise<${typeOfAnswer(row, types)}>`
   }
   const interfaces = Object.entries(NOUNS).map(
     ([noun, methods]) =>

@@ -102,8 +102,8 @@ export const NOUNS = {
 export const BY_HAND = ['search', 'export']
 
 /**
- * Writes that leave the same state, and give the same answer, however often they are sent: each replaces what
- * it names as a whole and keeps no revision. `add` is one of them with `saveRevision: false` only, which is
+ * Writes that leave the same state, and give the same answer, however often they are sent: each sets what it
+ * names to what it was given and keeps no revision. `add` is one of them with `saveRevision: false` only, which is
  * decided when it is called.
  */
 export const IDEMPOTENT = [

@@ -273,7 +273,7 @@ describe('CORS', () => {
     assert.equal(response.headers['access-control-allow-origin'], '*')
     assert.equal(
       response.headers['access-control-expose-headers'],
-      'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl',
+      'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl, Retry-After',
     )
   })
 

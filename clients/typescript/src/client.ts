@@ -10,12 +10,13 @@ import { Transport } from './transport.js'
 /** The text may be a mutation. The caller of a query says so: `isRepeatable`. */
 const GRAPHQL: Route = { method: 'POST', path: '/graphql', repeat: 'never' }
 
+// The members by noun are made from a table by the constructor; this interface declares them.
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export interface MdsClient extends Omit<Nouns, 'documents' | 'search'> {
   readonly documents: Documents
   readonly search: Search
 }
 
-// The members by noun are made from the table, and declared by the interface of the same name.
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export class MdsClient {
   readonly #options: ClientOptions

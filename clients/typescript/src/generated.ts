@@ -2638,293 +2638,293 @@ export type ExportAnswer = string
 
 export interface DocumentsMethods {
   /** Writes a document, replacing an existing one of the same identity, and keeps a revision. `POST /v1/add` */
-  add(input: AddInput, options?: CallOptions): Promise<Document>
+  readonly add: (input: AddInput, options?: CallOptions) => Promise<Document>
   /** Writes many documents. Each is handled independently: an invalid one is counted and reported, the others are written.. `POST /v1/add-batch` */
-  addBatch(input: AddBatchInput, options?: CallOptions): Promise<AddBatchAnswer>
+  readonly addBatch: (input: AddBatchInput, options?: CallOptions) => Promise<AddBatchAnswer>
   /** Returns the latest version of a document. `POST /v1/get` */
-  get(input: GetInput, options?: CallOptions): Promise<Document>
+  readonly get: (input: GetInput, options?: CallOptions) => Promise<Document>
   /** Returns a document without its content. `GET /v1/doc-meta` */
-  getMeta(input: DocMetaInput, options?: CallOptions): Promise<DocMetaAnswer>
+  readonly getMeta: (input: DocMetaInput, options?: CallOptions) => Promise<DocMetaAnswer>
   /** Updates metadata, content and TTL of a document, each independently of the others. `PATCH /v1/update` */
-  update(input: UpdateInput, options?: CallOptions): Promise<Document>
+  readonly update: (input: UpdateInput, options?: CallOptions) => Promise<Document>
   /** Deletes a document and its revisions. `POST /v1/delete` */
-  delete(input: DeleteInput, options?: CallOptions): Promise<DeleteAnswer>
+  readonly delete: (input: DeleteInput, options?: CallOptions) => Promise<DeleteAnswer>
   /** Deletes many documents. `POST /v1/delete-batch` */
-  deleteBatch(input: DeleteBatchInput, options?: CallOptions): Promise<DeleteBatchAnswer>
+  readonly deleteBatch: (input: DeleteBatchInput, options?: CallOptions) => Promise<DeleteBatchAnswer>
   /** Sets or removes the expiry of a document. `POST /v1/set-ttl` */
-  setTtl(input: SetTtlInput, options?: CallOptions): Promise<Document>
+  readonly setTtl: (input: SetTtlInput, options?: CallOptions) => Promise<Document>
 }
 
 export interface IngestJobsMethods {
   /** Accepts documents and adds them in the background, as add-batch does, one job after the other. `POST /v1/bulk-ingest-job` */
-  submit(input: SubmitBulkIngestInput, options?: CallOptions): Promise<SubmitBulkIngestAnswer>
+  readonly submit: (input: SubmitBulkIngestInput, options?: CallOptions) => Promise<SubmitBulkIngestAnswer>
   /** Returns a bulk ingest job. `GET /v1/bulk-ingest-job/:id` */
-  get(input: GetBulkIngestInput, options?: CallOptions): Promise<GetBulkIngestAnswer>
+  readonly get: (input: GetBulkIngestInput, options?: CallOptions) => Promise<GetBulkIngestAnswer>
   /** Lists bulk ingest jobs, newest first. `GET /v1/bulk-ingest-jobs` */
-  list(input?: ListBulkIngestsInput, options?: CallOptions): Promise<ListBulkIngestsAnswer>
+  readonly list: (input?: ListBulkIngestsInput, options?: CallOptions) => Promise<ListBulkIngestsAnswer>
   /** Cancels a bulk ingest job that has not started. `DELETE /v1/bulk-ingest-job/:id` */
-  cancel(input: CancelBulkIngestInput, options?: CallOptions): Promise<CancelBulkIngestAnswer>
+  readonly cancel: (input: CancelBulkIngestInput, options?: CallOptions) => Promise<CancelBulkIngestAnswer>
 }
 
 export interface RevisionsMethods {
   /** Lists all kept versions of a document, newest first. `POST /v1/revisions` */
-  list(input: RevisionsInput, options?: CallOptions): Promise<RevisionsAnswer>
+  readonly list: (input: RevisionsInput, options?: CallOptions) => Promise<RevisionsAnswer>
   /** Compares two versions of a document: content as a unified diff, metadata by key. `POST /v1/revisions/diff` */
-  diff(input: RevisionDiffInput, options?: CallOptions): Promise<RevisionDiffAnswer>
+  readonly diff: (input: RevisionDiffInput, options?: CallOptions) => Promise<RevisionDiffAnswer>
   /** Restores an earlier version of a document by writing it as a new version. `POST /v1/revisions/restore` */
-  restore(input: RestoreRevisionInput, options?: CallOptions): Promise<Document>
+  readonly restore: (input: RestoreRevisionInput, options?: CallOptions) => Promise<Document>
   /** Permanently deletes the older revisions of all documents of a collection. `POST /v1/truncate` */
-  truncate(input: TruncateInput, options?: CallOptions): Promise<TruncateAnswer>
+  readonly truncate: (input: TruncateInput, options?: CallOptions) => Promise<TruncateAnswer>
 }
 
 export interface TemporalMethods {
   /** Lists the events of a document by time: writes, and reads if the collection tracks them (`trackAccess`). `POST /v1/temporal/query` */
-  events(input: TemporalQueryInput, options?: CallOptions): Promise<TemporalQueryAnswer>
+  readonly events: (input: TemporalQueryInput, options?: CallOptions) => Promise<TemporalQueryAnswer>
   /** Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`). `POST /v1/temporal/hot` */
-  hot(input: TemporalHotInput, options?: CallOptions): Promise<TemporalHotAnswer>
+  readonly hot: (input: TemporalHotInput, options?: CallOptions) => Promise<TemporalHotAnswer>
   /** Counts the events of a collection by day, week or month. `POST /v1/temporal/histogram` */
-  histogram(input: TemporalHistogramInput, options?: CallOptions): Promise<TemporalHistogramAnswer>
+  readonly histogram: (input: TemporalHistogramInput, options?: CallOptions) => Promise<TemporalHistogramAnswer>
 }
 
 export interface CollectionsMethods {
   /** Deletes a collection and everything in it. `POST /v1/delete-collection` */
-  delete(input: DeleteCollectionInput, options?: CallOptions): Promise<DeleteCollectionAnswer>
+  readonly delete: (input: DeleteCollectionInput, options?: CallOptions) => Promise<DeleteCollectionAnswer>
   /** Lists the metadata keys in use, each with its values. `GET /v1/meta-keys` */
-  metaKeys(input: MetaKeysInput, options?: CallOptions): Promise<MetaKeysAnswer>
+  readonly metaKeys: (input: MetaKeysInput, options?: CallOptions) => Promise<MetaKeysAnswer>
   /** Returns a checksum of a collection, equal for equal contents. `GET /v1/checksum` */
-  checksum(input: ChecksumInput, options?: CallOptions): Promise<ChecksumAnswer>
+  readonly checksum: (input: ChecksumInput, options?: CallOptions) => Promise<ChecksumAnswer>
   /** Counts values of metadata keys in a collection, and documents by day, week, month or year. `POST /v1/aggregate` */
-  aggregate(input: AggregateInput, options?: CallOptions): Promise<AggregateAnswer>
+  readonly aggregate: (input: AggregateInput, options?: CallOptions) => Promise<AggregateAnswer>
   /** Returns the configuration of a collection. `GET /v1/collection-config` */
-  getConfig(input: GetCollectionConfigInput, options?: CallOptions): Promise<GetCollectionConfigAnswer>
+  readonly getConfig: (input: GetCollectionConfigInput, options?: CallOptions) => Promise<GetCollectionConfigAnswer>
   /** Changes the configuration of a collection; absent fields are kept, null clears a field. `PUT /v1/collection-config` */
-  setConfig(input: SetCollectionConfigInput, options?: CallOptions): Promise<SetCollectionConfigAnswer>
+  readonly setConfig: (input: SetCollectionConfigInput, options?: CallOptions) => Promise<SetCollectionConfigAnswer>
   /** Deletes the configuration of a collection; its documents are kept. `DELETE /v1/collection-config` */
-  deleteConfig(input: DeleteCollectionConfigInput, options?: CallOptions): Promise<DeleteCollectionConfigAnswer>
+  readonly deleteConfig: (input: DeleteCollectionConfigInput, options?: CallOptions) => Promise<DeleteCollectionConfigAnswer>
   /** Lists the configurations of all collections that have one. `GET /v1/collection-configs` */
-  listConfigs(options?: CallOptions): Promise<ListCollectionConfigsAnswer>
+  readonly listConfigs: (options?: CallOptions) => Promise<ListCollectionConfigsAnswer>
 }
 
 export interface SchemasMethods {
   /** Returns the schema of a collection. `POST /v1/schema/get` */
-  get(input: GetSchemaInput, options?: CallOptions): Promise<GetSchemaAnswer>
+  readonly get: (input: GetSchemaInput, options?: CallOptions) => Promise<GetSchemaAnswer>
   /** Sets the schema of a collection. Every later write is validated against it; existing documents are kept.. `POST /v1/schema/set` */
-  set(input: SetSchemaInput, options?: CallOptions): Promise<SetSchemaAnswer>
+  readonly set: (input: SetSchemaInput, options?: CallOptions) => Promise<SetSchemaAnswer>
   /** Deletes the schema of a collection; its documents are kept. `POST /v1/schema/delete` */
-  delete(input: DeleteSchemaInput, options?: CallOptions): Promise<DeleteSchemaAnswer>
+  readonly delete: (input: DeleteSchemaInput, options?: CallOptions) => Promise<DeleteSchemaAnswer>
   /** Lists the schemas of all collections that have one. `POST /v1/schema/list` */
-  list(options?: CallOptions): Promise<ListSchemasAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListSchemasAnswer>
   /** Validates metadata against the schema of a collection, without storing anything. `POST /v1/validate` */
-  validate(input: ValidateInput, options?: CallOptions): Promise<ValidateAnswer>
+  readonly validate: (input: ValidateInput, options?: CallOptions) => Promise<ValidateAnswer>
 }
 
 export interface SynonymsMethods {
   /** Lists the synonyms of a collection. `GET /v1/synonyms` */
-  list(input: ListSynonymsInput, options?: CallOptions): Promise<ListSynonymsAnswer>
+  readonly list: (input: ListSynonymsInput, options?: CallOptions) => Promise<ListSynonymsAnswer>
   /** Sets the synonyms of a term, replacing existing ones: a search for the term also finds its synonyms. Takes effect with the next search.. `POST /v1/synonyms` */
-  set(input: SetSynonymsInput, options?: CallOptions): Promise<SetSynonymsAnswer>
+  readonly set: (input: SetSynonymsInput, options?: CallOptions) => Promise<SetSynonymsAnswer>
   /** Removes the synonyms of a term. `DELETE /v1/synonyms` */
-  delete(input: DeleteSynonymsInput, options?: CallOptions): Promise<DeleteSynonymsAnswer>
+  readonly delete: (input: DeleteSynonymsInput, options?: CallOptions) => Promise<DeleteSynonymsAnswer>
 }
 
 export interface StopWordsMethods {
   /** Lists the words that searches of a collection ignore: those of the default language and its own. `GET /v1/stopwords` */
-  list(input: ListStopWordsInput, options?: CallOptions): Promise<ListStopWordsAnswer>
+  readonly list: (input: ListStopWordsInput, options?: CallOptions) => Promise<ListStopWordsAnswer>
   /** Adds stop words to a collection. Takes effect with the next search.. `POST /v1/stopwords` */
-  add(input: AddStopWordsInput, options?: CallOptions): Promise<AddStopWordsAnswer>
+  readonly add: (input: AddStopWordsInput, options?: CallOptions) => Promise<AddStopWordsAnswer>
   /** Removes stop words of a collection. Default stop words are kept.. `DELETE /v1/stopwords` */
-  delete(input: DeleteStopWordsInput, options?: CallOptions): Promise<DeleteStopWordsAnswer>
+  readonly delete: (input: DeleteStopWordsInput, options?: CallOptions) => Promise<DeleteStopWordsAnswer>
 }
 
 export interface CurationMethods {
   /** Lists curation rules: one by its id, those of a collection, or all. `GET /v1/curation` */
-  list(input?: ListCurationInput, options?: CallOptions): Promise<ListCurationAnswer>
+  readonly list: (input?: ListCurationInput, options?: CallOptions) => Promise<ListCurationAnswer>
   /** Creates a curation rule: for a query, documents pinned to positions of the results, and documents excluded. `POST /v1/curation` */
-  add(input: AddCurationInput, options?: CallOptions): Promise<CurationRule>
+  readonly add: (input: AddCurationInput, options?: CallOptions) => Promise<CurationRule>
   /** Replaces a curation rule; id, collection and `createdAt` are kept. `PUT /v1/curation` */
-  replace(input: ReplaceCurationInput, options?: CallOptions): Promise<CurationRule>
+  readonly replace: (input: ReplaceCurationInput, options?: CallOptions) => Promise<CurationRule>
   /** Deletes a curation rule. `DELETE /v1/curation` */
-  delete(input: DeleteCurationInput, options?: CallOptions): Promise<DeleteCurationAnswer>
+  readonly delete: (input: DeleteCurationInput, options?: CallOptions) => Promise<DeleteCurationAnswer>
 }
 
 export interface SearchMethods {
   /** Full-text search. `POST /v1/fts` */
-  fulltext(input: FtsRequest, options?: CallOptions): Promise<FtsAnswer>
+  readonly fulltext: (input: FtsRequest, options?: CallOptions) => Promise<FtsAnswer>
   /** Full-text search by query string; `meta.<key>=<value>` filters by metadata. `GET /v1/fts` */
-  fulltextByUrl(input: FtsQueryInput, options?: CallOptions): Promise<FtsAnswer>
+  readonly fulltextByUrl: (input: FtsQueryInput, options?: CallOptions) => Promise<FtsAnswer>
   /** Runs several full-text searches in one request, with separate or merged results. `POST /v1/multi-search` */
-  multi(input: MultiSearchInput, options?: CallOptions): Promise<MultiSearchAnswer>
+  readonly multi: (input: MultiSearchInput, options?: CallOptions) => Promise<MultiSearchAnswer>
   /** Finds the documents whose meaning is nearest to a text or a vector. `POST /v1/vector-search` */
-  vector(input: VectorSearchInput, options?: CallOptions): Promise<VectorSearchAnswer>
+  readonly vector: (input: VectorSearchInput, options?: CallOptions) => Promise<VectorSearchAnswer>
   /** Searches by full text and by vectors, and fuses the results into one list. `POST /v1/hybrid-search` */
-  hybrid(input: HybridSearchInput, options?: CallOptions): Promise<HybridSearchAnswer>
+  readonly hybrid: (input: HybridSearchInput, options?: CallOptions) => Promise<HybridSearchAnswer>
   /** Finds the documents of several collections that are nearest to a text, a vector or a document. `POST /v1/cross-search` */
-  cross(input?: CrossSearchInput, options?: CallOptions): Promise<CrossSearchAnswer>
+  readonly cross: (input?: CrossSearchInput, options?: CallOptions) => Promise<CrossSearchAnswer>
   /** Scores how near a text or a document is to each of the given labels. `POST /v1/classify` */
-  classify(input: ClassifyInput, options?: CallOptions): Promise<ClassifyAnswer>
+  readonly classify: (input: ClassifyInput, options?: CallOptions) => Promise<ClassifyAnswer>
   /** Finds documents with the same content, and documents with nearly the same meaning. `POST /v1/find-duplicates` */
-  duplicates(input: FindDuplicatesInput, options?: CallOptions): Promise<FindDuplicatesAnswer>
+  readonly duplicates: (input: FindDuplicatesInput, options?: CallOptions) => Promise<FindDuplicatesAnswer>
   /** Projects vectors of a collection onto a plane by their two principal components. `POST /v1/vector-projection` */
-  projection(input: VectorProjectionInput, options?: CallOptions): Promise<VectorProjectionAnswer>
+  readonly projection: (input: VectorProjectionInput, options?: CallOptions) => Promise<VectorProjectionAnswer>
   /** Completes a prefix with words of a collection, most frequent first. `GET /v1/autocomplete` */
-  autocomplete(input: AutocompleteInput, options?: CallOptions): Promise<AutocompleteAnswer>
+  readonly autocomplete: (input: AutocompleteInput, options?: CallOptions) => Promise<AutocompleteAnswer>
   /** Lists the languages with stemming and stop words. `GET /v1/fts-languages` */
-  languages(options?: CallOptions): Promise<FtsLanguagesAnswer>
+  readonly languages: (options?: CallOptions) => Promise<FtsLanguagesAnswer>
   /** Suggests what would help the searches of a collection, from the queries counted since the start of the server. `POST /v1/search-advisor` */
-  advise(input: SearchAdvisorInput, options?: CallOptions): Promise<SearchAdvisorAnswer>
+  readonly advise: (input: SearchAdvisorInput, options?: CallOptions) => Promise<SearchAdvisorAnswer>
 }
 
 export interface IndexesMethods {
   /** Reindexes every document of a collection in its stored language. `POST /v1/fts-reindex` */
-  rebuildFulltext(input: FtsReindexInput, options?: CallOptions): Promise<FtsReindexAnswer>
+  readonly rebuildFulltext: (input: FtsReindexInput, options?: CallOptions) => Promise<FtsReindexAnswer>
   /** Embeds the documents of a collection that lack current vectors, and responds when this is complete. `POST /v1/vector-reindex` */
-  rebuildVectors(input: VectorReindexInput, options?: CallOptions): Promise<VectorReindexAnswer>
+  readonly rebuildVectors: (input: VectorReindexInput, options?: CallOptions) => Promise<VectorReindexAnswer>
   /** Returns the embedding provider, the number of embedded documents and the number of waiting ones. `GET /v1/vector-stats` */
-  vectorStats(options?: CallOptions): Promise<VectorStatsAnswer>
+  readonly vectorStats: (options?: CallOptions) => Promise<VectorStatsAnswer>
 }
 
 export interface SpellingMethods {
   /** Suggests corrections for the words of a text that are unknown in a collection. `POST /v1/spell-suggest` */
-  suggest(input: SpellSuggestInput, options?: CallOptions): Promise<SpellSuggestAnswer>
+  readonly suggest: (input: SpellSuggestInput, options?: CallOptions) => Promise<SpellSuggestAnswer>
   /** Corrects the words of a text that are unknown in a collection. `POST /v1/spell-cleanup` */
-  cleanup(input: SpellCleanupInput, options?: CallOptions): Promise<SpellCleanupAnswer>
+  readonly cleanup: (input: SpellCleanupInput, options?: CallOptions) => Promise<SpellCleanupAnswer>
   /** Lists the words that count as correct in a collection in addition to those of its documents. `GET /v1/spell-dictionary` */
-  getDictionary(input: GetSpellDictionaryInput, options?: CallOptions): Promise<GetSpellDictionaryAnswer>
+  readonly getDictionary: (input: GetSpellDictionaryInput, options?: CallOptions) => Promise<GetSpellDictionaryAnswer>
   /** Adds words to the dictionary of a collection. Takes effect with the next search.. `PUT /v1/spell-dictionary` */
-  addWords(input: AddSpellWordsInput, options?: CallOptions): Promise<AddSpellWordsAnswer>
+  readonly addWords: (input: AddSpellWordsInput, options?: CallOptions) => Promise<AddSpellWordsAnswer>
   /** Removes words from the dictionary of a collection. `DELETE /v1/spell-dictionary` */
-  deleteWords(input: DeleteSpellWordsInput, options?: CallOptions): Promise<DeleteSpellWordsAnswer>
+  readonly deleteWords: (input: DeleteSpellWordsInput, options?: CallOptions) => Promise<DeleteSpellWordsAnswer>
 }
 
 export interface AuthMethods {
   /** Returns a token for a username and a password. `POST /v1/auth/login` */
-  login(input: LoginInput, options?: CallOptions): Promise<LoginAnswer>
+  readonly login: (input: LoginInput, options?: CallOptions) => Promise<LoginAnswer>
   /** Returns the caller's own account. `GET /v1/auth/me` */
-  me(options?: CallOptions): Promise<MeAnswer>
+  readonly me: (options?: CallOptions) => Promise<MeAnswer>
   /** Creates an API key with the caller's rights; it is shown once. `POST /v1/auth/api-key` */
-  createApiKey(input?: CreateApiKeyInput, options?: CallOptions): Promise<CreateApiKeyAnswer>
+  readonly createApiKey: (input?: CreateApiKeyInput, options?: CallOptions) => Promise<CreateApiKeyAnswer>
   /** Lists the caller's own API keys. `GET /v1/auth/api-keys` */
-  listApiKeys(options?: CallOptions): Promise<ListApiKeysAnswer>
+  readonly listApiKeys: (options?: CallOptions) => Promise<ListApiKeysAnswer>
   /** Deletes one of the caller's own API keys, which is invalid from the next request on. `DELETE /v1/auth/api-keys/:keyHash` */
-  deleteApiKey(input?: DeleteApiKeyInput, options?: CallOptions): Promise<DeleteApiKeyAnswer>
+  readonly deleteApiKey: (input?: DeleteApiKeyInput, options?: CallOptions) => Promise<DeleteApiKeyAnswer>
 }
 
 export interface UsersMethods {
   /** Creates a user, who may do nothing until permissions are set. `POST /v1/auth/register` */
-  register(input: RegisterInput, options?: CallOptions): Promise<RegisterAnswer>
+  readonly register: (input: RegisterInput, options?: CallOptions) => Promise<RegisterAnswer>
   /** Lists all users. `GET /v1/auth/users` */
-  list(options?: CallOptions): Promise<ListUsersAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListUsersAnswer>
   /** Changes a password, or disables a user; users change their own password with the old one. `PUT /v1/auth/users/:username` */
-  change(input: ChangeUserInput, options?: CallOptions): Promise<ChangeUserAnswer>
+  readonly change: (input: ChangeUserInput, options?: CallOptions) => Promise<ChangeUserAnswer>
   /** Deletes a user with its API keys, permissions and memberships. `DELETE /v1/auth/users/:username` */
-  delete(input: DeleteUserInput, options?: CallOptions): Promise<DeleteUserAnswer>
+  readonly delete: (input: DeleteUserInput, options?: CallOptions) => Promise<DeleteUserAnswer>
   /** Lists the permissions of a user, without those of its groups. `GET /v1/auth/permissions` */
-  listPermissions(input: ListPermissionsInput, options?: CallOptions): Promise<ListPermissionsAnswer>
+  readonly listPermissions: (input: ListPermissionsInput, options?: CallOptions) => Promise<ListPermissionsAnswer>
   /** Sets the permissions of a user on a collection; without any they are removed. `POST /v1/auth/permissions` */
-  setPermission(input: SetPermissionInput, options?: CallOptions): Promise<SetPermissionAnswer>
+  readonly setPermission: (input: SetPermissionInput, options?: CallOptions) => Promise<SetPermissionAnswer>
 }
 
 export interface GroupsMethods {
   /** Creates a group of users. `POST /v1/auth/groups` */
-  create(input: CreateGroupInput, options?: CallOptions): Promise<Group>
+  readonly create: (input: CreateGroupInput, options?: CallOptions) => Promise<Group>
   /** Returns a group. `GET /v1/auth/groups/:name` */
-  get(input: GetGroupInput, options?: CallOptions): Promise<Group>
+  readonly get: (input: GetGroupInput, options?: CallOptions) => Promise<Group>
   /** Lists all groups. `GET /v1/auth/groups` */
-  list(options?: CallOptions): Promise<ListGroupsAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListGroupsAnswer>
   /** Replaces the description and the members of a group; absent fields are kept. `PUT /v1/auth/groups/:name` */
-  update(input: UpdateGroupInput, options?: CallOptions): Promise<Group>
+  readonly update: (input: UpdateGroupInput, options?: CallOptions) => Promise<Group>
   /** Deletes a group with its permissions. `DELETE /v1/auth/groups/:name` */
-  delete(input: DeleteGroupInput, options?: CallOptions): Promise<DeleteGroupAnswer>
+  readonly delete: (input: DeleteGroupInput, options?: CallOptions) => Promise<DeleteGroupAnswer>
   /** Lists the permissions of a group. `GET /v1/auth/group-permissions` */
-  listPermissions(input: ListGroupPermissionsInput, options?: CallOptions): Promise<ListGroupPermissionsAnswer>
+  readonly listPermissions: (input: ListGroupPermissionsInput, options?: CallOptions) => Promise<ListGroupPermissionsAnswer>
   /** Sets the permissions of a group on a collection; without any they are removed. `POST /v1/auth/group-permissions` */
-  setPermission(input: SetGroupPermissionInput, options?: CallOptions): Promise<SetGroupPermissionAnswer>
+  readonly setPermission: (input: SetGroupPermissionInput, options?: CallOptions) => Promise<SetGroupPermissionAnswer>
 }
 
 export interface McpKeysMethods {
   /** Creates a key for clients of MCP with the caller's rights; it is shown once. `POST /v1/mcp/keys` */
-  create(input?: CreateMcpKeyInput, options?: CallOptions): Promise<CreateMcpKeyAnswer>
+  readonly create: (input?: CreateMcpKeyInput, options?: CallOptions) => Promise<CreateMcpKeyAnswer>
   /** Lists the keys for clients of MCP, without those that the operator configures. `GET /v1/mcp/keys` */
-  list(options?: CallOptions): Promise<ListMcpKeysAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListMcpKeysAnswer>
   /** Disables a key for clients of MCP, which stays in the list. `POST /v1/mcp/keys/disable` */
-  disable(input: DisableMcpKeyInput, options?: CallOptions): Promise<DisableMcpKeyAnswer>
+  readonly disable: (input: DisableMcpKeyInput, options?: CallOptions) => Promise<DisableMcpKeyAnswer>
   /** Deletes a key for clients of MCP, which is invalid from the next request on. `DELETE /v1/mcp/keys` */
-  delete(input: DeleteMcpKeyInput, options?: CallOptions): Promise<DeleteMcpKeyAnswer>
+  readonly delete: (input: DeleteMcpKeyInput, options?: CallOptions) => Promise<DeleteMcpKeyAnswer>
 }
 
 export interface BackupsMethods {
   /** Copies the whole store to a file, as a consistent snapshot, while reads and writes continue. `GET /v1/backup` */
-  create(input?: BackupInput, options?: CallOptions): Promise<BackupAnswer>
+  readonly create: (input?: BackupInput, options?: CallOptions) => Promise<BackupAnswer>
   /** Replaces the whole store with a backup; the current store is served until the backup has been verified. `POST /v1/restore` */
-  restore(input: RestoreInput, options?: CallOptions): Promise<RestoreAnswer>
+  readonly restore: (input: RestoreInput, options?: CallOptions) => Promise<RestoreAnswer>
   /** Lists the backups, newest first. `GET /v1/backups` */
-  list(options?: CallOptions): Promise<ListBackupsAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListBackupsAnswer>
   /** Deletes a backup; refused while a restore is in progress. `DELETE /v1/backups/:name` */
-  delete(input: DeleteBackupInput, options?: CallOptions): Promise<DeleteBackupAnswer>
+  readonly delete: (input: DeleteBackupInput, options?: CallOptions) => Promise<DeleteBackupAnswer>
 }
 
 export interface EncryptionMethods {
   /** Returns the ids of the keys, and how much of each collection is encrypted with which key. `GET /v1/encryption/status` */
-  status(options?: CallOptions): Promise<EncryptionStatusAnswer>
+  readonly status: (options?: CallOptions) => Promise<EncryptionStatusAnswer>
   /** Starts a job that converts stored data to its primary key, or to plaintext where encryption was switched off; returns the running job if there is one. `POST /v1/encryption/rotate` */
-  rotate(input?: RotateEncryptionInput, options?: CallOptions): Promise<RotateEncryptionAnswer>
+  readonly rotate: (input?: RotateEncryptionInput, options?: CallOptions) => Promise<RotateEncryptionAnswer>
   /** Lists rotations, newest first. `GET /v1/encryption/jobs` */
-  listJobs(options?: CallOptions): Promise<EncryptionJobsAnswer>
+  readonly listJobs: (options?: CallOptions) => Promise<EncryptionJobsAnswer>
   /** Returns a rotation. `GET /v1/encryption/jobs/:id` */
-  getJob(input: EncryptionJobInput, options?: CallOptions): Promise<EncryptionJobAnswer>
+  readonly getJob: (input: EncryptionJobInput, options?: CallOptions) => Promise<EncryptionJobAnswer>
 }
 
 export interface EmbeddingConfigsMethods {
   /** Stores a configuration of an embedding provider; it is used once it is the default. `POST /v1/embedding-configs` */
-  create(input: CreateEmbeddingConfigInput, options?: CallOptions): Promise<EmbeddingConfig>
+  readonly create: (input: CreateEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Returns a configuration of an embedding provider. `GET /v1/embedding-configs/:id` */
-  get(input: GetEmbeddingConfigInput, options?: CallOptions): Promise<EmbeddingConfig>
+  readonly get: (input: GetEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Lists the configurations of embedding providers. `GET /v1/embedding-configs` */
-  list(options?: CallOptions): Promise<ListEmbeddingConfigsAnswer>
+  readonly list: (options?: CallOptions) => Promise<ListEmbeddingConfigsAnswer>
   /** Updates the given fields of a configuration; `apiKey` null removes the key. `PUT /v1/embedding-configs/:id` */
-  update(input: UpdateEmbeddingConfigInput, options?: CallOptions): Promise<EmbeddingConfig>
+  readonly update: (input: UpdateEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Deletes a configuration that is not the default. `DELETE /v1/embedding-configs/:id` */
-  delete(input: DeleteEmbeddingConfigInput, options?: CallOptions): Promise<void>
+  readonly delete: (input: DeleteEmbeddingConfigInput, options?: CallOptions) => Promise<void>
   /** Makes a configuration the default for embedding; it overrides the options of the server. `POST /v1/embedding-configs/set-default` */
-  setDefault(input: SetDefaultEmbeddingConfigInput, options?: CallOptions): Promise<SetDefaultEmbeddingConfigAnswer>
+  readonly setDefault: (input: SetDefaultEmbeddingConfigInput, options?: CallOptions) => Promise<SetDefaultEmbeddingConfigAnswer>
 }
 
 export interface AdminMethods {
   /** Returns counts and sizes of the database and its collections. `GET /v1/stats` */
-  stats(options?: CallOptions): Promise<StatsAnswer>
+  readonly stats: (options?: CallOptions) => Promise<StatsAnswer>
   /** Returns the version and the configuration of the server. `GET /v1/config` */
-  config(options?: CallOptions): Promise<ConfigAnswer>
+  readonly config: (options?: CallOptions) => Promise<ConfigAnswer>
   /** Returns information about the machine and the process. `GET /v1/system/info` */
-  systemInfo(options?: CallOptions): Promise<SystemInfoAnswer>
+  readonly systemInfo: (options?: CallOptions) => Promise<SystemInfoAnswer>
   /** Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization: Bearer` and the token of SVC_METRICS_TOKEN where one is set.. `GET /metrics` */
-  metrics(options?: CallOptions): Promise<string>
+  readonly metrics: (options?: CallOptions) => Promise<string>
   /** Lists the settings of a production server that are missing, by name. With SVC_PRODUCTION=true a missing one stops the start.. `GET /v1/compliance-status` */
-  complianceStatus(options?: CallOptions): Promise<ComplianceStatusAnswer>
+  readonly complianceStatus: (options?: CallOptions) => Promise<ComplianceStatusAnswer>
   /** Lists the last audit events, newest first. `GET /v1/audit` */
-  auditEvents(input?: AuditEventsInput, options?: CallOptions): Promise<AuditEventsAnswer>
+  readonly auditEvents: (input?: AuditEventsInput, options?: CallOptions) => Promise<AuditEventsAnswer>
   /** Returns the exporters of the audit log with their queues and counters. `GET /v1/audit/exporters` */
-  auditExporters(options?: CallOptions): Promise<AuditExportersAnswer>
+  readonly auditExporters: (options?: CallOptions) => Promise<AuditExportersAnswer>
   /** Lists the profiles that can be made, and the threads of the server. `GET /debug/pprof/` */
-  profiles(options?: CallOptions): Promise<ProfilesAnswer>
+  readonly profiles: (options?: CallOptions) => Promise<ProfilesAnswer>
   /** Profiles the CPU time of a thread. One profile runs at a time; another one is answered 503.. `GET /debug/pprof/profile` */
-  cpuProfile(input?: CpuProfileInput, options?: CallOptions): Promise<Uint8Array>
+  readonly cpuProfile: (input?: CpuProfileInput, options?: CallOptions) => Promise<Uint8Array>
   /** Shows which code allocated the memory in use in the heap of a thread, from samples since its start. `GET /debug/pprof/heap` */
-  heapProfile(input?: HeapProfileInput, options?: CallOptions): Promise<Uint8Array>
+  readonly heapProfile: (input?: HeapProfileInput, options?: CallOptions) => Promise<Uint8Array>
 }
 
 export interface ServerMethods {
   /** Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy. While access control is on, only administrators see more than status and mode.. `GET /health` */
-  health(input?: HealthInput, options?: CallOptions): Promise<HealthAnswer>
+  readonly health: (input?: HealthInput, options?: CallOptions) => Promise<HealthAnswer>
   /** Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load and a full disk do not cause it.. `GET /livez` */
-  livez(options?: CallOptions): Promise<LivezAnswer>
+  readonly livez: (options?: CallOptions) => Promise<LivezAnswer>
   /** Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks what its access mode needs.. `GET /readyz` */
-  readyz(input?: ReadyzInput, options?: CallOptions): Promise<ReadyzAnswer>
+  readonly readyz: (input?: ReadyzInput, options?: CallOptions) => Promise<ReadyzAnswer>
   /** Lists every operation of every protocol. `GET /v1/endpoints` */
-  endpoints(options?: CallOptions): Promise<EndpointsAnswer>
+  readonly endpoints: (options?: CallOptions) => Promise<EndpointsAnswer>
   /** Returns this interface as an OpenAPI 3.1 document. `GET /openapi.json` */
-  openapi(options?: CallOptions): Promise<OpenapiAnswer>
+  readonly openapi: (options?: CallOptions) => Promise<OpenapiAnswer>
   /** Returns the reference of this interface as an HTML page. `GET /docs` */
-  docs(options?: CallOptions): Promise<string>
+  readonly docs: (options?: CallOptions) => Promise<string>
 }
 
 /** The methods of each noun, and their operations. Those written by hand are not among them. */

@@ -43,7 +43,8 @@ function segment(name: string, value: unknown): string {
   return encodeURIComponent(value)
 }
 
+/** A list is a repeated parameter, an object is JSON. */
 function queryTexts(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String)
-  return [typeof value === 'object' ? JSON.stringify(value) : String(value)]
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
 }

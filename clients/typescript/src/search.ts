@@ -70,7 +70,7 @@ export class FulltextSearch extends SearchBuilder<FtsRequest, Awaited<ReturnType
     return this.set({ rangeMeta: [...known, { field, ...bounds }] })
   }
 
-  /** Multiplies the scores of documents with metadata `key=value`. */
+  /** Multiplies the scores of documents with a value of metadata, named `key:value`. */
   boost(keyAndValue: string, factor: number): this {
     return this.set({ boost: { ...this.input.boost, [keyAndValue]: factor } })
   }

@@ -9,7 +9,5 @@ export const grpcSurface: SurfaceDefinition = {
   mode: (config) => (config.grpcEnabled ? config.grpcMode : undefined),
   open: (host) => new SleepingSurface(host, host.config.grpcAddr, programPath('grpc_thread')),
   endpoints: (config) =>
-    offered(config).flatMap(({ protocols: { grpc }, description, permission }) =>
-      grpc === null ? [] : [{ service: 'mddb.MDDB', method: grpc, description, requiresAuth: permission !== 'public' }],
-    ),
+    offered(config).flatMap(({ protocols: { grpc }, description }) => (grpc === null ? [] : [{ name: grpc, description }])),
 }

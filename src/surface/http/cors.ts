@@ -20,7 +20,10 @@ const PREFLIGHT_HEADERS: readonly string[] = [
   '86400',
 ]
 
-const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl'] as const
+const EXPOSED = [
+  'Access-Control-Expose-Headers',
+  'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl, Retry-After',
+] as const
 
 /** A proxy in front of the server sends these headers, and two of them would contradict each other. */
 const NONE: CorsPolicy = { headersFor: () => [], preflightHeaders: [] }
