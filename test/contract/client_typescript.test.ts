@@ -309,7 +309,7 @@ describe('client: methods written by hand', () => {
       .range('rank', { gte: 1 })
       .boost('rank:4', 3)
       .facet('parity')
-      .highlight({ highlightTag: 'b' })
+      .highlight({ highlightTag: '**' })
       .explain()
       .limit(1)
       .offset(0)
@@ -322,7 +322,7 @@ describe('client: methods written by hand', () => {
       boost: { 'rank:4': 3 },
       facetBy: ['parity'],
       highlight: true,
-      highlightTag: 'b',
+      highlightTag: '**',
       explain: true,
       limit: 1,
       offset: 0,
@@ -332,7 +332,7 @@ describe('client: methods written by hand', () => {
       results.map(({ document }) => document.key),
       ['k4'],
     )
-    assert.match(results[0]?.highlights?.[0]?.fragment ?? '', /<b>word<\/b>/)
+    assert.match(results[0]?.highlights?.[0]?.fragment ?? '', /\*\*word\*\*/)
     const others = begun.algorithm('bm25f').weight('content', 2).mode('simple').fuzzy().cacheFor(1).set({ count: true })
     assert.equal((await others.run()).results.length, 5)
   })
