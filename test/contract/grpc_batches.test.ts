@@ -1,4 +1,4 @@
-/** `updateBatch`, which only gRPC offers: documents that exist are updated, each independently of the others. */
+/** `updateBatch`, which only gRPC offers: documents that exist are updated, each independently of others. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ACCESS_ENV, Admin, asUser } from '../harness/access.js'

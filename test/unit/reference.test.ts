@@ -37,7 +37,8 @@ describe('the reference page', () => {
 
   it('docs: every operation has a section with route, fields and an example', () => {
     const page = String(ask('docs').body)
-    for (const row of operations) {
+    // The page is that of HTTP.
+    for (const row of operations.filter(({ http }) => http !== undefined)) {
       assert.ok(page.includes(`<section id="${row.name}" `), row.name)
       for (const { path } of row.http?.routes ?? []) assert.ok(page.includes(`<code>${path}</code>`), path)
     }
