@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import protobuf from 'protobufjs'
 import { projectFolder } from '../../src/installation.js'
 import { operations } from '../../src/operations/index.js'
-import { methodsOf, PROTO_PATH, REPLICATION_SERVICE, SERVICE } from '../../src/surface/grpc/proto.js'
+import { DESCRIPTOR_PATH, methodsOf, PROTO_PATH, REPLICATION_SERVICE, SERVICE } from '../../src/surface/grpc/proto.js'
 
 type Field = readonly [name: string, number: number, type: string]
 type Rpc = readonly [name: string, request: string, isStream: boolean, response: string]
@@ -148,6 +148,11 @@ describe('buf', () => {
     assert.equal(status === 0, `${stdout}${stderr}` === '', `${stdout}${stderr}`)
     return `${stdout}${stderr}`
   }
+
+  it('grpc: the descriptor that reflection gives is that of the proto', () => {
+    assert.equal(buf(text, 'build', '--exclude-source-info', '--as-file-descriptor-set', '-o', 'built.binpb'), '')
+    assert.deepEqual(readFileSync(join(folder, 'built.binpb')), readFileSync(DESCRIPTOR_PATH), 'docs/decisions/0253 says how it is made')
+  })
 
   it('grpc: the proto passes the linter, and a change of it that breaks clients does not pass', () => {
     const against = ['breaking', '--against', join(projectFolder(), 'test/golden/grpc_baseline.binpb')]

@@ -27,10 +27,19 @@ import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { GrpcCalls } from './calls.js'
 import type { StreamCall } from './server_calls.js'
-import { decode, encode, methodsOf, PROTO_PATH, REPLICATION_SERVICE, SERVICE, type Message, type Method, type Received } from './proto.js'
+import {
+  decode,
+  encode,
+  fileDescriptor,
+  methodsOf,
+  REPLICATION_SERVICE,
+  SERVICE,
+  type Message,
+  type Method,
+  type Received,
+} from './proto.js'
 
 const require = createRequire(import.meta.url)
-const { loadSync } = require('@grpc/proto-loader') as typeof import('@grpc/proto-loader')
 const { ReflectionService } = require('@grpc/reflection') as typeof import('@grpc/reflection')
 const { HealthImplementation } = require('grpc-health-check') as typeof import('grpc-health-check')
 
@@ -60,7 +69,7 @@ export class GrpcServer {
   ) {
     const rows = new Map(offered(options).map((row) => [row.protocols.grpc, row]))
     for (const service of [SERVICE, REPLICATION_SERVICE]) this.#add(service, service === SERVICE ? rows : new Map())
-    new ReflectionService(loadSync(PROTO_PATH, { keepCase: true })).addToServer(this.#guarded())
+    new ReflectionService(reflected()).addToServer(this.#guarded())
     this.#health = new HealthImplementation()
     this.#health.addToServer(this.#server)
     this.#setHealth()
@@ -120,6 +129,12 @@ export class GrpcServer {
     }
     return { addService } as unknown as Server
   }
+}
+
+/** What reflection tells of the services: only the descriptor of their file is read. */
+function reflected(): ConstructorParameters<typeof ReflectionService>[0] {
+  const file = { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos: [Buffer.from(fileDescriptor())] }
+  return { 'mddb.proto': file } as unknown as ConstructorParameters<typeof ReflectionService>[0]
 }
 
 function definitionOf(service: string, { name, request, response, isStream }: Method): MethodDefinition<Received, Message> {

@@ -2,17 +2,30 @@
  * The messages and services of the wire contract, read from proto/mddb.proto once per thread. Messages are
  * decoded within a bound on the number of values, because a small message can name millions.
  */
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import protobuf from 'protobufjs'
 import { projectFolder } from '../../installation.js'
 import { GRPC_VALUES_MAX } from '../../limits/grpc.js'
 
 export const PROTO_PATH = join(projectFolder(), 'src', 'surface', 'grpc', 'proto', 'mddb.proto')
+export const DESCRIPTOR_PATH = join(dirname(PROTO_PATH), 'mddb.binpb')
 export const SERVICE = 'mddb.MDDB'
 export const REPLICATION_SERVICE = 'mddb.MDDBReplication'
 
 const root = new protobuf.Root().loadSync(PROTO_PATH, { keepCase: true })
 root.resolveAll()
+
+/**
+ * The descriptor of the proto for reflection, as the compiler of protobuf writes it. Those that protobufjs
+ * makes have wrong names for entries of maps, and clients refuse them.
+ */
+export function fileDescriptor(): Uint8Array {
+  const set = protobuf.Reader.create(readFileSync(DESCRIPTOR_PATH))
+  // The set has one file in its only field.
+  set.uint32()
+  return set.bytes()
+}
 
 export type MessageType = protobuf.Type
 export type MessageField = protobuf.Field
