@@ -21,6 +21,11 @@ export const GRPC_SWEEP_MS = 2_000
 /** A silent peer is asked for a sign of life, and disconnected without one. */
 export const GRPC_KEEPALIVE_MS = 60_000
 export const GRPC_KEEPALIVE_TIMEOUT_MS = 20_000
+/** Pings of a client that come sooner than this one after another are strikes; beyond so many, it is closed. */
+export const GRPC_PING_MS_MIN = 10_000
+export const GRPC_PING_STRIKES_MAX = 2
+/** Two answers to pings: fewer bytes were no data. */
+export const GRPC_PING_ACK_BYTES = 34
 /** A connection without calls is closed after this time. */
 export const GRPC_IDLE_MS_MAX = 30 * 60_000
 /** How long open calls have at the end of the server, where clients keep streams of health or reflection. */

@@ -2,6 +2,7 @@
  * The gRPC server of a thread: both services of the wire contract, health, and reflection. RPCs of operations
  * that this version does not have are answered here, all in one way.
  */
+import type { Http2Server } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import {
@@ -26,6 +27,7 @@ import {
 import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { GrpcCalls } from './calls.js'
+import { guardPings } from './ping_guard.js'
 import type { StreamCall } from './server_calls.js'
 import {
   decode,
@@ -42,6 +44,11 @@ import {
 const require = createRequire(import.meta.url)
 const { ReflectionService } = require('@grpc/reflection') as typeof import('@grpc/reflection')
 const { HealthImplementation } = require('grpc-health-check') as typeof import('grpc-health-check')
+
+/** The package has no public way to its sessions. */
+function http2ServersOf(server: Server): Iterable<Http2Server> {
+  return (server as unknown as { readonly http2Servers: ReadonlyMap<Http2Server, unknown> }).http2Servers.keys()
+}
 
 type AnyStream = ServerDuplexStream<unknown, unknown>
 
@@ -75,6 +82,7 @@ export class GrpcServer {
     this.#setHealth()
     this.#poll = setInterval(() => this.#setHealth(), GRPC_HEALTH_POLL_MS)
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
+    for (const server of http2ServersOf(this.#server)) guardPings(server)
   }
 
   /** @param socket a connection, decrypted */
