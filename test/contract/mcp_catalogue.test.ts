@@ -221,6 +221,7 @@ custom_tools:
       await custom.post('/v1/add', { collection: 'blog', key: 'p', lang: 'en', contentMd: 'an otter plant', meta: { kind: ['plant'] } })
       const listed = (await other.stateless('tools/list')).rpc.result.tools as unknown as readonly {
         readonly name: string
+        readonly description: string
         readonly inputSchema: object
         readonly annotations: { readonly readOnlyHint: boolean }
       }[]
@@ -234,6 +235,7 @@ custom_tools:
         },
         required: ['query'],
       })
+      assert.equal(animals.description, 'Finds animals of the blog.')
       assert.equal(animals.annotations.readOnlyHint, true)
       const results = async (
         args: object,
