@@ -131,11 +131,12 @@ describe('keys of MCP', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('mcp keys: they are neither made nor deleted in read mode, and are there after a restart', async () => {
+  it('mcp keys: they are neither made nor deleted in read mode, and are there after a restart', async (test) => {
     const directory = server.directory
     await create({ name: 'kept' })
     await server.kill()
     const reading = await startServer({ directory, env: { ...ACCESS_ENV, SVC_MODE: 'read' } })
+    test.after(() => reading.kill())
     for (const [method, path] of [
       ['POST', '/v1/mcp/keys'],
       ['DELETE', '/v1/mcp/keys'],
@@ -146,6 +147,5 @@ describe('keys of MCP', () => {
     }
     const { keys } = (await reading.get('/v1/mcp/keys', admin.headers)).json<Listed>()
     assert.ok(keys.some(({ name }) => name === 'kept'))
-    await reading.stop()
   })
 })
