@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { format, resolveConfig } from 'prettier'
-import { BY_HAND, IDEMPOTENT, NOUNS, READS_THAT_MAKE } from '../clients/typescript/surface.mjs'
+import { BY_HAND, IDEMPOTENT, MAY_WRITE, NOUNS } from '../clients/typescript/surface.mjs'
 import { ClientTypes } from './lib/client_types.mjs'
 import { projectRoot } from './lib/root.mjs'
 
@@ -30,7 +30,8 @@ async function readRows() {
 
 /** How a call may be repeated: see `Repeat` in src/route.ts. */
 function repeatOf(row) {
-  if (row.effect !== 'write' && !READS_THAT_MAKE.includes(row.name)) return 'always'
+  if (MAY_WRITE.includes(row.name)) return 'never'
+  if (row.effect !== 'write') return 'always'
   if (IDEMPOTENT.includes(row.name)) return 'always'
   return row.cost === 'write' ? 'unlessUnknown' : 'never'
 }
@@ -66,7 +67,7 @@ function generate(rows) {
   const named = Object.values(NOUNS).flatMap((methods) => Object.values(methods))
   const lacking = rows.filter(({ name }) => !named.includes(name) && !BY_HAND.includes(name)).map(({ name }) => name)
   if (lacking.length > 0) throw new Error(`surface.mjs has no method for ${lacking.join(', ')}`)
-  const unknown = [...named, ...BY_HAND, ...IDEMPOTENT, ...READS_THAT_MAKE].filter((name) => !byName.has(name))
+  const unknown = [...named, ...BY_HAND, ...IDEMPOTENT, ...MAY_WRITE].filter((name) => !byName.has(name))
   if (unknown.length > 0) throw new Error(`surface.mjs names operations that are none: ${unknown.join(', ')}`)
 
   const types = new ClientTypes()

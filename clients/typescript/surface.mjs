@@ -72,7 +72,7 @@ export const NOUNS = {
     listPermissions: 'listGroupPermissions',
     setPermission: 'setGroupPermission',
   },
-  mcpKeys: { create: 'createMcpKey', list: 'listMcpKeys', disable: 'disableMcpKey', delete: 'deleteMcpKey' },
+  mcpKeys: { create: 'createMcpKey', list: 'listMcpKeys', disable: 'disableMcpKey', delete: 'deleteMcpKey', config: 'mcpConfig' },
   backups: { create: 'backup', restore: 'restore', list: 'listBackups', delete: 'deleteBackup' },
   encryption: { status: 'encryptionStatus', rotate: 'rotateEncryption', listJobs: 'encryptionJobs', getJob: 'encryptionJob' },
   embeddingConfigs: {
@@ -95,16 +95,24 @@ export const NOUNS = {
     cpuProfile: 'cpuProfile',
     heapProfile: 'heapProfile',
   },
-  server: { health: 'health', livez: 'livez', readyz: 'readyz', endpoints: 'endpoints', openapi: 'openapi', docs: 'docs' },
+  server: {
+    health: 'health',
+    livez: 'livez',
+    readyz: 'readyz',
+    endpoints: 'endpoints',
+    openapi: 'openapi',
+    docs: 'docs',
+    playground: 'playground',
+  },
 }
 
-/** Operations whose methods are written by hand: `documents.search`, `documents.export`, `exportArchive`. */
-export const BY_HAND = ['search', 'export']
+/** Operations whose methods are written by hand: `documents.search`, `export`, `exportArchive`, `graphql`. */
+export const BY_HAND = ['search', 'export', 'graphql']
 
 /**
  * Writes that leave the same state, and give the same answer, however often they are sent: each sets what it
- * names to what it was given and keeps no revision. `add` is one of them with `saveRevision: false` only, which is
- * decided when it is called.
+ * names to what it was given and keeps no revision. `add` is one of them with `skipRevision: true` only, which
+ * is decided when it is called.
  */
 export const IDEMPOTENT = [
   'setTtl',
@@ -119,5 +127,8 @@ export const IDEMPOTENT = [
   'setDefaultEmbeddingConfig',
 ]
 
-/** Reads of the store that make something when they are repeated: a second backup. */
-export const READS_THAT_MAKE = ['backup']
+/**
+ * What is no write by its row and yet may make something: a backup, and a document of GraphQL, which may be a
+ * mutation.
+ */
+export const MAY_WRITE = ['backup', 'graphql']

@@ -167,6 +167,7 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
   'mcpKeys.list': () => client.mcpKeys.list(),
   'mcpKeys.disable': () => client.mcpKeys.disable({ key: known.mcpKey }),
   'mcpKeys.delete': () => client.mcpKeys.delete({ key: known.mcpKey }),
+  'mcpKeys.config': () => client.mcpKeys.config(),
   'backups.create': async () => {
     const made = await client.backups.create()
     known.backup = made.backup
@@ -206,6 +207,7 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
   'server.endpoints': () => client.server.endpoints(),
   'server.openapi': () => client.server.openapi(),
   'server.docs': () => client.server.docs(),
+  'server.playground': () => client.server.playground(),
   'documents.delete': () => client.documents.delete(POST),
   'documents.deleteBatch': () => client.documents.deleteBatch({ ...BLOG, documents: [{ key: 'second', lang: 'en' }] }),
   'collections.delete': () => client.collections.delete(BLOG),
@@ -226,7 +228,7 @@ function operationOf(name: MethodName): (typeof operations)[number] {
 
 describe('client: methods', () => {
   it('client: every operation that is offered over HTTP has a method, with the route of its row', () => {
-    const byHand = ['search', 'export']
+    const byHand = ['search', 'export', 'graphql']
     const methods: readonly string[] = [...Object.values(NOUNS).flatMap((each) => Object.values(each) as string[]), ...byHand]
     const routes: Readonly<Record<string, Route>> = ROUTES
     for (const { name, http } of operations) {

@@ -54,7 +54,7 @@ beforeEach(() => {
 const POST = { collection: 'c', key: 'k', lang: 'en' }
 const read = (): Promise<unknown> => client.documents.get(POST)
 const write = (): Promise<unknown> => client.documents.add({ ...POST, contentMd: 'x' })
-const writeWithoutRevision = (): Promise<unknown> => client.documents.add({ ...POST, contentMd: 'x', saveRevision: false })
+const writeWithoutRevision = (): Promise<unknown> => client.documents.add({ ...POST, contentMd: 'x', skipRevision: true })
 const replace = (): Promise<unknown> => client.synonyms.set({ collection: 'c', term: 't', synonyms: ['u'] })
 const remove = (): Promise<unknown> => client.documents.delete(POST)
 const batch = (): Promise<unknown> => client.documents.addBatch({ collection: 'c', documents: [] })
@@ -105,7 +105,7 @@ describe('client: retries', () => {
     assert.equal(requests.length, 2)
     replies.push(lost)
     await assert.rejects(
-      client.documents.add({ ...POST, contentMd: 'x', saveRevision: false }, { isRepeatable: false }),
+      client.documents.add({ ...POST, contentMd: 'x', skipRevision: true }, { isRepeatable: false }),
       MdsConnectionError,
     )
   })

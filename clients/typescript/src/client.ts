@@ -7,9 +7,6 @@ import type { Input, Route } from './route.js'
 import { searchOf, type Search } from './search.js'
 import { Transport } from './transport.js'
 
-/** The text may be a mutation. The caller of a query says so: `isRepeatable`. */
-const GRAPHQL: Route = { method: 'POST', path: '/graphql', repeat: 'never' }
-
 // The members by noun are made from a table by the constructor; this interface declares them.
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export interface MdsClient extends Omit<Nouns, 'documents' | 'search'> {
@@ -37,8 +34,8 @@ export class MdsClient {
   }
 
   /**
-   * Sends a query or mutation and returns its data. Only with `isRepeatable` it is retried after more than a
-   * refusal with 429.
+   * Sends a query or mutation and returns its data. The client does not know which it is: a query is retried
+   * as reads are if `isRepeatable` says so.
    * @throws MdsGraphqlError if the answer has errors
    */
   async graphql<Data = Readonly<Record<string, unknown>>>(
@@ -46,7 +43,7 @@ export class MdsClient {
     variables?: Readonly<Record<string, unknown>>,
     options?: CallOptions,
   ): Promise<Data> {
-    const answer = await this.#transport.call(GRAPHQL, { query, variables }, options)
+    const answer = await this.#transport.call(ROUTES.graphql, { query, variables }, options)
     const { data, errors } = answer as { readonly data?: Data | null; readonly errors?: readonly GraphqlProblem[] }
     if (errors !== undefined && errors.length > 0) throw new MdsGraphqlError(200, errors, data)
     if (data === undefined || data === null) throw new MdsError('the answer has no data', { status: 200 })

@@ -27,7 +27,7 @@ export function documentsOf(transport: Transport, methods: DocumentsMethods): Do
     ...methods,
     // Without a revision, a second write of the same content changes nothing.
     add: (input: AddInput, options: CallOptions = {}) =>
-      methods.add(input, { ...options, isRepeatable: options.isRepeatable ?? input.saveRevision === false }),
+      methods.add(input, { ...options, isRepeatable: options.isRepeatable ?? input.skipRevision === true }),
     async search(input, options) {
       const { body, headers } = await transport.callWithHeaders(ROUTES.search, input as unknown as Input, options)
       const documents = body as readonly Document[]

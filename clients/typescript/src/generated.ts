@@ -15,8 +15,8 @@ export interface AddInput {
   readonly meta?: Readonly<Record<string, readonly string[]>> | undefined
   /** Seconds until the document expires. 0: never. */
   readonly ttl?: number | undefined
-  /** If false, no revision of this write is kept. Default: `true`. */
-  readonly saveRevision?: boolean | undefined
+  /** If true, no revision of this write is kept. Default: `false`. */
+  readonly skipRevision?: boolean | undefined
 }
 
 export interface Document {
@@ -2549,6 +2549,13 @@ export interface HealthAnswer {
   }
   /** True if an acknowledged write survives a power failure. */
   readonly durable?: boolean
+  /** Open sessions of MCP, by transport. */
+  readonly mcpSessions?: {
+    /** Over /sse. */
+    readonly sse: number
+    /** Over /mcp. */
+    readonly streamable: number
+  }
   /** Present once the address in SVC_UPDATE_URL has answered. */
   readonly update?: {
     readonly current: string
@@ -2635,6 +2642,28 @@ export interface ExportInput {
 
 /** Streamed while it is read, of any length: one Document per line, or a ZIP file (`application/zip`). */
 export type ExportAnswer = string
+
+export interface GraphqlInput {
+  /** The document. */
+  readonly query: string
+  /** Values of its variables. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined
+  /** Which of the operations of the document runs, if it has several. */
+  readonly operationName?: string | undefined
+}
+
+/** The result. */
+export interface GraphqlAnswer {
+  /** Fields by name; absent if nothing was run. */
+  readonly data?: Readonly<Record<string, unknown>> | null
+  readonly errors?: readonly {
+    readonly message: string
+    readonly path?: readonly (string | number)[]
+    readonly extensions?: {
+      readonly code: string
+    }
+  }[]
+}
 
 export interface DocumentsMethods {
   /** Writes a document, replacing an existing one of the same identity, and keeps a revision. `POST /v1/add` */
@@ -2850,6 +2879,8 @@ export interface McpKeysMethods {
   readonly disable: (input: DisableMcpKeyInput, options?: CallOptions) => Promise<DisableMcpKeyAnswer>
   /** Deletes a key for clients of MCP, which is invalid from the next request on. `DELETE /v1/mcp/keys` */
   readonly delete: (input: DeleteMcpKeyInput, options?: CallOptions) => Promise<DeleteMcpKeyAnswer>
+  /** Returns the configuration of MCP as YAML, without its keys: options, and the tools of the operator. `GET /v1/mcp/config` */
+  readonly config: (options?: CallOptions) => Promise<string>
 }
 
 export interface BackupsMethods {
@@ -2925,6 +2956,8 @@ export interface ServerMethods {
   readonly openapi: (options?: CallOptions) => Promise<OpenapiAnswer>
   /** Returns the reference of this interface as an HTML page. `GET /docs` */
   readonly docs: (options?: CallOptions) => Promise<string>
+  /** Returns GraphiQL, a page for GraphQL queries to this server, which needs nothing from elsewhere. `GET /playground` */
+  readonly playground: (options?: CallOptions) => Promise<string>
 }
 
 /** The methods of each noun, and their operations. Those written by hand are not among them. */
@@ -3020,7 +3053,7 @@ export const NOUNS = {
     listPermissions: 'listGroupPermissions',
     setPermission: 'setGroupPermission',
   },
-  mcpKeys: { create: 'createMcpKey', list: 'listMcpKeys', disable: 'disableMcpKey', delete: 'deleteMcpKey' },
+  mcpKeys: { create: 'createMcpKey', list: 'listMcpKeys', disable: 'disableMcpKey', delete: 'deleteMcpKey', config: 'mcpConfig' },
   backups: { create: 'backup', restore: 'restore', list: 'listBackups', delete: 'deleteBackup' },
   encryption: { status: 'encryptionStatus', rotate: 'rotateEncryption', listJobs: 'encryptionJobs', getJob: 'encryptionJob' },
   embeddingConfigs: {
@@ -3043,7 +3076,15 @@ export const NOUNS = {
     cpuProfile: 'cpuProfile',
     heapProfile: 'heapProfile',
   },
-  server: { health: 'health', livez: 'livez', readyz: 'readyz', endpoints: 'endpoints', openapi: 'openapi', docs: 'docs' },
+  server: {
+    health: 'health',
+    livez: 'livez',
+    readyz: 'readyz',
+    endpoints: 'endpoints',
+    openapi: 'openapi',
+    docs: 'docs',
+    playground: 'playground',
+  },
 } as const
 
 export const ROUTES = {
@@ -3149,6 +3190,7 @@ export const ROUTES = {
   listMcpKeys: { method: 'GET', path: '/v1/mcp/keys', repeat: 'always', takesNothing: true },
   deleteMcpKey: { method: 'DELETE', path: '/v1/mcp/keys', repeat: 'unlessUnknown' },
   disableMcpKey: { method: 'POST', path: '/v1/mcp/keys/disable', repeat: 'unlessUnknown' },
+  mcpConfig: { method: 'GET', path: '/v1/mcp/config', repeat: 'always', answer: 'text', takesNothing: true },
   health: { method: 'GET', path: '/health', repeat: 'always' },
   livez: { method: 'GET', path: '/livez', repeat: 'always', takesNothing: true },
   readyz: { method: 'GET', path: '/readyz', repeat: 'always' },
@@ -3163,4 +3205,6 @@ export const ROUTES = {
   profiles: { method: 'GET', path: '/debug/pprof/', repeat: 'always', takesNothing: true },
   cpuProfile: { method: 'GET', path: '/debug/pprof/profile', repeat: 'always', answer: 'bytes' },
   heapProfile: { method: 'GET', path: '/debug/pprof/heap', repeat: 'always', answer: 'bytes' },
+  graphql: { method: 'POST', path: '/graphql', repeat: 'never' },
+  playground: { method: 'GET', path: '/playground', repeat: 'always', answer: 'text', takesNothing: true },
 } as const satisfies Record<string, Route>
