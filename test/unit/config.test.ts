@@ -330,6 +330,19 @@ describe('what is refused', () => {
     )
   })
 
+  it('configuration: other protocols take the host of HTTP and ports of their own', () => {
+    const addresses = (env: NodeJS.ProcessEnv): unknown => {
+      const { grpcAddr, mcpAddr } = loadConfig([], env)
+      return [grpcAddr, mcpAddr]
+    }
+    const tcp = (host: string, port: number): object => ({ kind: 'tcp', host, port })
+    assert.deepEqual(addresses({}), [tcp('', 11_024), tcp('', 9_000)])
+    assert.deepEqual(addresses({ SVC_ADDR: '127.0.0.1:7' }), [tcp('127.0.0.1', 11_024), tcp('127.0.0.1', 9_000)])
+    assert.deepEqual(addresses({ SVC_ADDR: '127.0.0.1:0' }), [tcp('127.0.0.1', 0), tcp('127.0.0.1', 0)])
+    assert.deepEqual(addresses({ SVC_ADDR: 'unix:/run/mds' }), [tcp('127.0.0.1', 11_024), tcp('127.0.0.1', 9_000)])
+    assert.deepEqual(addresses({ SVC_GRPC_PORT: '7', SVC_MCP_ADDR: 'unix:/run/mcp' }), [tcp('', 7), { kind: 'unix', path: '/run/mcp' }])
+  })
+
   it('configuration: HTTP can not be switched off while nothing else is served', () => {
     const off = { SVC_HTTP_ENABLED: 'false', SVC_GRPC_ENABLED: 'false' }
     refused([], { ...off, SVC_MCP_ENABLED: 'false' }, /there is nothing to serve/)
