@@ -71,7 +71,8 @@ function fieldReader(field: MessageField): ValueReader {
   const read = valueReader(field)
   if (field instanceof protobuf.MapField)
     return (value, reading) =>
-      Object.fromEntries(Object.entries(value as Message).map(([name, each]) => [textOf(name, reading), read(each, reading)]))
+      // The value of an entry may be left out: null, if it is a message.
+      Object.fromEntries(Object.entries(value as Message).map(([name, each]) => [textOf(name, reading), read(each ?? {}, reading)]))
   if (field.repeated) return (value, reading) => (value as readonly unknown[]).map((each) => read(each, reading))
   return read
 }
