@@ -1,4 +1,4 @@
-/** Messages as other encoders write them: what has its default value may be left out, also in entries of maps. */
+/** Messages as other encoders write them: a default value may be left out, also in entries of maps. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { decode, methodsOf, SERVICE } from '../../src/surface/grpc/proto.js'

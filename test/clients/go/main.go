@@ -1,5 +1,6 @@
 // Uses a server by code that protoc-gen-go generates from the proto: writes, reads, searches, exports,
-// counts, and meets the errors that clients tell apart. Arguments: address, token of a writer. Prints `ok`, or fails.
+// counts, and meets the errors that clients tell apart. Arguments: address, token of a writer. Prints
+// `ok`, or fails.
 package main
 
 import (
