@@ -138,10 +138,17 @@ describe('client: streams', () => {
   })
 
   it('client: timeoutMs bounds each wait for bytes of a stream, not the work between', async () => {
-    const peer = await peerOf((write) => write('{"key":"a"}\n'))
+    let write: (text: string) => boolean = () => assert.fail('not asked yet')
+    const peer = await peerOf((writePart) => {
+      write = writePart
+      write('{"key":"a"}\n')
+    })
     const documents = peer.client.documents.export({ collection: 'c' }, { timeoutMs: 200 })
     assert.equal((await documents.next()).value?.key, 'a')
+    // The reader works for longer than the limit.
     await new Promise((resolve) => setTimeout(resolve, 300))
+    write('{"key":"b"}\n')
+    assert.equal((await documents.next()).value?.key, 'b')
     await assert.rejects(documents.next(), MdsTimeoutError)
     peer.close()
   })
