@@ -372,6 +372,15 @@ describe('client: methods written by hand', () => {
     )
   })
 
+  it('client: graphql asks with variables, and an error of a field is an error with its code', async () => {
+    const query = 'query ($key: String!) { document(collection: "by-hand", key: $key, lang: "en") { key } }'
+    assert.deepEqual(await client.graphql(query, { key: 'k1' }), { document: { key: 'k1' } })
+    await assert.rejects(
+      client.graphql('{ stats { none } }'),
+      (error) => error instanceof MdsError && error.status === 400 && /none/.test(error.text),
+    )
+  })
+
   it('client: with() makes a client of the same server with another credential', async () => {
     await assert.rejects(client.with({ token: 'x' }).auth.me(), (error) => error instanceof MdsError && error.status === 401)
     const { token } = await client.auth.login({ username: 'admin', password: ADMIN_PASSWORD })

@@ -54,7 +54,7 @@ async function output(program: string, parameters: readonly string[]): Promise<s
   return stdout.trim()
 }
 
-/** Adds a document, lists it, exports it, and prints the key and whether a refusal is an error of the package. */
+/** Adds, lists and exports a document, and prints what came, and if a refusal is an error of the package. */
 const usage = (format: string): string => `
 const client = new MdsClient({ baseUrl: process.env.MDS_URL })
 async function main() {
@@ -105,7 +105,7 @@ new MdsClient({})
 `
 
 const COMPILER = [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '--strict', '--exactOptionalPropertyTypes']
-const WITH_DOM = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable,dom.asynciterable', '--types', '']
+const WITH_DOM = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable,dom.asynciterable']
 
 async function compile(...parameters: readonly string[]): Promise<void> {
   await run(process.execPath, [...COMPILER, ...parameters], { cwd: folder }).catch((error: { readonly stdout: string }) =>
