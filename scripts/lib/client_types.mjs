@@ -19,7 +19,8 @@ export class ClientTypes {
   }
 
   #declare(name, schema, isInput) {
-    const { title: _, ...rest } = schema
+    const rest = { ...schema }
+    delete rest.title
     const type = this.#inline(rest, isInput)
     const isInterface = rest.type === 'object' && rest.properties !== undefined
     const text = `${comment(rest.description)}export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}`

@@ -21,7 +21,7 @@ export const GRPC_SWEEP_MS = 2_000
 /** A silent peer is asked for a sign of life, and disconnected without one. */
 export const GRPC_KEEPALIVE_MS = 60_000
 export const GRPC_KEEPALIVE_TIMEOUT_MS = 20_000
-/** Pings of a client that come sooner than this one after another are strikes; beyond so many, it is closed. */
+/** Pings that come sooner than this one after another are strikes; beyond so many, a client is closed. */
 export const GRPC_PING_MS_MIN = 10_000
 export const GRPC_PING_STRIKES_MAX = 2
 /** Two answers to pings: fewer bytes were no data. */

@@ -54,7 +54,7 @@ async function output(program: string, parameters: readonly string[]): Promise<s
   return stdout.trim()
 }
 
-/** Adds, lists and exports a document, and prints what came, and if a refusal is an error of the package. */
+/** Adds, lists and exports a document; prints what came, and whether a refusal is an error of the package. */
 const usage = (format: string): string => `
 const client = new MdsClient({ baseUrl: process.env.MDS_URL })
 async function main() {

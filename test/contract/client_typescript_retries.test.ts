@@ -104,10 +104,7 @@ describe('client: retries', () => {
     await client.documents.delete(POST, { isRepeatable: true })
     assert.equal(requests.length, 2)
     replies.push(lost)
-    await assert.rejects(
-      client.documents.add({ ...POST, contentMd: 'x', skipRevision: true }, { isRepeatable: false }),
-      MdsConnectionError,
-    )
+    await assert.rejects(client.documents.add({ ...POST, contentMd: 'x', skipRevision: true }, { isRepeatable: false }), MdsConnectionError)
   })
 
   it('client: retries are counted, of the client or of the call, and the last error is the answer', async () => {

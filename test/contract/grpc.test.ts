@@ -61,7 +61,7 @@ describe('grpc', () => {
     assert.equal((await client.call('Add', { ...ID, key: 'empty', content_md: '' })).content_md, '')
     const answer = await client.call('AddBatch', { collection: 'c', documents: [{ key: 'e2', lang: 'en', content_md: '' }] })
     assert.equal(answer.added, 1)
-    assert.deepEqual(await client.call('AddBatch', { collection: 'c' }), { added: 0, updated: 0, failed: 0, errors: [] })
+    assert.deepEqual(await client.call('AddBatch', { collection: 'c' }), { added: 0, updated: 0, failed: 0, errors: [], embedding_dropped: 0 })
   })
 
   it('grpc: UpdateDocument applies what its flags name, and nothing else', async () => {
@@ -124,6 +124,10 @@ describe('grpc', () => {
     await client.call('AddBatch', { collection: 'c', documents })
     const all = await client.call<Documents>('Search', { collection: 'c' })
     assert.deepEqual([all.documents.length, all.total], [50, 61])
+    const old = { key: 'zz', lang: 'en', contentMd: 'x', addedAt: 1_000_000_000, updatedAt: 1_000_000_000 }
+    assert.equal((await server.post('/v1/add-batch', { collection: 'c', keepTimes: true, documents: [old] })).status, 200)
+    assert.equal((await client.call<Documents>('Search', { collection: 'c', limit: 100 })).documents.at(-1)?.key, 'zz')
+    await client.call('DeleteDocument', { ...ID, key: 'zz' })
     await client.call('SetTTL', { ...ID, key: 'd7', ttl: 60 })
     const some = await client.call<Documents>('Search', {
       collection: 'c',
@@ -210,14 +214,18 @@ describe('grpc', () => {
     const nearest = await client.call<Results>('VectorSearch', { collection: 'c', query: 'words', top_k: 3, include_content: true })
     const [first] = nearest.results
     assert.deepEqual([(first?.document as Message).content_md, first?.rank], ['first words', 1])
-    assert.equal(typeof first?.score, 'number')
+    // 32 bits, unlike the scores of full text and hybrid searches.
+    assert.equal(first?.score, Math.fround(Number(first?.score)))
     // An alpha of 0 would be full text alone.
-    const hybrid = await client.call<Results>('HybridSearch', { collection: 'c', query: 'words', strategy: 'alpha', alpha: 0 })
-    assert.notEqual(hybrid.results[0]?.vector_score, 0)
-    assert.equal(Number(hybrid.results[0]?.combined_score) > 0, true)
-    assert.equal((await client.call('FindDuplicates', { collection: 'c', mode: 'exact' })).total_documents, 1)
+    await client.call('Add', { ...ID, key: 'other', content_md: 'ships, harbours and other words of the sea' })
+    while ((await embedded()) < 2);
+    const hybrid = async (given: object): Promise<Results> =>
+      await client.call<Results>('HybridSearch', { collection: 'c', query: 'words', strategy: 'alpha', ...given })
+    assert.deepEqual((await hybrid({ alpha: 0 })).results, (await hybrid({})).results)
+    assert.notDeepEqual((await hybrid({ alpha: 0.001 })).results, (await hybrid({})).results)
+    assert.equal((await client.call('FindDuplicates', { collection: 'c', mode: 'exact' })).total_documents, 2)
     assert.equal((await client.call<Results>('Classify', { ...ID, labels: ['words', 'ships'] })).results[0]?.label, 'words')
-    assert.equal((await client.call<Results>('CrossSearch', { query: 'words', target_collections: ['c'] })).results.length, 1)
+    assert.equal((await client.call<Results>('CrossSearch', { query: 'words', target_collections: ['c'] })).results.length, 2)
     const [code] = await client.refusal('VectorSearch', { collection: 'c', query_vector: [Number.NaN] })
     assert.equal(code, status.INVALID_ARGUMENT)
   })
@@ -262,7 +270,7 @@ describe('grpc', () => {
       storage_config: { endpoint: 'http://a.example', secret_key: 'secret' },
       wordpress: { url: 'http://w.example', api_key: 'hidden' },
     }) // prettier-ignore
-    await client.call('SetCollectionConfig', { collection: 'c', color: '#fff', spell_correct: false })
+    await client.call('SetCollectionConfig', { collection: 'c', color: '#fff', spell_correct: false, description: '', max_revisions: 0 })
     const { config, configured } = await client.call<{ readonly config: Message; readonly configured: boolean }>('GetCollectionConfig', {
       collection: 'c',
     })

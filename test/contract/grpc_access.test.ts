@@ -150,6 +150,7 @@ describe('grpc: access', () => {
     const alone = await startServer({ env: { SVC_HTTP_ENABLED: 'false', SVC_MCP_ENABLED: 'false' } })
     const client = GrpcClient.of(alone)
     assert.equal((await client.call('Add', { ...ID, content_md: 'x' })).key, 'k')
+    assert.match(alone.output(), /^ready on \S+ after \d+ ms: grpc on \S+$/m)
     client.close()
     assert.equal(await alone.stop(), 0)
   })

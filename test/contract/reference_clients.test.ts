@@ -69,7 +69,7 @@ describe('clients of the reference', () => {
     const client = GrpcClient.of(closed)
     const [key, token] = [await keyOf(closed, 'client'), `Bearer ${tokenOf('client')}`]
     for (const headers of [{ 'x-api-key': key }, { authorization: token }, { 'x-api-key': key, authorization: token }])
-      assert.equal((await client.call('Add', { ...ID, content_md: 'x' }, { headers: headers as Record<string, string> })).key, 'k')
+      assert.equal((await client.call('Add', { ...ID, content_md: 'x' }, { headers: headers })).key, 'k')
     await admin.do('PUT', '/v1/auth/users/client', { disabled: true })
     assert.deepEqual(await client.refusal('Get', ID, { headers: { authorization: token } }), [status.UNAUTHENTICATED, 'invalid token'])
     client.close()

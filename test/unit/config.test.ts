@@ -340,6 +340,8 @@ describe('what is refused', () => {
     assert.deepEqual(addresses({ SVC_ADDR: '127.0.0.1:7' }), [tcp('127.0.0.1', 11_024), tcp('127.0.0.1', 9_000)])
     assert.deepEqual(addresses({ SVC_ADDR: '127.0.0.1:0' }), [tcp('127.0.0.1', 0), tcp('127.0.0.1', 0)])
     assert.deepEqual(addresses({ SVC_ADDR: 'unix:/run/mds' }), [tcp('127.0.0.1', 11_024), tcp('127.0.0.1', 9_000)])
+    const given = loadConfig(['-c', yamlFile('grpc:\n  enabled: false\n  addr: 127.0.0.1:7\n')], {})
+    assert.deepEqual([given.grpcEnabled, given.grpcAddr], [false, tcp('127.0.0.1', 7)])
     assert.deepEqual(addresses({ SVC_GRPC_PORT: '7', SVC_MCP_ADDR: 'unix:/run/mcp' }), [tcp('', 7), { kind: 'unix', path: '/run/mcp' }])
   })
 

@@ -120,7 +120,7 @@ async function bodyOf({ answer }: Route, response: Response): Promise<unknown> {
   }
 }
 
-/** What is neither of the server nor of the connection is an abort, a time limit or a fault of the program. */
+/** What is neither of the server nor of the connection: an abort, a time limit, or a fault of the program. */
 function mayRepeat(error: unknown, repeat: Repeat): error is MdsError {
   if (error instanceof MdsConnectionError) return repeat === 'always'
   if (!(error instanceof MdsError)) return false

@@ -146,8 +146,6 @@ export class GrpcCalls {
     const answer =
       operation === get ? await this.#parts.resident.ask(input, options) : await this.#parts.core.ask(operation.name, input, options)
     if (answer.code === null) return answer
-    // An empty batch is none of the client's errors here.
-    if (answer.code === 'noDocuments' && method.name === 'AddBatch') return { ...answer, code: null, body: EMPTY }
     return { refusal: refusalOf(answer.code, answer.body, answer.facts, rules?.missing) }
   }
 
@@ -166,7 +164,6 @@ export class GrpcCalls {
 
 type Outcome = { readonly message: Message } | { readonly refusal: Refusal }
 
-const EMPTY = Buffer.from('{}')
 const CANCELLED: Refusal = { code: status.CANCELLED, details: 'cancelled' }
 
 /** By which the counters of requests are labelled. */

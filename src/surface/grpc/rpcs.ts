@@ -68,7 +68,7 @@ export const RPC_RULES: Readonly<Record<string, RpcRules>> = {
     always: ['content_md'],
     input: ({ saveRevision, ...input }) => ({ ...input, skipRevision: saveRevision !== true }),
   },
-  AddBatch: { always: ['documents'], input: batchOf },
+  AddBatch: { input: batchOf },
   DeleteBatch: { always: ['documents'] },
   UpdateBatch: {
     always: ['documents'],

@@ -12,7 +12,7 @@ const PROTO = join(projectFolder(), 'src/surface/grpc/proto/mddb.proto')
 const REFUSALS: Readonly<Partial<Record<status, Refusal>>> = {
   [status.INVALID_ARGUMENT]: 'invalid', [status.UNAUTHENTICATED]: 'unauthenticated', [status.PERMISSION_DENIED]: 'forbidden',
   [status.NOT_FOUND]: 'not found', [status.ALREADY_EXISTS]: 'conflict', [status.FAILED_PRECONDITION]: 'conflict',
-  [status.UNAVAILABLE]: 'unavailable', [status.RESOURCE_EXHAUSTED]: 'unavailable', [status.UNIMPLEMENTED]: 'unimplemented',
+  [status.UNAVAILABLE]: 'unavailable', [status.RESOURCE_EXHAUSTED]: 'unavailable', [status.UNIMPLEMENTED]: 'unimplemented', [status.INTERNAL]: 'internal',
 } // prettier-ignore
 
 type Call = (request: object, metadata: Metadata, done: (error: ServiceError | null, answer: object) => void) => void
@@ -64,7 +64,7 @@ export class GrpcCaller implements Caller {
 }
 
 function refusedBy({ code, details }: ServiceError): Outcome {
-  return refused(REFUSALS[code] ?? 'internal', details)
+  return refused(REFUSALS[code] ?? 'unavailable', details)
 }
 
 /** The fields that the message has, by their names in snake case. */
