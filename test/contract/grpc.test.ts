@@ -61,7 +61,13 @@ describe('grpc', () => {
     assert.equal((await client.call('Add', { ...ID, key: 'empty', content_md: '' })).content_md, '')
     const answer = await client.call('AddBatch', { collection: 'c', documents: [{ key: 'e2', lang: 'en', content_md: '' }] })
     assert.equal(answer.added, 1)
-    assert.deepEqual(await client.call('AddBatch', { collection: 'c' }), { added: 0, updated: 0, failed: 0, errors: [], embedding_dropped: 0 })
+    assert.deepEqual(await client.call('AddBatch', { collection: 'c' }), {
+      added: 0,
+      updated: 0,
+      failed: 0,
+      errors: [],
+      embedding_dropped: 0,
+    })
   })
 
   it('grpc: UpdateDocument applies what its flags name, and nothing else', async () => {
