@@ -16,8 +16,8 @@ const thread = await openSurfaceThread('grpc', {
   },
   onRenew: (files) => connections.renew(files),
 })
-const { config, control, port, remote, surface, descriptor, tls } = thread
-const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote, surface) })
+const { config, control, port, remote, reads, surface, descriptor, tls } = thread
+const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface) })
 const server = new GrpcServer(config, calls, control)
 const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
 if (descriptor === null) port.refused('gRPC has no socket to listen on')

@@ -9,6 +9,7 @@ import { FailureReports } from './access/failure_reports.js'
 import { RateLimit } from './access/rate_limit.js'
 import { ForwardedEvents } from './audit/forwarded_events.js'
 import type { Config } from './config/config.js'
+import type { LoopReads } from './dispatch/loop_reads.js'
 import type { Surface } from './dispatch/surface.js'
 import { laneOperations, operationByName } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
@@ -36,6 +37,8 @@ export interface SurfaceThread {
   readonly core: CoreClient
   /** For requests with sinks, and for point reads that the thread answers itself. */
   readonly remote: RemoteCore
+  /** Those point reads alone. */
+  readonly reads: LoopReads
   readonly port: CorePort
   /** Of the listening socket, which this thread owns; null: it accepts no connections. */
   readonly descriptor: number | null
@@ -88,5 +91,5 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
     failures: new FailureReports((ip) => port.authFailure(ip)),
   })
   const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
-  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls, own }
+  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, reads, port, descriptor, tls, own }
 }

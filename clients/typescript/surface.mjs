@@ -111,8 +111,7 @@ export const BY_HAND = ['search', 'export', 'graphql']
 
 /**
  * Writes that leave the same state, and give the same answer, however often they are sent: each sets what it
- * names to what it was given and keeps no revision. `add` is one of them with `skipRevision: true` only, as its
- * call says.
+ * names and keeps no revision. `add` is one of them with `skipRevision: true` only, as its call says.
  */
 export const IDEMPOTENT = [
   'setTtl',

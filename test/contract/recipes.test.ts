@@ -17,6 +17,7 @@ const ROW = `
 export const countWords = operation({
   ...common,
   name: 'countWords',
+  protocols: { grpc: null, graphql: null, mcp: null },
   description: 'How many words a text has',
   effect: 'read',
   permission: 'read',

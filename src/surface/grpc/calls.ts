@@ -4,6 +4,7 @@
  */
 import { status, type sendUnaryData } from '@grpc/grpc-js'
 import type { Authenticator } from '../../access/authenticator.js'
+import type { Checked } from '../../access/checks.js'
 import { clientKey } from '../../access/client_key.js'
 import { emitIncident, rateIncident } from '../../access/incidents.js'
 import type { Principal } from '../../access/principal.js'
@@ -59,20 +60,32 @@ export class GrpcCalls {
 
   /** @param operation null: this version of the server has none */
   unary(method: Method, operation: Operation | null, call: UnaryCall, done: sendUnaryData<Message>): void {
-    void this.#run(method, operation, call, (accepted) => this.#answer(method, operation!, call, accepted)).then((answer) => {
-      if ('refusal' in answer) done(answer.refusal)
-      else done(null, answer.message)
+    const begin = performance.now()
+    const accepted = this.#accept(method, operation, call)
+    const document = operation === get ? this.#read(method, call, accepted) : null
+    if (document !== null) {
+      done(null, messageOf(method.response, document))
+      this.#note(method, operation, call, status.OK, performance.now() - begin)
+      return
+    }
+    const answer = async (given: Accepted): Promise<Outcome> => await this.#answer(method, operation!, call, given)
+    void this.#run(method, operation, call, { begin, accepted, answer }).then((outcome) => {
+      if ('refusal' in outcome) done(outcome.refusal)
+      else done(null, outcome.message)
     })
   }
 
   stream(method: Method, operation: Operation | null, call: StreamCall): void {
-    void this.#run(method, operation, call, async (accepted) => {
-      const first = await this.#ask(method, operation!, call, accepted)
-      if (typeof first !== 'object' || 'refusal' in first) return first
+    const begin = performance.now()
+    const accepted = this.#accept(method, operation, call)
+    const answer = async (given: Accepted): Promise<Outcome> => {
+      const first = await this.#ask(method, operation!, call, given)
+      if ('refusal' in first) return first
       await sendChunks(call, this.#parts.core, first)
       return { message: {} }
-    }).then((answer) => {
-      if ('refusal' in answer) call.emit('error', answer.refusal)
+    }
+    void this.#run(method, operation, call, { begin, accepted, answer }).then((outcome) => {
+      if ('refusal' in outcome) call.emit('error', outcome.refusal)
       else call.end()
     })
   }
@@ -86,29 +99,43 @@ export class GrpcCalls {
     return typeof checked === 'string' ? refusalOf(checked) : null
   }
 
-  async #run(method: Method, operation: Operation | null, call: Call, answer: (accepted: Accepted) => Promise<Outcome>): Promise<Outcome> {
-    const begin = performance.now()
+  async #run(method: Method, operation: Operation | null, call: Call, { begin, accepted, answer }: Running): Promise<Outcome> {
     this.#underWay += 1
     let outcome: Outcome
     try {
-      const accepted = await this.#accept(method, operation, call)
-      outcome = 'refusal' in accepted ? accepted : await answer(accepted)
+      const given = await accepted
+      outcome = 'refusal' in given ? given : await answer(given)
     } catch (error) {
       outcome = { refusal: call.cancelled ? CANCELLED : faultOf(error) }
     }
-    this.#end(method, operation, call, outcome, performance.now() - begin)
+    this.#underWay -= 1
+    if (this.#underWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+    this.#note(method, operation, call, 'refusal' in outcome ? outcome.refusal.code : status.OK, performance.now() - begin)
     return outcome
   }
 
-  async #accept(method: Method, operation: Operation | null, call: Call): Promise<Accepted | { readonly refusal: Refusal }> {
+  /** Must be called in the turn of the event loop in which the call came. Never rejects. */
+  #accept(method: Method, operation: Operation | null, call: Call): MaybeAccepted | Promise<MaybeAccepted> {
     const caller = new GrpcCaller(call, call.getPath())
     const limited = this.#limitOf(caller, method.isStream ? 'grpc-stream' : 'grpc')
     if (limited !== null) return { refusal: limited }
-    if (this.#underWay > GRPC_CALLS_MAX) return { refusal: refusalOf('overloaded') }
+    if (this.#underWay >= GRPC_CALLS_MAX) return { refusal: refusalOf('overloaded') }
     const { authenticator } = this.#parts
-    const checked = await (operation === null ? authenticator.checkUser(caller) : authenticator.check(operation, caller))
-    if (typeof checked === 'string') return { refusal: refusalOf(checked) }
-    return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked }
+    const checked = operation === null ? authenticator.checkUser(caller) : authenticator.check(operation, caller)
+    return checked instanceof Promise
+      ? checked.then((found) => acceptedAs(operation, caller, found))
+      : acceptedAs(operation, caller, checked)
+  }
+
+  /** @returns the document that is read at once; null: the call takes the usual way */
+  #read(method: Method, call: UnaryCall, accepted: MaybeAccepted | Promise<MaybeAccepted>): Message | null {
+    if (accepted instanceof Promise || 'refusal' in accepted) return null
+    try {
+      return this.#parts.resident.read(inputOf(method.request, call.request), accepted.principal)
+    } catch {
+      // The usual way finds the same, and says it.
+      return null
+    }
   }
 
   #limitOf(caller: GrpcCaller, transport: 'grpc' | 'grpc-stream'): Refusal | null {
@@ -143,16 +170,12 @@ export class GrpcCalls {
     const stop = new AbortController()
     call.on('cancelled', () => stop.abort())
     const options = { principal, signal: stop.signal, ...deadlineOf(call), ...clientOf(operation, caller) }
-    const answer =
-      operation === get ? await this.#parts.resident.ask(input, options) : await this.#parts.core.ask(operation.name, input, options)
+    const answer = await this.#parts.core.ask(operation.name, input, options)
     if (answer.code === null) return answer
     return { refusal: refusalOf(answer.code, answer.body, answer.facts, rules?.missing) }
   }
 
-  #end(method: Method, operation: Operation | null, call: Call, outcome: Outcome, ms: number): void {
-    this.#underWay -= 1
-    if (this.#underWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
-    const code = 'refusal' in outcome ? outcome.refusal.code : status.OK
+  #note(method: Method, operation: Operation | null, call: Call, code: status, ms: number): void {
     this.#parts.telemetry.countRequest(operation === null ? -1 : laneIndexOf(operation), HTTP_STATUSES[code] ?? 500, ms / 1000)
     const isSlow = slowMs() > 0 && ms > slowMs()
     if (!isSlow && !logsAccess() && !(code === status.INTERNAL && logs('debug'))) return
@@ -163,6 +186,18 @@ export class GrpcCalls {
 }
 
 type Outcome = { readonly message: Message } | { readonly refusal: Refusal }
+type MaybeAccepted = Accepted | { readonly refusal: Refusal }
+
+interface Running {
+  readonly begin: number
+  readonly accepted: MaybeAccepted | Promise<MaybeAccepted>
+  readonly answer: (accepted: Accepted) => Promise<Outcome>
+}
+
+function acceptedAs(operation: Operation | null, caller: GrpcCaller, checked: Checked): MaybeAccepted {
+  if (typeof checked === 'string') return { refusal: refusalOf(checked) }
+  return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked }
+}
 
 const CANCELLED: Refusal = { code: status.CANCELLED, details: 'cancelled' }
 

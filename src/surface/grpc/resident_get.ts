@@ -1,72 +1,39 @@
 /**
- * Gets that this thread answers itself, by the same native read as the event loops of HTTP. Others go to a
- * lane by the same call.
+ * Gets that this thread answers itself, at once, by the same native read as the event loops of HTTP. All
+ * others are for a lane.
  */
-import { performance } from 'node:perf_hooks'
 import type { Principal } from '../../access/principal.js'
+import type { Admission } from '../../dispatch/admission.js'
+import type { LoopReads } from '../../dispatch/loop_reads.js'
 import type { Surface } from '../../dispatch/surface.js'
-import { refusal } from '../../dispatch/answers.js'
-import type { ErrorCode } from '../../errors.js'
 import { get } from '../../operations/documents.js'
-import type { OutgoingAnswer } from '../../wire/answer.js'
-import type { CoreAnswer } from '../thread/core_client.js'
-import type { RemoteCore } from '../thread/remote_core.js'
+import type { Message } from './proto.js'
 import type { Input } from './request_input.js'
 
-interface GetOptions {
-  readonly principal: Principal
-  readonly deadlineMs?: number
-  readonly signal: AbortSignal
-}
+const NO_SINK = { answer: (): void => undefined }
 
 export class ResidentGet {
   constructor(
-    readonly remote: RemoteCore,
+    readonly admission: Admission,
+    readonly reads: LoopReads,
     readonly surface: Surface,
   ) {}
 
-  /** @throws Error `cancelled` if the signal is aborted before the answer */
-  ask(input: Input, { principal, deadlineMs, signal }: GetOptions): CoreAnswer | Promise<CoreAnswer> {
-    const admitted = this.remote.admission.admit(get, this.surface)
-    if (typeof admitted === 'string') return answerOf(refusal(admitted))
-    let found: CoreAnswer | null = null
-    let take: ((answer: CoreAnswer) => void) | null = null
-    const handle = this.remote.submit({
+  /** @returns the document; null: it is not answered here, for whatever reason */
+  read(input: Input, principal: Principal): Message | null {
+    const admitted = this.admission.admit(get, this.surface)
+    if (typeof admitted === 'string') return null
+    const body = Buffer.from(JSON.stringify(input))
+    const answer = this.reads.answer({
       admitted,
-      input: { form: 'json', head: '', params: [], body: Buffer.from(JSON.stringify(input)), mayCompress: false },
+      input: { form: 'json', head: '', params: [], body, mayCompress: false },
       principal,
-      acceptedAt: performance.now(),
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      sink: {
-        answer: (answer) => {
-          found = answerOf(answer)
-          take?.(found)
-        },
-      },
+      acceptedAt: 0,
+      sink: NO_SINK,
     })
-    if (handle === null) return found!
-    return new Promise((resolve, reject) => {
-      take = resolve
-      signal.addEventListener('abort', () => {
-        this.remote.abandon(handle)
-        reject(new Error('cancelled'))
-      })
-    })
-  }
-}
-
-/** The body of an outgoing answer is valid during this call only. */
-function answerOf({ code, contentType, facts, body }: OutgoingAnswer): CoreAnswer {
-  const copy = Buffer.from(body as Uint8Array)
-  return {
-    kind: 'answer',
-    id: 0,
-    code: code satisfies ErrorCode | null,
-    contentType,
-    facts,
-    isCompressed: false,
-    body: copy,
-    isPage: false,
-    hasMore: false,
+    if (answer === null || answer.code !== null) return null
+    // Valid until the next read.
+    const { body: bytes } = answer
+    return JSON.parse(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as Message
   }
 }
