@@ -52,7 +52,14 @@ describe('the server about itself', () => {
   it('endpoints: every listed HTTP endpoint is served, and every route of the table is listed', async () => {
     const { http } = (await server.get('/v1/endpoints')).json<{ http: { method: string; path: string; description: string }[] }>()
     const listed = http.map(({ method, path }) => `${method} ${path}`).sort()
-    const routes = offered({ spell: false, temporal: false, searchStats: true, graphqlEnabled: true, graphqlPlayground: true, mcpEnabled: true })
+    const routes = offered({
+      spell: false,
+      temporal: false,
+      searchStats: true,
+      graphqlEnabled: true,
+      graphqlPlayground: true,
+      mcpEnabled: true,
+    })
       .flatMap((row) => (row.http?.routes ?? []).map(({ method, path }) => `${method} ${path}`))
       .sort()
     assert.deepEqual(listed, routes)
