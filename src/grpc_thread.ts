@@ -2,6 +2,7 @@
 import { GrpcCalls } from './surface/grpc/calls.js'
 import { GrpcConnections } from './surface/grpc/connections.js'
 import { GrpcServer } from './surface/grpc/grpc_server.js'
+import { HeldBytes } from './surface/grpc/held_bytes.js'
 import { ResidentGet } from './surface/grpc/resident_get.js'
 import { openSurfaceThread } from './surface_thread.js'
 
@@ -17,8 +18,10 @@ const thread = await openSurfaceThread('grpc', {
   onRenew: (files) => connections.renew(files),
 })
 const { config, control, port, remote, reads, surface, descriptor, tls } = thread
-const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface) })
-const server = new GrpcServer(config, calls, control)
+const end = (peer: string): void => connections.end(peer)
+const unread = new HeldBytes(config.limits.GRPC_UNREAD_BYTES_MAX, end)
+const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface), unread })
+const server = new GrpcServer(config, calls, control, new HeldBytes(config.limits.GRPC_BODIES_BYTES_MAX, end))
 const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
 if (descriptor === null) port.refused('gRPC has no socket to listen on')
 else

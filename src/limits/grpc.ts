@@ -9,6 +9,10 @@ export const GRPC_VALUES_MAX = 2_000_000
 export const GRPC_STREAMS_MAX = 100
 /** Memory of one connection, mostly answers that its client has not read: further calls are refused. */
 export const GRPC_SESSION_MIB_MAX = 40
+/** Bytes of all requests that are being read, or wait for their answer: eight of the longest messages. */
+export const GRPC_BODIES_BYTES_MAX = 256 * MIB
+/** Bytes of all answers that clients have not read: eight of the longest messages. */
+export const GRPC_UNREAD_BYTES_MAX = 256 * MIB
 /** Open connections, those of reflection and health among them. */
 export const GRPC_CONNECTIONS_MAX = 10_000
 /** Calls under way, over all connections. */

@@ -6,6 +6,7 @@ import { KEY_USES_GATHERED_MS } from './access.js'
 import { CONSUMER_LAG_BYTES_MAX } from './consumers.js'
 import { QUEUE_HEAVY_REQUESTS_MAX, QUEUE_POINT_REQUESTS_MAX, QUEUE_SEARCH_REQUESTS_MAX, QUEUE_WRITE_REQUESTS_MAX } from './dispatch.js'
 import { GRAPHQL_HEAP_MB_MAX } from './graphql.js'
+import { GRPC_BODIES_BYTES_MAX, GRPC_UNREAD_BYTES_MAX } from './grpc.js'
 import { UNINDEXED_RETRY_MS } from './indexing.js'
 import { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } from './jobs.js'
 import { LANE_HEAP_MB_MAX } from './lanes.js'
@@ -32,6 +33,8 @@ export const OVERRIDABLE = {
   LANE_HEAP_MB_MAX,
   GRAPHQL_HEAP_MB_MAX,
   ANSWERS_UNSENT_BYTES_MAX,
+  GRPC_BODIES_BYTES_MAX,
+  GRPC_UNREAD_BYTES_MAX,
   INGESTS_QUEUED_MAX,
   INGEST_BYTES_HELD_MAX,
   PART_STALL_MS_MAX,

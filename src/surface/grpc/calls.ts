@@ -21,6 +21,7 @@ import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
 import { messageOf } from './answer_message.js'
 import { GrpcCaller } from './caller.js'
 import { sendChunks } from './export_stream.js'
+import type { HeldBytes } from './held_bytes.js'
 import type { Method, Message } from './proto.js'
 import type { StreamCall, UnaryCall } from './server_calls.js'
 import { inputOf } from './request_input.js'
@@ -36,6 +37,8 @@ export interface CallsParts {
   readonly telemetry: Telemetry
   readonly core: CoreClient
   readonly resident: ResidentGet
+  /** Of the answers that clients have not read. */
+  readonly unread: HeldBytes
 }
 
 /** A call that the server has accepted. */
@@ -64,8 +67,10 @@ export class GrpcCalls {
     const accepted = this.#accept(method, operation, call)
     const document = operation === get ? this.#read(method, call, accepted) : null
     if (document !== null) {
-      done(null, messageOf(method.response, document))
-      this.#note(method, operation, call, status.OK, performance.now() - begin)
+      const refusal = this.#refusalOf(call, document.length)
+      if (refusal === null) done(null, messageOf(method.response, parsedFrom(document) as Message))
+      else done(refusal)
+      this.#note(method, operation, call, refusal?.code ?? status.OK, performance.now() - begin)
       return
     }
     const answer = async (given: Accepted): Promise<Outcome> => await this.#answer(method, operation!, call, given)
@@ -128,7 +133,7 @@ export class GrpcCalls {
   }
 
   /** @returns the document that is read at once; null: the call takes the usual way */
-  #read(method: Method, call: UnaryCall, accepted: MaybeAccepted | Promise<MaybeAccepted>): Message | null {
+  #read(method: Method, call: UnaryCall, accepted: MaybeAccepted | Promise<MaybeAccepted>): Uint8Array | null {
     if (accepted instanceof Promise || 'refusal' in accepted) return null
     try {
       return this.#parts.resident.read(inputOf(method.request, call.request), accepted.principal)
@@ -153,9 +158,23 @@ export class GrpcCalls {
   async #answer(method: Method, operation: Operation, call: UnaryCall, accepted: Accepted): Promise<Outcome> {
     const answer = await this.#ask(method, operation, call, accepted)
     if ('refusal' in answer) return answer
-    const parsed = JSON.parse(Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.length).toString()) as Message
+    const refusal = this.#refusalOf(call, answer.body.length)
+    if (refusal !== null) return { refusal }
+    const parsed = parsedFrom(answer.body) as Message
     const rules = RPC_RULES[method.name]
     return { message: messageOf(method.response, rules?.answer?.(parsed, answer.facts) ?? parsed) }
+  }
+
+  /** Counts an answer until its call has ended. @returns why it cannot be sent, or null */
+  #refusalOf(call: UnaryCall, bytes: number): Refusal | null {
+    // Nothing is sent to one that has ended, and it does not say so again.
+    if (call.cancelled) return null
+    const { unread } = this.#parts
+    const held = unread.take(call.getPeer(), bytes)
+    if (held === null) return refusalOf('overloaded')
+    // Emitted at the end of every call, when its answer has been read or cannot be.
+    call.once('cancelled', () => unread.give(held, bytes))
+    return null
   }
 
   async #ask(
@@ -197,6 +216,10 @@ interface Running {
 function acceptedAs(operation: Operation | null, caller: GrpcCaller, checked: Checked): MaybeAccepted {
   if (typeof checked === 'string') return { refusal: refusalOf(checked) }
   return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked }
+}
+
+function parsedFrom(json: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString())
 }
 
 const CANCELLED: Refusal = { code: status.CANCELLED, details: 'cancelled' }

@@ -13,6 +13,7 @@ import { canonicalAddress } from '../../outbound/networks.js'
 import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { TLS12_CIPHERS } from '../tls/ciphers.js'
+import { peerOf } from './held_bytes.js'
 
 export class GrpcConnections {
   readonly #give: (socket: Socket) => void
@@ -52,6 +53,11 @@ export class GrpcConnections {
     } catch (error) {
       log.error('TLS: the certificate stays as it is', { reason: error })
     }
+  }
+
+  /** Ends the connection of a peer; those of a unix socket have one name. */
+  end(peer: string): void {
+    for (const socket of this.#open) if (peerOf(socket) === peer) socket.destroy()
   }
 
   /** Accepts no further connections. */

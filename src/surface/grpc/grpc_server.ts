@@ -26,7 +26,9 @@ import {
 } from '../../limits/grpc.js'
 import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
+import { guardBodies } from './body_guard.js'
 import type { GrpcCalls } from './calls.js'
+import type { HeldBytes } from './held_bytes.js'
 import { guardPings } from './ping_guard.js'
 import type { StreamCall } from './server_calls.js'
 import {
@@ -73,6 +75,7 @@ export class GrpcServer {
     options: object,
     readonly calls: GrpcCalls,
     readonly control: ControlBlock,
+    bodies: HeldBytes,
   ) {
     const rows = new Map(offered(options).map((row) => [row.protocols.grpc, row]))
     for (const service of [SERVICE, REPLICATION_SERVICE]) this.#add(service, service === SERVICE ? rows : new Map())
@@ -82,7 +85,10 @@ export class GrpcServer {
     this.#setHealth()
     this.#poll = setInterval(() => this.#setHealth(), GRPC_HEALTH_POLL_MS)
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
-    for (const server of http2ServersOf(this.#server)) guardPings(server)
+    for (const server of http2ServersOf(this.#server)) {
+      guardPings(server)
+      guardBodies(server, bodies)
+    }
   }
 
   /** @param socket a connection, decrypted */

@@ -7,7 +7,6 @@ import type { Admission } from '../../dispatch/admission.js'
 import type { LoopReads } from '../../dispatch/loop_reads.js'
 import type { Surface } from '../../dispatch/surface.js'
 import { get } from '../../operations/documents.js'
-import type { Message } from './proto.js'
 import type { Input } from './request_input.js'
 
 const NO_SINK = { answer: (): void => undefined }
@@ -19,8 +18,11 @@ export class ResidentGet {
     readonly surface: Surface,
   ) {}
 
-  /** @returns the document; null: it is not answered here, for whatever reason */
-  read(input: Input, principal: Principal): Message | null {
+  /**
+   * @returns the document as JSON, valid until the next read; null: it is not answered here, for whatever
+   *   reason
+   */
+  read(input: Input, principal: Principal): Uint8Array | null {
     const admitted = this.admission.admit(get, this.surface)
     if (typeof admitted === 'string') return null
     const body = Buffer.from(JSON.stringify(input))
@@ -32,8 +34,6 @@ export class ResidentGet {
       sink: NO_SINK,
     })
     if (answer === null || answer.code !== null) return null
-    // Valid until the next read.
-    const { body: bytes } = answer
-    return JSON.parse(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as Message
+    return typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   }
 }
