@@ -7,7 +7,7 @@ export const GRPC_MESSAGE_BYTES_MAX = 32 * MIB
 export const GRPC_VALUES_MAX = 2_000_000
 /** Concurrent calls of one connection. */
 export const GRPC_STREAMS_MAX = 100
-/** Memory of one connection, mostly answers that its client has not read: further calls are refused. */
+/** Memory of one connection, looked at when a call is opened: further calls are refused. */
 export const GRPC_SESSION_MIB_MAX = 40
 /** Bytes of all requests that are being read, or wait for their answer: eight of the longest messages. */
 export const GRPC_BODIES_BYTES_MAX = 256 * MIB
@@ -33,6 +33,8 @@ export const GRPC_PING_ACK_BYTES = 34
 /** A connection without calls is closed after this time. */
 export const GRPC_IDLE_MS_MAX = 30 * 60_000
 /** How long open calls have at the end of the server, where clients keep streams of health or reflection. */
+export const GRPC_DRAIN_MS = 20_000
+/** How often the health that clients see follows the phase of the server. */
 export const GRPC_HEALTH_POLL_MS = 1_000
 /** Bytes of one chunk of an export: well under the 4 MiB that clients accept by default. */
 export const GRPC_CHUNK_BYTES_MAX = 512 * KIB

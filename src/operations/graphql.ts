@@ -16,7 +16,7 @@ export const graphql = operation({
   cost: 'thread',
   deadlineMs: DEADLINE_REINDEX_MS,
   feature: 'graphqlEnabled',
-  http: { routes: [{ method: 'POST', path: '/graphql' }] },
+  http: { routes: [{ method: 'POST', path: '/graphql' }], refusesInOutput: true },
   input: Type.Object({
     query: Type.String({ description: 'The document.', examples: ['{ __typename }'] }),
     variables: optional(

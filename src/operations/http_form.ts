@@ -16,6 +16,8 @@ export interface HttpForm {
   readonly successStatus?: 201 | 202 | 204
   /** Headers of a success. Values are whole numbers unless `type` says otherwise. */
   readonly headers?: readonly HttpHeader[]
+  /** A request that cannot be run is answered 400 in the form of the output. */
+  readonly refusesInOutput?: true
 }
 
 export type HttpHeader = readonly [name: string, description: string, type?: 'string']

@@ -87,7 +87,11 @@ export const mcpConfig = operation({
   deadlineMs: DEADLINE_POINT_MS,
   http: { routes: [{ method: 'GET', path: '/v1/mcp/config' }] },
   input: Type.Object({}),
-  output: Type.String({ description: 'YAML: `mcp` as in the configuration file of the server, `custom_tools` as in that of MCP.' }),
+  // OpenAPI describes what the YAML holds, not its text.
+  output: Type.Unsafe<string>({
+    type: 'object',
+    description: 'YAML: `mcp` as in the configuration file of the server, `custom_tools` as in that of MCP.',
+  }),
   contentType: 'text/yaml; charset=utf-8',
   audit: null,
 })

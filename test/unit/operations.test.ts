@@ -228,6 +228,13 @@ describe('the OpenAPI document', () => {
       [{ name: 'collection', part: 'path', required: true }],
     )
   })
+
+  it('openapi: a document of GraphQL that cannot be run is described as answered with errors, other faults are not', () => {
+    const { paths } = buildOpenApi(operations) as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> }
+    const responses = paths['/graphql']?.post?.responses ?? {}
+    const schemaOf = (status: string): string => JSON.stringify(responses[status]).match(/schemas\/\w+/)?.[0] ?? ''
+    assert.deepEqual(['200', '400', '503'].map(schemaOf), ['schemas/GraphqlAnswer', 'schemas/GraphqlAnswer', 'schemas/Error'])
+  })
 })
 
 describe('answers of the loop', () => {

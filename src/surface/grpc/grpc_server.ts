@@ -16,6 +16,7 @@ import {
 } from '@grpc/grpc-js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import {
+  GRPC_DRAIN_MS,
   GRPC_HEALTH_POLL_MS,
   GRPC_IDLE_MS_MAX,
   GRPC_KEEPALIVE_MS,
@@ -99,7 +100,7 @@ export class GrpcServer {
   /** New calls are refused; those under way are completed. */
   drain(): void {
     clearInterval(this.#poll)
-    this.#injector.drain(GRPC_KEEPALIVE_TIMEOUT_MS)
+    this.#injector.drain(GRPC_DRAIN_MS)
   }
 
   /** Ends every connection. */

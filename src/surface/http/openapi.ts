@@ -168,7 +168,10 @@ function responses(row: Operation, route: HttpRoute, isSecured: boolean, compone
   }
   const errors = [...byStatus]
     .sort(([one], [other]) => one - other)
-    .map(([status, entries]) => [String(status), errorResponse(entries)] as const)
+    .map(([status, entries]) => {
+      const isOutput = status === INVALID_FIELD.http && row.http?.refusesInOutput === true
+      return [String(status), isOutput ? refusal(row, components) : errorResponse(entries)] as const
+    })
   return { [String(row.http?.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
 }
 
@@ -179,6 +182,10 @@ function successContent(row: Operation, components: SchemaComponents): JsonObjec
   const { contentType = 'application/json', otherContentType } = row
   const other = otherContentType === undefined ? {} : { [otherContentType]: { schema: { type: 'string', format: 'binary' } } }
   return { [contentType.split(';')[0] ?? '']: { schema }, ...other }
+}
+
+function refusal(row: Operation, components: SchemaComponents): JsonObject {
+  return { description: 'The request cannot be run; the answer says why.', content: successContent(row, components) }
 }
 
 /** Returns the errors of an operation: those of its row, and those that follow from its properties. */
