@@ -1,9 +1,9 @@
 /**
  * Runs the official conformance suite of MCP against a real server over streamable HTTP. The suite expects
  * tools, resources and prompts of its own: the server is bundled with them (test/harness/mcp_fixtures.ts).
- * Usage: node scripts/campaign-mcp-conformance.mjs [SCENARIO...]. Every scenario must pass, or be in ABSENT
- * with the reason why this server does not have what it is about. Exit code 77 if the suite cannot be
- * installed.
+ * Usage: node scripts/campaign-mcp-conformance.mjs [--share=PART/PARTS] [SCENARIO...]. Every scenario must
+ * pass, or be in ABSENT with the reason why this server does not have what it is about. A share is every
+ * PARTSth scenario. Exit code 77 if the suite cannot be installed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -95,7 +95,13 @@ async function scenariosOf(program) {
   return [...output.matchAll(/^ {2}- (\S+) \[([^\]]*)\]$/gm)].map(([, name, revisions]) => ({ name, revisions: revisions.split(',') }))
 }
 
-const wanted = process.argv.slice(2)
+const args = process.argv.slice(2)
+const wanted = args.filter((arg) => !arg.startsWith('--'))
+const [part, parts] = /^--share=(\d+)\/(\d+)$/
+  .exec(args.find((arg) => arg.startsWith('--')) ?? '--share=1/1')
+  .slice(1)
+  .map(Number)
+let place = 0
 const programs = SUITES.map((version) => [version, install(version)])
 const copy = await scratchCopy(FIXTURE_EDITS)
 const server = await startServer({ main: copy.main })
@@ -107,6 +113,8 @@ try {
     for (const { name, revisions } of await scenariosOf(program)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue
       for (const revision of revisions.filter((each) => version !== SUITES[0] || each === revisions.at(-1))) {
+        place += 1
+        if (place % parts !== part % parts) continue
         const reason = reasonOf(name)
         const chosen = version === SUITES[0] || revision === 'extension' ? [] : ['--spec-version', revision]
         const { code, output } = await run(program, ['server', '--url', url, '--scenario', name, ...chosen])
