@@ -213,9 +213,9 @@ describe('grpc', () => {
       return Number(collections.c?.embedded_documents ?? 0)
     }
     assert.equal((await client.call('VectorReindex', { collection: 'c', force: true })).failed, 0)
-    while ((await embedded()) < 1);
     const stats = await client.call('VectorStats', {})
     assert.deepEqual([stats.enabled, stats.index_ready, (stats.queue as Message).size], [true, true, 1000])
+    while ((await embedded()) < 1);
     type Results = { readonly results: readonly Message[] }
     const nearest = await client.call<Results>('VectorSearch', { collection: 'c', query: 'words', top_k: 3, include_content: true })
     const [first] = nearest.results

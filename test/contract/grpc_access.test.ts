@@ -144,15 +144,17 @@ describe('grpc: access', () => {
     assert.ok(grpc.some(({ name }) => name === 'UpdateBatch'))
     assert.ok(!grpc.some(({ name }) => name === 'GeoSearch'))
     const without = await startServer({ env: { SVC_GRPC_ENABLED: 'false' } })
+    test.after(async () => await without.stop())
     assert.throws(() => without.addressOf('grpc'), /no address/)
     assert.deepEqual((await without.get('/v1/endpoints')).json<{ grpc: unknown[] }>().grpc, [])
-    await without.stop()
     const alone = await startServer({ env: { SVC_HTTP_ENABLED: 'false', SVC_MCP_ENABLED: 'false' } })
     const client = GrpcClient.of(alone)
+    test.after(async () => {
+      client.close()
+      assert.equal(await alone.stop(), 0)
+    })
     assert.equal((await client.call('Add', { ...ID, content_md: 'x' })).key, 'k')
     assert.match(alone.output(), /^ready on \S+ after \d+ ms: grpc on \S+$/m)
-    client.close()
-    assert.equal(await alone.stop(), 0)
   })
 
   it('grpc: the rate limit is that of all surfaces together', async (test) => {
@@ -188,24 +190,25 @@ describe('grpc: access', () => {
     test.after(async () => await plain.stop())
     const root = readFileSync(ca.cert)
     const target = plain.addressOf('grpc').replace('127.0.0.1', 'localhost')
-    const trusting = new GrpcClient(target, 'MDDB', credentials.createSsl(root))
-    assert.equal((await trusting.call('Add', { ...ID, content_md: 'x' })).key, 'k')
-    const insecure = new GrpcClient(target)
+    const opened = (...parts: ConstructorParameters<typeof GrpcClient>): GrpcClient => {
+      const made = new GrpcClient(...parts)
+      test.after(() => made.close())
+      return made
+    }
+    const trusting = opened(target, 'MDDB', credentials.createSsl(root))
+    assert.equal((await trusting.call('Add', { ...ID, content_md: 'x' }, { deadlineMs: 10_000 })).key, 'k')
+    const insecure = opened(target)
     assert.notEqual((await insecure.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
-    insecure.close()
-    trusting.close()
     const strict = await startServer({
       env: { ...env, SVC_TLS_CLIENT_CA: ca.cert, SVC_TLS_CLIENT_AUTH: 'require' },
       tls: { ...ca.trust, cert: readFileSync(client.cert), key: readFileSync(client.key) },
     })
     test.after(async () => await strict.stop())
     const strictTarget = strict.addressOf('grpc').replace('127.0.0.1', 'localhost')
-    const known = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root, readFileSync(client.key), readFileSync(client.cert)))
+    const known = opened(strictTarget, 'MDDB', credentials.createSsl(root, readFileSync(client.key), readFileSync(client.cert)))
     assert.equal((await known.refusal('Get', ID))[0], status.NOT_FOUND)
-    known.close()
-    const stranger = new GrpcClient(strictTarget, 'MDDB', credentials.createSsl(root))
+    const stranger = opened(strictTarget, 'MDDB', credentials.createSsl(root))
     assert.notEqual((await stranger.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
-    stranger.close()
   })
 
   it('grpc: on a unix socket, which is for its owner only and is gone after the end', async () => {

@@ -68,8 +68,9 @@ describe('grpc: streams and bad clients', () => {
     assert.equal(Buffer.concat(chunks).toString().trim().split('\n').length, DOCUMENTS + 1)
   })
 
-  it('grpc: exports whose clients do not read stay open, so that further ones are refused', async () => {
+  it('grpc: exports whose clients do not read stay open, so that further ones are refused', async (test) => {
     const session = connectHttp2(`http://127.0.0.1:${port()}`)
+    test.after(() => session.destroy())
     const message = Buffer.from('00000000030a0163', 'hex')
     const refused = await new Promise<number>((resolve) => {
       for (let at = 0; at < 60; at++) {
@@ -88,12 +89,17 @@ describe('grpc: streams and bad clients', () => {
     })
     assert.equal(refused, status.RESOURCE_EXHAUSTED)
     await works()
+    // Time enough to make all of them, if they did not wait for their clients.
+    for (let at = 0; at < 200; at++) await client.call('FTS', { collection: 'c', query: `word ${at}` })
+    const another = client.stream('Export', { collection: 'c' })
+    await assert.rejects(another[Symbol.asyncIterator]().next(), { code: status.RESOURCE_EXHAUSTED })
     session.destroy()
     while ((await metric('mddb_slots_used')) > 1);
   })
 
   it('grpc: a deadline reaches the lane, and a cancellation frees its place', async () => {
     assert.equal((await client.call('Get', ID, { deadlineMs: 10_000 })).key, 'k')
+    assert.equal((await client.call('FTSReindex', { collection: 'c' }, { deadlineMs: 60_000 })).status, 'ok')
     assert.equal((await client.refusal('FTSReindex', { collection: 'c' }, { deadlineMs: 1 }))[0], status.DEADLINE_EXCEEDED)
     const before = await metric('mddb_aborted_requests_total')
     const begun: { cancel(): void }[] = []
@@ -162,10 +168,16 @@ describe('grpc: streams and bad clients', () => {
     const session = connectHttp2(`http://127.0.0.1:${port()}`)
     const gone = once(session, 'goaway') as Promise<[code: number, last: number, data: Buffer]>
     session.on('error', () => undefined)
-    session.once('connect', () => {
-      for (let at = 0; at < 5; at++) session.ping(() => undefined)
+    let answered = 0
+    const all = new Promise<never>((_, reject) => {
+      session.once('connect', () => {
+        for (let at = 0; at < 5; at++)
+          session.ping((error) => {
+            if (error === null && ++answered === 5) reject(new Error('every ping was answered'))
+          })
+      })
     })
-    const [code, , data] = await gone
+    const [code, , data] = await Promise.race([gone, all]).finally(() => session.destroy())
     assert.deepEqual([code, data.toString()], [constants.NGHTTP2_ENHANCE_YOUR_CALM, 'too_many_pings'])
     await works()
   })

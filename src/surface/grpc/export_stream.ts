@@ -1,5 +1,4 @@
 /** An answer in parts as a stream of chunks, at the pace of its client. */
-import { once } from 'node:events'
 import { GRPC_CHUNK_BYTES_MAX } from '../../limits/grpc.js'
 import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
 import type { StreamCall } from './server_calls.js'
@@ -24,15 +23,19 @@ export async function sendChunks(call: StreamCall, core: CoreClient, first: Core
   }
 }
 
+/**
+ * Resolves when the flow control of the client has let the whole chunk pass. The return value of `write` would
+ * not do: the package queues sixteen messages before it asks to wait. @throws Error if the call is cancelled
+ */
 async function send(call: StreamCall, chunk: { readonly data: Uint8Array; readonly is_last: boolean }): Promise<void> {
-  if (call.cancelled) throw new Error('cancelled')
-  if (call.write(chunk)) return
-  const gone = new AbortController()
-  const onCancelled = (): void => gone.abort()
-  call.once('cancelled', onCancelled)
-  try {
-    await once(call, 'drain', { signal: gone.signal })
-  } finally {
-    call.off('cancelled', onCancelled)
-  }
+  await new Promise<void>((resolve, reject) => {
+    const onCancelled = (): void => reject(new Error('cancelled'))
+    if (call.cancelled) return onCancelled()
+    call.once('cancelled', onCancelled)
+    call.write(chunk, (error?: Error | null) => {
+      call.off('cancelled', onCancelled)
+      if (error) reject(error)
+      else resolve()
+    })
+  })
 }
