@@ -2,11 +2,9 @@
  * Documents of GraphQL: parsed, bounded, validated, and kept for their next use. A document that is refused
  * costs some milliseconds at most, and is not kept. Only the thread of GraphQL has them.
  *
- * Validation takes ten times as long as parsing, and clients that write values into the text send a new one
- * each time. So it is also kept which *forms* of documents are valid: the text with empty strings and without
- * comments. What a string has in it matters to no rule but the one that looks whether it is a time, so forms
- * with a variable of that type are not kept; arguments are checked again by the execution. The pattern reads
- * the text from left to right as the lexer does; a text in which the two could differ does not parse.
+ * Validation takes ten times as long as parsing, and parsing as long as a small document's execution; clients
+ * that write values into the text send a new one each time. So valid forms of documents are kept, too, with
+ * their tree.
  */
 import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from 'graphql'
 import { entryOf } from '../../errors.js'
@@ -19,16 +17,23 @@ import {
   GRAPHQL_TOKENS_MAX,
 } from '../../limits/graphql.js'
 import { measureDocument } from './document_bounds.js'
+import { DocumentForm, formOf, isValidWithAnyStrings, plainStringsOf, type PlainStrings } from './document_form.js'
 import { TextCache } from './text_cache.js'
 import { reworded } from './texts.js'
 
 export interface ReadyDocument {
   readonly document: DocumentNode
   readonly asksForSchema: boolean
+  /** The error at its places in the text of this document. */
+  readonly placed?: (error: GraphQLError) => GraphQLError
 }
 
-/** Comments, block strings, strings. */
-const VALUES = /#[^\n\r]*|"""(?:\\"""|[^])*?"""|"(?:[^"\\\n\r]|\\.)*"/g
+/** A valid form. */
+interface ValidForm {
+  readonly asksForSchema: boolean
+  /** Absent: only texts that need the parser had this form so far. */
+  readonly tree: DocumentForm | null
+}
 
 const BOUNDS = {
   entriesMax: GRAPHQL_DOCUMENTS_KEPT_MAX,
@@ -38,7 +43,7 @@ const BOUNDS = {
 
 export class Documents {
   readonly #ready = new TextCache<ReadyDocument>(BOUNDS)
-  readonly #validForms = new TextCache<true>(BOUNDS)
+  readonly #validForms = new TextCache<ValidForm>(BOUNDS)
 
   /** @param hidesNames whether errors must not offer names of the schema */
   constructor(
@@ -52,6 +57,13 @@ export class Documents {
     if (kept !== undefined) return kept
     if (text.length > GRAPHQL_DOCUMENT_CHARS_MAX)
       return [refused(`the document has ${text.length} characters, at most ${GRAPHQL_DOCUMENT_CHARS_MAX} are allowed`)]
+    const strings = plainStringsOf(text)
+    const form = strings?.form ?? formOf(text)
+    const known = this.#validForms.get(form)
+    return (strings !== null && known !== undefined ? filled(known, text, strings) : null) ?? this.#read(text, { form, known, strings })
+  }
+
+  #read(text: string, { form, known, strings }: Looked): ReadyDocument | readonly GraphQLError[] {
     let document: DocumentNode
     try {
       document = parse(text, { maxTokens: GRAPHQL_TOKENS_MAX })
@@ -61,24 +73,29 @@ export class Documents {
     }
     const { violation, asksForSchema } = measureDocument(document)
     if (violation !== null) return [refused(violation)]
-    const errors = this.#errorsOf(text, document)
-    if (errors.length > 0) return errors.map(coded)
+    if (known === undefined) {
+      const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: this.hidesNames })
+      if (errors.length > 0) return errors.map(coded)
+    }
     const ready = { document, asksForSchema }
     this.#ready.set(text, ready)
+    if (known === undefined ? isValidWithAnyStrings(this.schema, document) : known.tree === null)
+      this.#validForms.set(form, { asksForSchema, tree: strings === null ? null : DocumentForm.of(text, document) })
     return ready
-  }
-
-  #errorsOf(text: string, document: DocumentNode): readonly GraphQLError[] {
-    const form = text.includes('Time') ? null : formOf(text)
-    if (form !== null && this.#validForms.get(form) !== undefined) return []
-    const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: this.hidesNames })
-    if (form !== null && errors.length === 0) this.#validForms.set(form, true)
-    return errors
   }
 }
 
-export function formOf(text: string): string {
-  return text.replaceAll(VALUES, (found) => (found.startsWith('#') ? '' : '""'))
+/** What is known of a text before it is parsed. */
+interface Looked {
+  readonly form: string
+  readonly known: ValidForm | undefined
+  readonly strings: PlainStrings | null
+}
+
+function filled({ asksForSchema, tree }: ValidForm, text: string, { values }: PlainStrings): ReadyDocument | null {
+  const document = tree?.filled(values) ?? null
+  if (tree === null || document === null) return null
+  return { document, asksForSchema, placed: (error) => tree.placed(error, text, values) }
 }
 
 function refused(text: string): GraphQLError {

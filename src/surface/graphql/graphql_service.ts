@@ -10,7 +10,7 @@ import { newFaultId } from '../../fault_id.js'
 import { log } from '../../telemetry/log.js'
 import type { Pieces, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
-import { Documents } from './documents.js'
+import { Documents, type ReadyDocument } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
 import { readRequest, type GraphqlRequest } from './request.js'
@@ -49,7 +49,7 @@ export class GraphqlService {
       this.#callers.set(id, answered.caller)
       answered.result.then(
         (result) => {
-          if (this.#callers.delete(id)) done(null, plainOf(result))
+          if (this.#callers.delete(id)) done(null, plainOf(result, answered.ready))
         },
         (error: unknown) => {
           if (this.#callers.delete(id)) done('internal', { errors: [faultOf(error).toJSON()] })
@@ -71,7 +71,7 @@ export class GraphqlService {
     { asker, address, agent }: ThreadCall,
     body: Uint8Array,
     done: (code: ErrorCode | null, result: object) => void,
-  ): { readonly caller: Caller; readonly result: Promise<ExecutionResult> } | null {
+  ): { readonly caller: Caller; readonly ready: ReadyDocument; readonly result: Promise<ExecutionResult> } | null {
     const request = readRequest(body)
     if (typeof request === 'string') {
       done('invalid', { errors: [fieldError('invalid', request).toJSON()] })
@@ -90,9 +90,9 @@ export class GraphqlService {
       return null
     }
     const result = this.#execute(ready.document, request, caller)
-    if (result instanceof Promise) return { caller, result }
+    if (result instanceof Promise) return { caller, ready, result }
     // Without data nothing was run: the variables or the name of the operation do not fit.
-    done(result.data === undefined ? 'invalid' : null, plainOf(result))
+    done(result.data === undefined ? 'invalid' : null, plainOf(result, ready))
     return null
   }
 
@@ -107,10 +107,14 @@ export class GraphqlService {
 }
 
 /** Errors first, as text; those that are no errors of fields are faults of the server. */
-function plainOf({ errors, data }: ExecutionResult): object {
+function plainOf({ errors, data }: ExecutionResult, { placed = asIs }: ReadyDocument): object {
   if (errors === undefined) return { data }
-  const plain = errors.map((error) => (isExpected(error) ? withCode(error) : faultOf(error)).toJSON())
+  const plain = errors.map(placed).map((error) => (isExpected(error) ? withCode(error) : faultOf(error)).toJSON())
   return data === undefined ? { errors: plain } : { errors: plain, data }
+}
+
+function asIs(error: GraphQLError): GraphQLError {
+  return error
 }
 
 function isExpected({ originalError }: GraphQLError): boolean {

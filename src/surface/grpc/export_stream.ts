@@ -24,8 +24,9 @@ export async function sendChunks(call: StreamCall, core: CoreClient, first: Core
 }
 
 /**
- * Resolves when the flow control of the client has let the whole chunk pass. The return value of `write` would
- * not do: the package queues sixteen messages before it asks to wait. @throws Error if the call is cancelled
+ * Resolves when the flow control of the client has let the whole chunk pass. The return value of `write`
+ * would not do: the package queues sixteen messages before it asks to wait.
+ * @throws Error if the call is cancelled
  */
 async function send(call: StreamCall, chunk: { readonly data: Uint8Array; readonly is_last: boolean }): Promise<void> {
   await new Promise<void>((resolve, reject) => {
