@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { format, resolveConfig } from 'prettier'
-import { BY_HAND, IDEMPOTENT, MAY_WRITE, NOUNS } from '../clients/typescript/surface.mjs'
-import { ClientTypes } from './lib/client_types.mjs'
+import { BY_HAND, IDEMPOTENT, MAY_WRITE, NOUNS, NULL_CLEARS } from '../clients/typescript/surface.mjs'
+import { ClientTypes, comment } from './lib/client_types.mjs'
 import { projectRoot } from './lib/root.mjs'
 
 const OUTPUT = join(projectRoot, 'clients', 'typescript', 'src', 'generated.ts')
@@ -62,21 +62,33 @@ function inputKind({ input }) {
   return (input.required ?? []).length > 0 ? 'required' : 'optional'
 }
 
+/** Null is a value of every field that may be absent. */
+function orNull({ properties, ...schema }) {
+  const entries = Object.entries(properties).map(([name, field]) => {
+    if (schema.required?.includes(name)) return [name, field]
+    const { description, ...rest } = field
+    return [name, { description, anyOf: [rest, { type: 'null' }] }]
+  })
+  return { ...schema, properties: Object.fromEntries(entries) }
+}
+
 function generate(rows) {
   const byName = new Map(rows.map((row) => [row.name, row]))
   const named = Object.values(NOUNS).flatMap((methods) => Object.values(methods))
   const lacking = rows.filter(({ name }) => !named.includes(name) && !BY_HAND.includes(name)).map(({ name }) => name)
   if (lacking.length > 0) throw new Error(`surface.mjs has no method for ${lacking.join(', ')}`)
-  const unknown = [...named, ...BY_HAND, ...IDEMPOTENT, ...MAY_WRITE].filter((name) => !byName.has(name))
+  const unknown = [...named, ...BY_HAND, ...IDEMPOTENT, ...MAY_WRITE, ...NULL_CLEARS].filter((name) => !byName.has(name))
   if (unknown.length > 0) throw new Error(`surface.mjs names operations that are none: ${unknown.join(', ')}`)
 
   const types = new ClientTypes()
   const signatureOf = (method, row) => {
     const kind = inputKind(row)
-    const input = kind === 'none' ? '' : types.named(`${pascal(row.name)}Input`, row.input, true)
+    const input =
+      kind === 'none' ? '' : types.named(`${pascal(row.name)}Input`, NULL_CLEARS.includes(row.name) ? orNull(row.input) : row.input, true)
     const route = row.http.routes[0]
     const parameters = PARAMETERS[kind].replace('$', input)
-    return `/** ${row.description}. \`${route.method} ${route.path}\` */\nreadonly ${method}: (${parameters}) => Promise<${typeOfAnswer(row, types)}>`
+    const about = comment(`${row.description.replace(/\.$/, '')}. \`${route.method} ${route.path}\``)
+    return `${about}readonly ${method}: (${parameters}) => Promise<${typeOfAnswer(row, types)}>`
   }
   const interfaces = Object.entries(NOUNS).map(
     ([noun, methods]) =>

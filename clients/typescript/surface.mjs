@@ -131,3 +131,6 @@ export const IDEMPOTENT = [
  * mutation.
  */
 export const MAY_WRITE = ['backup', 'graphql']
+
+/** Operations in which null clears a field, while an absent one keeps what is stored. */
+export const NULL_CLEARS = ['setCollectionConfig', 'updateEmbeddingConfig']

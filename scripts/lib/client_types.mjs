@@ -4,6 +4,9 @@
  * closed in inputs and open in answers, because a newer server may have more of them.
  */
 
+/** 110 less the marks of a comment in one line, and eight columns of indentation. */
+const COMMENT_COLUMNS = 110 - '/**  */'.length - 8
+
 export class ClientTypes {
   #declarations = new Map()
 
@@ -87,6 +90,16 @@ function describe({ description, default: standard }) {
   return [description, known].filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-function comment(text) {
-  return text === undefined || text === '' ? '' : `/** ${text.replaceAll('*/', '* /')} */\n`
+/** @returns a comment of lines that fit into 110 columns, also where a type is nested deeply */
+export function comment(text) {
+  if (text === undefined || text === '') return ''
+  const safe = text.replaceAll('*/', '* /')
+  if (safe.length <= COMMENT_COLUMNS) return `/** ${safe} */\n`
+  const lines = ['']
+  for (const word of safe.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== '' && last.length + word.length >= COMMENT_COLUMNS) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return `/**\n${lines.map((line) => ` * ${line}\n`).join('')} */\n`
 }

@@ -25,6 +25,7 @@ const json =
 const busy = json(503, { error: 'server busy, please retry' }, { 'Retry-After': '0' })
 const unknown = json(503, { error: 'outcome unknown' }, { 'Retry-After': '0' })
 const limited = json(429, { error: 'rate limit exceeded', retryAfter: 0 }, { 'Retry-After': '0' })
+const proxyBusy: Reply = (response) => response.writeHead(503, { 'Content-Type': 'text/html', 'Retry-After': '0' }).end('<h1>busy</h1>')
 const proxied: Reply = (response) => response.writeHead(503, { 'Content-Type': 'text/html' }).end('<h1>no upstream</h1>')
 const lost: Reply = (response) => response.destroy()
 const brokenOff: Reply = (response) => {
@@ -83,6 +84,7 @@ describe('client: retries', () => {
     ],
     ['outcome unknown: what may be done twice', unknown, harmless],
     ['the 503 of a proxy: what may be done twice', proxied, harmless],
+    ['the 503 of a proxy with Retry-After: what may be done twice', proxyBusy, harmless],
     ['a lost connection: what may be done twice', lost, harmless],
     ['an answer that broke off: what may be done twice', brokenOff, harmless],
     ['404: nothing', json(404, { error: 'not found' }), []],
@@ -147,6 +149,12 @@ describe('client: retries', () => {
     )
     assert.ok(performance.now() - begun < 2000)
   })
+
+  it('client: a Retry-After that is longer than a timer is the error at once, also without a time limit', async () => {
+    replies.push(json(503, { error: 'a restore is under way, please retry' }, { 'Retry-After': String(2 ** 31) }))
+    await assert.rejects(client.documents.get(POST, { timeoutMs: 0 }), (error) => error instanceof MdsError && error.status === 503)
+    assert.equal(requests.length, 1)
+  })
 })
 
 describe('client: limits and aborts', () => {
@@ -157,6 +165,13 @@ describe('client: limits and aborts', () => {
       (error) => error instanceof MdsTimeoutError && error.status === 0 && /400 ms/.test(error.message),
     )
     assert.equal(requests.length, 2)
+  })
+
+  it('client: timeoutMs 0 and Infinity are no limit', async () => {
+    for (const timeoutMs of [0, Infinity]) {
+      replies.push((response, request) => setTimeout(() => json(200, { key: 'k' })(response, request), 50))
+      assert.equal((await client.documents.get(POST, { timeoutMs })).key, 'k')
+    }
   })
 
   it('client: timeoutMs ends a call whose body stalls', async () => {
@@ -197,6 +212,18 @@ describe('client: requests and errors', () => {
     await read()
     assert.deepEqual([requests[0]?.method, requests[0]?.url], ['POST', '/behind/a/path/v1/get'])
     assert.equal(requests[0]?.headers.authorization, 'Bearer secret')
+  })
+
+  it('client: null is sent, because it clears a setting; what is undefined is not', async () => {
+    const bodies: string[] = []
+    const own: typeof fetch = (input, init) => {
+      bodies.push(init?.body as string)
+      return fetch(input, init)
+    }
+    const { collections, embeddingConfigs } = client.with({ fetch: own })
+    await collections.setConfig({ collection: 'c', description: null, icon: undefined, retrieval: null })
+    await embeddingConfigs.update({ id: 'e1', apiKey: null })
+    assert.deepEqual(bodies, ['{"collection":"c","description":null,"retrieval":null}', '{"apiKey":null}'])
   })
 
   it('client: a redirect is an error, so that no credential reaches another address', async () => {

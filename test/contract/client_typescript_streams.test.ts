@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { MdsClient, MdsError, MdsTimeoutError } from '../../clients/typescript/src/index.js'
@@ -31,8 +31,8 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** A peer that answers every export with what `answer` writes. */
-async function peerOf(answer: (write: (text: string) => boolean, end: () => void, isClosed: () => boolean) => void) {
+/** A client of a peer that answers every export with what `answer` writes, until the test has ended. */
+async function clientOfPeer(t: TestContext, answer: (write: (text: string) => boolean, end: () => void, isClosed: () => boolean) => void) {
   const peer = createServer((_, response) => {
     let isClosed = false
     response.on('close', () => (isClosed = true))
@@ -44,11 +44,11 @@ async function peerOf(answer: (write: (text: string) => boolean, end: () => void
     )
   }).listen(0, '127.0.0.1')
   await once(peer, 'listening')
-  const close = (): void => {
+  t.after(() => {
     peer.closeAllConnections()
     peer.close()
-  }
-  return { client: new MdsClient({ baseUrl: `http://127.0.0.1:${(peer.address() as AddressInfo).port}` }), close }
+  })
+  return new MdsClient({ baseUrl: `http://127.0.0.1:${(peer.address() as AddressInfo).port}` })
 }
 
 describe('client: streams', () => {
@@ -68,10 +68,10 @@ describe('client: streams', () => {
     assert.ok(most < MEMORY_BYTES_MAX, `${most} bytes beside ${DOCUMENTS * TEXT.length} bytes of texts`)
   })
 
-  it('client: a reader that stops makes the server stop', async () => {
+  it('client: a reader that stops makes the server stop', async (t) => {
     let written = 0
     let isClosed = (): boolean => false
-    const peer = await peerOf((write, _, isPeerClosed) => {
+    const peer = await clientOfPeer(t, (write, _, isPeerClosed) => {
       isClosed = isPeerClosed
       const more = (): void => {
         if (isPeerClosed()) return
@@ -81,9 +81,8 @@ describe('client: streams', () => {
       }
       more()
     })
-    for await (const { key } of peer.client.documents.export({ collection: 'c' })) if (key === 'k3') break
+    for await (const { key } of peer.documents.export({ collection: 'c' })) if (key === 'k3') break
     await untilAsked(async () => isClosed(), Boolean)
-    peer.close()
   })
 
   it('client: what the reader has not asked for is not read', async () => {
@@ -123,47 +122,44 @@ describe('client: streams', () => {
     assert.deepEqual(keys, ['ä', '€𝄞', 'last'])
   })
 
-  it('client: an export that breaks off is an error, never a shorter list', async () => {
-    const peer = await peerOf((write, end) => {
+  it('client: an export that breaks off is an error, never a shorter list', async (t) => {
+    const peer = await clientOfPeer(t, (write, end) => {
       write('{"key":"a"}\n{"key":')
       setImmediate(end)
     })
     const keys: string[] = []
     const reading = async (): Promise<void> => {
-      for await (const { key } of peer.client.documents.export({ collection: 'c' })) keys.push(key)
+      for await (const { key } of peer.documents.export({ collection: 'c' })) keys.push(key)
     }
     await assert.rejects(reading(), (error) => error instanceof MdsError)
-    peer.close()
     assert.deepEqual(keys, ['a'])
   })
 
-  it('client: timeoutMs bounds each wait for bytes of a stream, not the work between', async () => {
+  it('client: timeoutMs bounds each wait for bytes of a stream, not the work between', async (t) => {
     let write: (text: string) => boolean = () => assert.fail('not asked yet')
-    const peer = await peerOf((writePart) => {
+    const peer = await clientOfPeer(t, (writePart) => {
       write = writePart
       write('{"key":"a"}\n')
     })
-    const documents = peer.client.documents.export({ collection: 'c' }, { timeoutMs: 200 })
+    const documents = peer.documents.export({ collection: 'c' }, { timeoutMs: 200 })
     assert.equal((await documents.next()).value?.key, 'a')
     // The reader works for longer than the limit.
     await new Promise((resolve) => setTimeout(resolve, 300))
     write('{"key":"b"}\n')
     assert.equal((await documents.next()).value?.key, 'b')
     await assert.rejects(documents.next(), MdsTimeoutError)
-    peer.close()
   })
 
-  it('client: a signal ends a stream with its reason, of documents and of an archive', async () => {
-    const peer = await peerOf((write) => write('{"key":"a"}\n'))
+  it('client: a signal ends a stream with its reason, of documents and of an archive', async (t) => {
+    const peer = await clientOfPeer(t, (write) => write('{"key":"a"}\n'))
     const controller = new AbortController()
-    const documents = peer.client.documents.export({ collection: 'c' }, { signal: controller.signal })
+    const documents = peer.documents.export({ collection: 'c' }, { signal: controller.signal })
     await documents.next()
-    const archive = (await peer.client.documents.exportArchive({ collection: 'c' }, { signal: controller.signal })).getReader()
+    const archive = (await peer.documents.exportArchive({ collection: 'c' }, { signal: controller.signal })).getReader()
     await archive.read()
     const ends = [documents.next(), archive.read()]
     controller.abort(new Error('enough'))
     for (const end of ends) await assert.rejects(end, /enough/)
-    peer.close()
   })
 
   it('client: an export that is refused is an error before the first document', async () => {

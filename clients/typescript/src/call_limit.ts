@@ -4,6 +4,9 @@
  */
 import { MdsConnectionError, MdsError, MdsTimeoutError } from './errors.js'
 
+/** 24.8 days: timers of JavaScript that are longer, or not finite, end at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1
+
 export class CallLimit {
   readonly #controller = new AbortController()
   readonly #caller: AbortSignal | undefined
@@ -35,7 +38,7 @@ export class CallLimit {
   /** Begins the time anew. */
   start(): void {
     this.pause()
-    if (this.#timeoutMs <= 0) return
+    if (!(this.#timeoutMs > 0 && this.#timeoutMs <= TIMER_MS_MAX)) return
     this.#dueMs = Date.now() + this.#timeoutMs
     this.#timer = setTimeout(() => {
       this.#isLate = true
@@ -62,19 +65,17 @@ export class CallLimit {
     return cause instanceof MdsError ? cause : new MdsConnectionError(cause)
   }
 
-  /** Settles after `ms`, or rejects when the call ends. */
+  /** Settles after `ms`, at most `TIMER_MS_MAX`, or rejects when the call ends. */
   async wait(ms: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const onEnd = (): void => {
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
         clearTimeout(timer)
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a signal has any reason
-        reject(this.errorFor(undefined))
-      }
-      const timer = setTimeout(() => {
-        this.signal.removeEventListener('abort', onEnd)
+        this.signal.removeEventListener('abort', end)
         resolve()
-      }, ms)
-      this.signal.addEventListener('abort', onEnd, { once: true })
+      }
+      const timer = setTimeout(end, ms)
+      this.signal.addEventListener('abort', end)
     })
+    if (this.signal.aborted) throw this.errorFor(undefined)
   }
 }

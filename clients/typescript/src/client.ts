@@ -7,25 +7,27 @@ import type { Input, Route } from './route.js'
 import { searchOf, type Search } from './search.js'
 import { Transport } from './transport.js'
 
-// The members by noun are made from a table by the constructor; this interface declares them.
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
-export interface MdsClient extends Omit<Nouns, 'documents' | 'search'> {
+interface Members extends Omit<Nouns, 'documents' | 'search'> {
   readonly documents: Documents
   readonly search: Search
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
-export class MdsClient {
+/** TypeScript declares members by name only; those by noun come from a table. */
+const WithMembers = class {
+  constructor(members: Members) {
+    Object.assign(this, members)
+  }
+} as new (members: Members) => Readonly<Members>
+
+export class MdsClient extends WithMembers {
   readonly #options: ClientOptions
   readonly #transport: Transport
 
   constructor(options: ClientOptions) {
-    this.#options = options
     const transport = new Transport(options)
+    super(membersOf(transport))
+    this.#options = options
     this.#transport = transport
-    const nouns = Object.fromEntries(Object.entries(NOUNS).map(([noun, methods]) => [noun, methodsOf(transport, methods)]))
-    const { documents, search, ...rest } = nouns as unknown as Nouns
-    Object.assign(this, rest, { documents: documentsOf(transport, documents), search: searchOf(search) })
   }
 
   /** A client with other options, such as the token of a login. */
@@ -49,6 +51,12 @@ export class MdsClient {
     if (data === undefined || data === null) throw new MdsError('the answer has no data', { status: 200 })
     return data
   }
+}
+
+function membersOf(transport: Transport): Members {
+  const nouns = Object.fromEntries(Object.entries(NOUNS).map(([noun, methods]) => [noun, methodsOf(transport, methods)]))
+  const { documents, search, ...rest } = nouns as unknown as Nouns
+  return { ...rest, documents: documentsOf(transport, documents), search: searchOf(search) }
 }
 
 type Method = (...parameters: readonly unknown[]) => Promise<unknown>

@@ -5,6 +5,7 @@ interface ErrorParts {
   readonly hint?: string | undefined
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  readonly isOfServer?: boolean
   readonly cause?: unknown
 }
 
@@ -21,6 +22,8 @@ export class MdsError extends Error {
   readonly requestId: string | undefined
   /** When a retry may help. */
   readonly retryAfterSeconds: number | undefined
+  /** The server says it, not a proxy in front of it. */
+  readonly isOfServer: boolean
 
   constructor(text: string, parts: ErrorParts) {
     const about = parts.status === 0 ? '' : ` (${parts.status})`
@@ -30,6 +33,7 @@ export class MdsError extends Error {
     this.hint = parts.hint
     this.requestId = parts.requestId
     this.retryAfterSeconds = parts.retryAfterSeconds
+    this.isOfServer = parts.isOfServer ?? false
   }
 }
 
@@ -77,6 +81,7 @@ export function errorOfAnswer(response: Response, body: string): MdsError {
   const text = typeof error === 'string' ? error : body.slice(0, TEXT_CHARACTERS_MAX).trim() || response.statusText
   return new MdsError(text || 'refused', {
     status: response.status,
+    isOfServer: typeof error === 'string',
     hint: typeof hint === 'string' ? hint : undefined,
     requestId: typeof requestId === 'string' ? requestId : undefined,
     retryAfterSeconds: secondsOf(response.headers.get('Retry-After')) ?? (typeof retryAfter === 'number' ? retryAfter : undefined),

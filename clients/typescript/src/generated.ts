@@ -53,7 +53,10 @@ export type BatchDocument = {
   readonly expiresAt?: number | undefined
   /** With `keepTimes`: time of the first write. Unix seconds. */
   readonly addedAt?: number | undefined
-  /** With `keepTimes`: time of the last write. If it is before that of the existing document, that one is kept. Unix seconds. */
+  /**
+   * With `keepTimes`: time of the last write. If it is before that of the existing document, that
+   * one is kept. Unix seconds.
+   */
   readonly updatedAt?: number | undefined
 }
 
@@ -62,7 +65,10 @@ export interface AddBatchInput {
   readonly collection: string
   /** At most 10 000. `key`, `lang` and `contentMd` are required in each. */
   readonly documents: readonly BatchDocument[]
-  /** Keeps the given `addedAt` and `updatedAt` of documents, such as those of an export. Otherwise times are those of this write. Default: `false`. */
+  /**
+   * Keeps the given `addedAt` and `updatedAt` of documents, such as those of an export. Otherwise
+   * times are those of this write. Default: `false`.
+   */
   readonly keepTimes?: boolean | undefined
 }
 
@@ -86,7 +92,10 @@ export interface GetInput {
   readonly lang: string
   /** Template variables. Each `%%name%%` in the content is replaced by the value of that name. */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Returns the state that was current at this time: Unix seconds, or a time such as 2024-01-31T12:00:00Z. 404 if the document did not exist then, or if that state was not kept. */
+  /**
+   * Returns the state that was current at this time: Unix seconds, or a time such as
+   * 2024-01-31T12:00:00Z. 404 if the document did not exist then, or if that state was not kept.
+   */
   readonly asOf?: number | string | undefined
 }
 
@@ -185,9 +194,15 @@ export interface SubmitBulkIngestInput {
   readonly collection: string
   /** Documents as in add-batch, but any number. */
   readonly documents: readonly BatchDocument[]
-  /** Keeps the given `addedAt` and `updatedAt` of documents, such as those of an export. Otherwise times are those of this write. Default: `false`. */
+  /**
+   * Keeps the given `addedAt` and `updatedAt` of documents, such as those of an export. Otherwise
+   * times are those of this write. Default: `false`.
+   */
   readonly keepTimes?: boolean | undefined
-  /** Public http or https URL. The final record of the job is sent to it once, by POST with the header `X-MDDB-Event: bulk_ingest.completed`. */
+  /**
+   * Public http or https URL. The final record of the job is sent to it once, by POST with the
+   * header `X-MDDB-Event: bulk_ingest.completed`.
+   */
   readonly callbackUrl?: string | undefined
 }
 
@@ -210,7 +225,10 @@ export interface GetBulkIngestInput {
 export interface GetBulkIngestAnswer {
   readonly id: string
   readonly collection: string
-  /** `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was restarted) or `cancelled`. */
+  /**
+   * `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was
+   * restarted) or `cancelled`.
+   */
   readonly status: string
   /** Number of documents in the request. */
   readonly total: number
@@ -242,7 +260,10 @@ export interface ListBulkIngestsAnswer {
   readonly jobs: readonly {
     readonly id: string
     readonly collection: string
-    /** `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was restarted) or `cancelled`. */
+    /**
+     * `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was
+     * restarted) or `cancelled`.
+     */
     readonly status: string
     /** Number of documents in the request. */
     readonly total: number
@@ -370,7 +391,10 @@ export interface RestoreRevisionInput {
   readonly key: string
   /** Language code such as `en` or `en_GB`. Its case is preserved. */
   readonly lang: string
-  /** `timestamp` of the version. If several versions have the same second, the newest is restored. Unix seconds. */
+  /**
+   * `timestamp` of the version. If several versions have the same second, the newest is restored.
+   * Unix seconds.
+   */
   readonly timestamp: number
   /** Number of the version, if several have the same second. */
   readonly revision?: number | undefined
@@ -379,7 +403,10 @@ export interface RestoreRevisionInput {
 export interface TruncateInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Number of newest revisions that each document keeps, including the current state. 0: no history, only the current states. */
+  /**
+   * Number of newest revisions that each document keeps, including the current state. 0: no
+   * history, only the current states.
+   */
   readonly keepRevs: number
   /** Accepted without effect: the caches of documents follow every write. */
   readonly dropCache?: boolean | undefined
@@ -407,7 +434,10 @@ export interface TemporalQueryInput {
   readonly from?: number | undefined
   /** End of the range, exclusive. Default: now, including the current second. Unix seconds. */
   readonly to?: number | undefined
-  /** Maximum number of events; the earliest are returned. Values above 10 000 count as 10 000. Default: `100`. */
+  /**
+   * Maximum number of events; the earliest are returned. Values above 10 000 count as 10 000.
+   * Default: `100`.
+   */
   readonly limit?: number | undefined
 }
 
@@ -558,7 +588,10 @@ export interface AggregateAnswer {
       }[]
     >
   >
-  /** Buckets by field, in chronological order. Empty buckets are omitted; of more than 1 000 buckets only the newest are returned. */
+  /**
+   * Buckets by field, in chronological order. Empty buckets are omitted; of more than 1 000 buckets
+   * only the newest are returned.
+   */
   readonly histograms: Readonly<
     Record<
       string,
@@ -592,17 +625,20 @@ export interface GetCollectionConfigAnswer {
 export interface SetCollectionConfigInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Kind of content in the collection. Default: `"default"`. */
-  readonly type?: 'default' | 'website' | 'images' | 'audio' | 'documents' | 'scraping' | undefined
-  readonly description?: string | undefined
+  /** Kind of content in the collection. */
+  readonly type?: 'default' | 'website' | 'images' | 'audio' | 'documents' | 'scraping' | null | undefined
+  readonly description?: string | null | undefined
   /** Emoji. */
-  readonly icon?: string | undefined
+  readonly icon?: string | null | undefined
   /** Hexadecimal color. */
-  readonly color?: string | undefined
+  readonly color?: string | null | undefined
   /** Custom key-value data. */
-  readonly customMeta?: Readonly<Record<string, unknown>> | undefined
-  /** Where document bodies are stored: in the embedded store, in memory until the next restart, or in an object store. Default: `"boltdb"`. */
-  readonly storageBackend?: 'boltdb' | 'memory' | 's3' | undefined
+  readonly customMeta?: Readonly<Record<string, unknown>> | null | undefined
+  /**
+   * Where document bodies are stored: in the embedded store, in memory until the next restart, or
+   * in an object store.
+   */
+  readonly storageBackend?: 'boltdb' | 'memory' | 's3' | null | undefined
   /** Required for `s3`. */
   readonly storageConfig?:
     | {
@@ -616,9 +652,10 @@ export interface SetCollectionConfigInput {
         /** Default: `false`. */
         readonly useTLS?: boolean | undefined
       }
+    | null
     | undefined
   /** Maximum number of revisions kept per document; 0: all. */
-  readonly maxRevisions?: number | undefined
+  readonly maxRevisions?: number | null | undefined
   /** Defaults of searches. Parameters of a request take precedence. */
   readonly retrieval?:
     | {
@@ -635,26 +672,39 @@ export interface SetCollectionConfigInput {
         readonly hybridAlphaSet?: boolean | undefined
         /** Candidates per result, 1 to 10. */
         readonly oversample?: number | undefined
-        /** Maximum number of tokens in a response (bytes of content / 4); results beyond it are omitted. 0: no limit. */
+        /**
+         * Maximum number of tokens in a response (bytes of content / 4); results beyond it are omitted.
+         * 0: no limit.
+         */
         readonly contextTokenBudget?: number | undefined
       }
+    | null
     | undefined
   /** Instruction for the form of answers, at most 4 KiB. */
-  readonly responsePrompt?: string | undefined
+  readonly responsePrompt?: string | null | undefined
   /** Records each read. */
-  readonly trackAccess?: boolean | undefined
+  readonly trackAccess?: boolean | null | undefined
   /** Maintains a list of the most read documents. */
-  readonly trackHot?: boolean | undefined
+  readonly trackHot?: boolean | null | undefined
   /** Corrects full-text queries. */
-  readonly spellCorrect?: boolean | undefined
+  readonly spellCorrect?: boolean | null | undefined
   /** Language of the correction. */
-  readonly spellLang?: string | undefined
-  /** How vectors are searched if a request names no algorithm: `int8` and `int4` by codes of 8 or 4 bits, `float32` by the default algorithm of the server. */
-  readonly quantization?: 'float32' | 'int8' | 'int4' | undefined
-  /** Full vectors are kept on disk only, as they are without this setting. Requires `int8` or `int4`. Alias: `diskOnlyVectors`. */
-  readonly disk_only_vectors?: boolean | undefined
-  /** Encrypts later writes at rest; a rotation encrypts existing data. Requires `SVC_ENCRYPTION_KEY`. */
-  readonly encrypted?: boolean | undefined
+  readonly spellLang?: string | null | undefined
+  /**
+   * How vectors are searched if a request names no algorithm: `int8` and `int4` by codes of 8 or 4
+   * bits, `float32` by the default algorithm of the server.
+   */
+  readonly quantization?: 'float32' | 'int8' | 'int4' | null | undefined
+  /**
+   * Full vectors are kept on disk only, as they are without this setting. Requires `int8` or
+   * `int4`. Alias: `diskOnlyVectors`.
+   */
+  readonly disk_only_vectors?: boolean | null | undefined
+  /**
+   * Encrypts later writes at rest; a rotation encrypts existing data. Requires
+   * `SVC_ENCRYPTION_KEY`.
+   */
+  readonly encrypted?: boolean | null | undefined
   /** An external content-management system. Alias: `wordpress`. */
   readonly cms?:
     | {
@@ -662,9 +712,13 @@ export interface SetCollectionConfigInput {
         /** Never returned; `apiKeySet` shows whether it is set. Empty: the stored key is kept. */
         readonly apiKey?: string | undefined
       }
+    | null
     | undefined
-  /** Full vectors are kept on disk only, as they are without this setting. Requires `int8` or `int4`. Alias: `diskOnlyVectors`. */
-  readonly diskOnlyVectors?: boolean | undefined
+  /**
+   * Full vectors are kept on disk only, as they are without this setting. Requires `int8` or
+   * `int4`. Alias: `diskOnlyVectors`.
+   */
+  readonly diskOnlyVectors?: boolean | null | undefined
   /** An external content-management system. Alias: `wordpress`. */
   readonly wordpress?:
     | {
@@ -672,6 +726,7 @@ export interface SetCollectionConfigInput {
         /** Never returned; `apiKeySet` shows whether it is set. Empty: the stored key is kept. */
         readonly apiKey?: string | undefined
       }
+    | null
     | undefined
 }
 
@@ -724,7 +779,10 @@ export interface SetSchemaInput {
     | {
         /** Keys that must have a value. */
         readonly required?: readonly string[] | undefined
-        /** Rules by key: `type` (string, number, integer, boolean), `enum`, `pattern` (RE2), `minItems`, `maxItems` (0: no limit). */
+        /**
+         * Rules by key: `type` (string, number, integer, boolean), `enum`, `pattern` (RE2), `minItems`,
+         * `maxItems` (0: no limit).
+         */
         readonly properties?: Readonly<Record<string, unknown>> | undefined
       }
     | string
@@ -768,7 +826,10 @@ export interface ValidateAnswer {
   readonly valid: boolean
   /** Violations, each with the key and the rule; at most 50. */
   readonly errors: readonly string[]
-  /** Values that look like stringified maps or lists of maps. They are never errors, and are reported even without a schema. */
+  /**
+   * Values that look like stringified maps or lists of maps. They are never errors, and are
+   * reported even without a schema.
+   */
   readonly warnings: readonly string[]
 }
 
@@ -978,9 +1039,15 @@ export interface FtsRequest {
   readonly limit?: number | undefined
   /** Number of results to skip. Default: `0`. */
   readonly offset?: number | undefined
-  /** Scoring algorithm. `pmisparse` is bm25 with the query expanded by words that often occur next to its words. Default: `"tfidf"`. */
+  /**
+   * Scoring algorithm. `pmisparse` is bm25 with the query expanded by words that often occur next
+   * to its words. Default: `"tfidf"`.
+   */
   readonly algorithm?: 'tfidf' | 'bm25' | 'bm25f' | 'pmisparse' | undefined
-  /** `auto` detects the mode from the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`. Default: `"auto"`. */
+  /**
+   * `auto` detects the mode from the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.
+   * Default: `"auto"`.
+   */
   readonly mode?: 'auto' | 'simple' | 'boolean' | 'phrase' | 'wildcard' | 'proximity' | 'expression' | undefined
   /** In proximity mode: maximum distance in words between the first and the last word. Default: `5`. */
   readonly distance?: number | undefined
@@ -992,7 +1059,10 @@ export interface FtsRequest {
   readonly disableStem?: boolean | undefined
   /** Does not search for the synonyms of the collection. Default: `false`. */
   readonly disableSynonyms?: boolean | undefined
-  /** Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. The combined factor is at least 0.001. */
+  /**
+   * Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. The combined factor is
+   * at least 0.001.
+   */
   readonly boost?: Readonly<Record<string, number>> | undefined
   /** Metadata keys whose values are counted over the results of this response. */
   readonly facetBy?: readonly string[] | undefined
@@ -1000,13 +1070,22 @@ export interface FtsRequest {
   readonly facetMaxValues?: number | undefined
   /** Adds `totalMatches`, the total number of matching documents. Default: `false`. */
   readonly count?: boolean | undefined
-  /** Corrects words that are not in the collection before the search, if the server has spell correction. Default: as the collection is configured. */
+  /**
+   * Corrects words that are not in the collection before the search, if the server has spell
+   * correction. Default: as the collection is configured.
+   */
   readonly spellCorrect?: boolean | undefined
   /** Adds `explanation` to each result: how its score is computed. Default: `false`. */
   readonly explain?: boolean | undefined
-  /** Seconds for which the response may be cached, at most 3600. Any write ends the caching earlier. 0: not cached. Default: `0`. */
+  /**
+   * Seconds for which the response may be cached, at most 3600. Any write ends the caching earlier.
+   * 0: not cached. Default: `0`.
+   */
   readonly cacheTtl?: number | undefined
-  /** Adds `highlights` to each result: fragments of its content that show why it matched. Default: `false`. */
+  /**
+   * Adds `highlights` to each result: fragments of its content that show why it matched. Default:
+   * `false`.
+   */
   readonly highlight?: boolean | undefined
   /** Tag before a matched term; the closing tag is derived from it. Default: `"<mark>"`. */
   readonly highlightTag?: string | undefined
@@ -1014,13 +1093,22 @@ export interface FtsRequest {
   readonly maxHighlights?: number | undefined
   /** Approximate size of a fragment in bytes; 0: 150. Default: `150`. */
   readonly fragmentSize?: number | undefined
-  /** Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. Default: `"parent"`. */
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. Default: `"parent"`.
+   */
   readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
-  /** In the modes `chunk` and `window`: also includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
+  /**
+   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * `contentMd` is empty. Default: `false`.
+   */
   readonly includeContent?: boolean | undefined
-  /** With bm25f: weight of each field. Replaces the default weights. Default: `{"content":1,"meta.title":3,"meta.tags":2,"meta.category":2,"meta.description":1.5}`. */
+  /**
+   * With bm25f: weight of each field. Replaces the default weights. Default:
+   * `{"content":1,"meta.title":3,"meta.tags":2,"meta.category":2,"meta.description":1.5}`.
+   */
   readonly fieldWeights?: Readonly<Record<string, number>> | undefined
   /** Metadata filter: documents must have every key, with at least one of its values. */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
@@ -1064,7 +1152,10 @@ export interface Explanation {
 export interface FtsHit {
   readonly document: Document
   readonly score: number
-  /** Query words, as indexed, that the document contains; `asked~found` if it contains a similar word, `~word` if the word was added to the query from the collection. */
+  /**
+   * Query words, as indexed, that the document contains; `asked~found` if it contains a similar
+   * word, `~word` if the word was added to the query from the collection.
+   */
   readonly matchedTerms: readonly string[]
   /** With `highlight`: the best fragments of the content, in text order. */
   readonly highlights?: readonly Highlight[]
@@ -1120,7 +1211,10 @@ export interface FtsAnswer {
     readonly original: string
     readonly corrected: string
   }
-  /** True if a pattern or a fuzzy word matches more index terms than allowed; the most frequent ones were used. */
+  /**
+   * True if a pattern or a fuzzy word matches more index terms than allowed; the most frequent ones
+   * were used.
+   */
   readonly expansionsCut?: boolean
   /** True if results were omitted because of the token budget of the collection. */
   readonly contextTruncated?: boolean
@@ -1135,9 +1229,15 @@ export interface FtsQueryInput {
   readonly limit?: number | undefined
   /** Number of results to skip. Default: `0`. */
   readonly offset?: number | undefined
-  /** Scoring algorithm. `pmisparse` is bm25 with the query expanded by words that often occur next to its words. Default: `"tfidf"`. */
+  /**
+   * Scoring algorithm. `pmisparse` is bm25 with the query expanded by words that often occur next
+   * to its words. Default: `"tfidf"`.
+   */
   readonly algorithm?: 'tfidf' | 'bm25' | 'bm25f' | 'pmisparse' | undefined
-  /** `auto` detects the mode from the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`. Default: `"auto"`. */
+  /**
+   * `auto` detects the mode from the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.
+   * Default: `"auto"`.
+   */
   readonly mode?: 'auto' | 'simple' | 'boolean' | 'phrase' | 'wildcard' | 'proximity' | 'expression' | undefined
   /** In proximity mode: maximum distance in words between the first and the last word. Default: `5`. */
   readonly distance?: number | undefined
@@ -1149,7 +1249,10 @@ export interface FtsQueryInput {
   readonly disableStem?: boolean | undefined
   /** Does not search for the synonyms of the collection. Default: `false`. */
   readonly disableSynonyms?: boolean | undefined
-  /** Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. The combined factor is at least 0.001. */
+  /**
+   * Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. The combined factor is
+   * at least 0.001.
+   */
   readonly boost?: Readonly<Record<string, number>> | undefined
   /** Metadata keys whose values are counted over the results of this response. */
   readonly facetBy?: readonly string[] | undefined
@@ -1157,13 +1260,22 @@ export interface FtsQueryInput {
   readonly facetMaxValues?: number | undefined
   /** Adds `totalMatches`, the total number of matching documents. Default: `false`. */
   readonly count?: boolean | undefined
-  /** Corrects words that are not in the collection before the search, if the server has spell correction. Default: as the collection is configured. */
+  /**
+   * Corrects words that are not in the collection before the search, if the server has spell
+   * correction. Default: as the collection is configured.
+   */
   readonly spellCorrect?: boolean | undefined
   /** Adds `explanation` to each result: how its score is computed. Default: `false`. */
   readonly explain?: boolean | undefined
-  /** Seconds for which the response may be cached, at most 3600. Any write ends the caching earlier. 0: not cached. Default: `0`. */
+  /**
+   * Seconds for which the response may be cached, at most 3600. Any write ends the caching earlier.
+   * 0: not cached. Default: `0`.
+   */
   readonly cacheTtl?: number | undefined
-  /** Adds `highlights` to each result: fragments of its content that show why it matched. Default: `false`. */
+  /**
+   * Adds `highlights` to each result: fragments of its content that show why it matched. Default:
+   * `false`.
+   */
   readonly highlight?: boolean | undefined
   /** Tag before a matched term; the closing tag is derived from it. Default: `"<mark>"`. */
   readonly highlightTag?: string | undefined
@@ -1171,11 +1283,17 @@ export interface FtsQueryInput {
   readonly maxHighlights?: number | undefined
   /** Approximate size of a fragment in bytes; 0: 150. Default: `150`. */
   readonly fragmentSize?: number | undefined
-  /** Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. Default: `"parent"`. */
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. Default: `"parent"`.
+   */
   readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
-  /** In the modes `chunk` and `window`: also includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
+  /**
+   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * `contentMd` is empty. Default: `false`.
+   */
   readonly includeContent?: boolean | undefined
   /** Ranges within which documents must be, by field. */
   readonly rangeMeta?: Readonly<Record<string, Bounds>> | undefined
@@ -1217,7 +1335,10 @@ export interface MergedHit {
 
 /** `responses`, or `results` with `merge`. */
 export interface MultiSearchAnswer {
-  /** Responses in the order of the searches. An invalid search has an error, the others have their results. */
+  /**
+   * Responses in the order of the searches. An invalid search has an error, the others have their
+   * results.
+   */
   readonly responses?: readonly (FtsAnswer | SearchError)[]
   /** Best first, each document once. */
   readonly results?: readonly MergedHit[]
@@ -1242,11 +1363,20 @@ export interface VectorSearchInput {
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
-  /** Search algorithm. `flat` is exact; the others are nearly exact, and faster on large collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`. */
+  /**
+   * Search algorithm. `flat` is exact; the others are nearly exact, and faster on large
+   * collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`.
+   */
   readonly algorithm?: 'flat' | 'hnsw' | 'ivf' | 'pq' | 'opq' | 'sq' | 'sq4' | 'bq' | 'quantized' | undefined
-  /** Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default: `"cosine"`. */
+  /**
+   * Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default:
+   * `"cosine"`.
+   */
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
-  /** Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. Default: `"parent"`. */
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. Default: `"parent"`.
+   */
   readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
@@ -1278,7 +1408,10 @@ export interface VectorSearchAnswer {
   readonly dimensions: number
   readonly algorithm: string
   readonly distanceMetric: string
-  /** Number of embedded documents, such as `0 of 5`; present if no document of the collection has vectors. */
+  /**
+   * Number of embedded documents, such as `0 of 5`; present if no document of the collection has
+   * vectors.
+   */
   readonly embedded?: string
   /** With `embedded`: which operation to call. */
   readonly hint?: string
@@ -1303,9 +1436,15 @@ export interface HybridSearchInput {
   readonly fieldWeights?: Readonly<Record<string, number>> | undefined
   /** Language of the query. Default: that of the server. */
   readonly lang?: string | undefined
-  /** Search algorithm. `flat` is exact; the others are nearly exact, and faster on large collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`. */
+  /**
+   * Search algorithm. `flat` is exact; the others are nearly exact, and faster on large
+   * collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`.
+   */
   readonly vectorAlgorithm?: 'flat' | 'hnsw' | 'ivf' | 'pq' | 'opq' | 'sq' | 'sq4' | 'bq' | 'quantized' | undefined
-  /** Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default: `"cosine"`. */
+  /**
+   * Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default:
+   * `"cosine"`.
+   */
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
   /** `alpha` weights scores, `rrf` (reciprocal rank fusion) uses only ranks. Default: `"alpha"`. */
   readonly strategy?: 'alpha' | 'rrf' | undefined
@@ -1325,7 +1464,10 @@ export interface HybridSearchInput {
   readonly boost?: Readonly<Record<string, number>> | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
-  /** Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. Default: `"parent"`. */
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. Default: `"parent"`.
+   */
   readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
@@ -1372,7 +1514,10 @@ export interface HybridSearchAnswer {
   readonly ftsAlgorithm: string
   readonly vectorAlgorithm: string
   readonly distanceMetric: string
-  /** False if only the full-text search found the results: the query could not be embedded, no vector search was requested, or no document near the query has vectors. */
+  /**
+   * False if only the full-text search found the results: the query could not be embedded, no
+   * vector search was requested, or no document near the query has vectors.
+   */
   readonly vectorsUsed: boolean
   /** Absent with SVC_SEARCH_STATS=false. */
   readonly searchStats?: {
@@ -1399,9 +1544,15 @@ export interface CrossSearchInput {
   readonly topK?: number | undefined
   /** Minimum score of a result. Default: `0`. */
   readonly threshold?: number | undefined
-  /** Search algorithm. `flat` is exact; the others are nearly exact, and faster on large collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`. */
+  /**
+   * Search algorithm. `flat` is exact; the others are nearly exact, and faster on large
+   * collections. The default of collections with `quantization` is `quantized`. Default: `"flat"`.
+   */
   readonly algorithm?: 'flat' | 'hnsw' | 'ivf' | 'pq' | 'opq' | 'sq' | 'sq4' | 'bq' | 'quantized' | undefined
-  /** Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default: `"cosine"`. */
+  /**
+   * Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default:
+   * `"cosine"`.
+   */
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
   /** Metadata filter: documents must have every key, with at least one of its values. */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
@@ -1475,7 +1626,10 @@ export interface FindDuplicatesInput {
   readonly threshold?: number | undefined
   /** Maximum number of documents to examine, oldest first. Default: `5000`. */
   readonly maxDocs?: number | undefined
-  /** Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default: `"cosine"`. */
+  /**
+   * Similarity metric. Larger scores are nearer: `euclidean` is 1 / (1 + distance). Default:
+   * `"cosine"`.
+   */
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
@@ -1554,9 +1708,15 @@ export interface VectorProjectionAnswer {
 export interface AutocompleteInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Prefix of a word. It is lower-cased, stripped of characters other than letters and digits, and truncated to 32 characters. Empty: no completions. */
+  /**
+   * Prefix of a word. It is lower-cased, stripped of characters other than letters and digits, and
+   * truncated to 32 characters. Empty: no completions.
+   */
   readonly q: string
-  /** Field to complete from: `title`, `content`, `meta.tags` or another metadata key. Empty: all fields that a search covers. */
+  /**
+   * Field to complete from: `title`, `content`, `meta.tags` or another metadata key. Empty: all
+   * fields that a search covers.
+   */
   readonly field?: string | undefined
   /** Maximum number of completions. Values above 100 count as 100. Default: `10`. */
   readonly topN?: number | undefined
@@ -1594,7 +1754,10 @@ export interface FtsLanguagesAnswer {
 export interface SearchAdvisorInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Changes the settings of the collection that the server can change safely (`spellCorrect`). Needs write permission. Default: `false`. */
+  /**
+   * Changes the settings of the collection that the server can change safely (`spellCorrect`).
+   * Needs write permission. Default: `false`.
+   */
   readonly apply?: boolean | undefined
 }
 
@@ -1668,7 +1831,10 @@ export interface VectorStatsAnswer {
         readonly total_documents: number
         readonly embedded_documents: number
         readonly total_chunks: number
-        /** Number of documents whose vectors were made by another provider, model or variant. A reindex replaces them. */
+        /**
+         * Number of documents whose vectors were made by another provider, model or variant. A reindex
+         * replaces them.
+         */
         readonly stale_embeddings: number
       }
     >
@@ -1686,7 +1852,10 @@ export interface VectorStatsAnswer {
 }
 
 export interface SpellSuggestInput {
-  /** Collection whose words and dictionary count as correct. Without it, only the stop words of the language are known. */
+  /**
+   * Collection whose words and dictionary count as correct. Without it, only the stop words of the
+   * language are known.
+   */
   readonly collection?: string | undefined
   /** Text to correct, at most 64 KB. */
   readonly text: string
@@ -1716,7 +1885,10 @@ export interface SpellSuggestAnswer {
 }
 
 export interface SpellCleanupInput {
-  /** Collection whose words and dictionary count as correct. Without it, only the stop words of the language are known. */
+  /**
+   * Collection whose words and dictionary count as correct. Without it, only the stop words of the
+   * language are known.
+   */
   readonly collection?: string | undefined
   /** Text to correct, at most 64 KB. */
   readonly text: string
@@ -1926,7 +2098,10 @@ export interface SetPermissionInput {
   readonly read?: boolean | undefined
   /** May write. Default: `false`. */
   readonly write?: boolean | undefined
-  /** Administrator of the collection, who may read and write it; of the server on `*`. Default: `false`. */
+  /**
+   * Administrator of the collection, who may read and write it; of the server on `*`. Default:
+   * `false`.
+   */
   readonly admin?: boolean | undefined
 }
 
@@ -2010,7 +2185,10 @@ export interface SetGroupPermissionInput {
   readonly read?: boolean | undefined
   /** May write. Default: `false`. */
   readonly write?: boolean | undefined
-  /** Administrator of the collection, who may read and write it; of the server on `*`. Default: `false`. */
+  /**
+   * Administrator of the collection, who may read and write it; of the server on `*`. Default:
+   * `false`.
+   */
   readonly admin?: boolean | undefined
 }
 
@@ -2026,7 +2204,10 @@ export interface CreateMcpKeyInput {
   readonly expiresAt?: number | undefined
 }
 
-/** Send the key as `X-API-Key: <key>`, `Authorization: Bearer <key>` or `?api_key=<key>` to the port of MCP. */
+/**
+ * Send the key as `X-API-Key: <key>`, `Authorization: Bearer <key>` or `?api_key=<key>` to the
+ * port of MCP.
+ */
 export interface CreateMcpKeyAnswer {
   readonly key: string
   readonly name: string
@@ -2076,7 +2257,10 @@ export interface DeleteMcpKeyAnswer {
 }
 
 export interface BackupInput {
-  /** Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a number if that name exists. */
+  /**
+   * Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a
+   * number if that name exists.
+   */
   readonly to?: string | undefined
 }
 
@@ -2089,7 +2273,10 @@ export interface BackupAnswer {
 export interface RestoreInput {
   /** Name of the backup. */
   readonly from: string
-  /** Whether users, groups, API keys and permissions are restored, too. Otherwise the present ones are kept. Default: `false`. */
+  /**
+   * Whether users, groups, API keys and permissions are restored, too. Otherwise the present ones
+   * are kept. Default: `false`.
+   */
   readonly withAccess?: boolean | undefined
 }
 
@@ -2106,7 +2293,10 @@ export interface ListBackupsAnswer {
     readonly bytes: number
     /** Time of creation; for an incomplete file, time of the last modification. Unix seconds. */
     readonly createdAt: number
-    /** Whether the file ends with the seal of a complete backup. Only a restore verifies the contents, because it reads all bytes. */
+    /**
+     * Whether the file ends with the seal of a complete backup. Only a restore verifies the contents,
+     * because it reads all bytes.
+     */
     readonly sealed: boolean
   }[]
   readonly total: number
@@ -2144,7 +2334,10 @@ export interface EncryptionStatusAnswer {
   }[]
   /** Id of the running rotation; empty if none is running. */
   readonly currentJobID: string
-  /** Whether data from before a rotation may remain: in free pages of the files until the next start, in object stores until the sweep has removed it. */
+  /**
+   * Whether data from before a rotation may remain: in free pages of the files until the next
+   * start, in object stores until the sweep has removed it.
+   */
   readonly residue: boolean
 }
 
@@ -2164,7 +2357,10 @@ export interface RotateEncryptionAnswer {
   readonly startedAt: number
   /** End time in Unix nanoseconds; 0 until the job ends. */
   readonly finishedAt: number
-  /** Number of stored rows examined: documents, revisions, contents, identities, settings, binlog entries. */
+  /**
+   * Number of stored rows examined: documents, revisions, contents, identities, settings, binlog
+   * entries.
+   */
   readonly scanned: number
   /** Number of rows converted to the required form. */
   readonly reencrypted: number
@@ -2187,7 +2383,10 @@ export interface EncryptionJobsAnswer {
     readonly startedAt: number
     /** End time in Unix nanoseconds; 0 until the job ends. */
     readonly finishedAt: number
-    /** Number of stored rows examined: documents, revisions, contents, identities, settings, binlog entries. */
+    /**
+     * Number of stored rows examined: documents, revisions, contents, identities, settings, binlog
+     * entries.
+     */
     readonly scanned: number
     /** Number of rows converted to the required form. */
     readonly reencrypted: number
@@ -2215,7 +2414,10 @@ export interface EncryptionJobAnswer {
   readonly startedAt: number
   /** End time in Unix nanoseconds; 0 until the job ends. */
   readonly finishedAt: number
-  /** Number of stored rows examined: documents, revisions, contents, identities, settings, binlog entries. */
+  /**
+   * Number of stored rows examined: documents, revisions, contents, identities, settings, binlog
+   * entries.
+   */
   readonly scanned: number
   /** Number of rows converted to the required form. */
   readonly reencrypted: number
@@ -2275,19 +2477,19 @@ export interface UpdateEmbeddingConfigInput {
   /** Unique id of the configuration, at most 128 bytes. */
   readonly id: string
   /** Display name, at most 256 bytes. */
-  readonly name?: string | undefined
+  readonly name?: string | null | undefined
   /** Embedding provider. */
-  readonly provider?: 'openai' | 'ollama' | 'voyage' | 'cohere' | 'local' | undefined
+  readonly provider?: 'openai' | 'ollama' | 'voyage' | 'cohere' | 'local' | null | undefined
   /** Name of the model at the provider. */
-  readonly model?: string | undefined
+  readonly model?: string | null | undefined
   /** Number of dimensions of the vectors. */
-  readonly dimensions?: number | undefined
+  readonly dimensions?: number | null | undefined
   /** Never returned. Empty or absent: the stored key is kept. */
-  readonly apiKey?: string | undefined
+  readonly apiKey?: string | null | undefined
   /** Base URL. Empty: the default of the provider. */
-  readonly apiUrl?: string | undefined
+  readonly apiUrl?: string | null | undefined
   /** Whether this configuration is used for embedding from now on. */
-  readonly isDefault?: boolean | undefined
+  readonly isDefault?: boolean | null | undefined
 }
 
 export interface DeleteEmbeddingConfigInput {
@@ -2469,7 +2671,10 @@ export interface AuditEventsAnswer {
   readonly events: readonly AuditEvent[]
   /** Number of events in this response. */
   readonly count: number
-  /** Events that were lost since the start of the server, because too many waited for the file of the log. */
+  /**
+   * Events that were lost since the start of the server, because too many waited for the file of
+   * the log.
+   */
   readonly dropped: number
 }
 
@@ -2512,14 +2717,20 @@ export interface CpuProfileInput {
   readonly seconds?: number | undefined
   /** Name of the thread, as /debug/pprof/ lists it. Default: `"main"`. */
   readonly thread?: string | undefined
-  /** `pprof`: for `go tool pprof`. `v8`: the JSON that the developer tools of Chrome open. Default: `"pprof"`. */
+  /**
+   * `pprof`: for `go tool pprof`. `v8`: the JSON that the developer tools of Chrome open. Default:
+   * `"pprof"`.
+   */
   readonly format?: 'pprof' | 'v8' | undefined
 }
 
 export interface HeapProfileInput {
   /** Name of the thread, as /debug/pprof/ lists it. Default: `"main"`. */
   readonly thread?: string | undefined
-  /** `pprof`: for `go tool pprof`. `v8`: the JSON that the developer tools of Chrome open. Default: `"pprof"`. */
+  /**
+   * `pprof`: for `go tool pprof`. `v8`: the JSON that the developer tools of Chrome open. Default:
+   * `"pprof"`.
+   */
   readonly format?: 'pprof' | 'v8' | undefined
 }
 
@@ -2530,7 +2741,10 @@ export interface HealthInput {
 
 /** A healthy server. */
 export interface HealthAnswer {
-  /** `healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is full: reads continue, writes are refused. */
+  /**
+   * `healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is
+   * full: reads continue, writes are refused.
+   */
   readonly status: string
   readonly mode: string
   /** Where the data is stored. */
@@ -2620,27 +2834,42 @@ export interface SearchInput {
   readonly limit?: number | undefined
   /** Number of results to skip. Default: `0`. */
   readonly offset?: number | undefined
-  /** Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. Default: `"parent"`. */
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. Default: `"parent"`.
+   */
   readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
-  /** In the modes `chunk` and `window`: also includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
+  /**
+   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * `contentMd` is empty. Default: `false`.
+   */
   readonly includeContent?: boolean | undefined
 }
 
-/** The documents. In the modes `chunk` and `window`, `chunkIndex` and `chunkText` contain the beginning of each document. */
+/**
+ * The documents. In the modes `chunk` and `window`, `chunkIndex` and `chunkText` contain the
+ * beginning of each document.
+ */
 export type SearchAnswer = readonly Document[]
 
 export interface ExportInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** `ndjson`: one document per line; `zip`: one markdown file per document, named `{key}.{lang}.md`. */
+  /**
+   * `ndjson`: one document per line; `zip`: one markdown file per document, named
+   * `{key}.{lang}.md`.
+   */
   readonly format: 'ndjson' | 'zip'
   /** Metadata filter: documents must have every key, with at least one of its values. */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** Streamed while it is read, of any length: one Document per line, or a ZIP file (`application/zip`). */
+/**
+ * Streamed while it is read, of any length: one Document per line, or a ZIP file
+ * (`application/zip`).
+ */
 export type ExportAnswer = string
 
 export interface GraphqlInput {
@@ -2666,15 +2895,24 @@ export interface GraphqlAnswer {
 }
 
 export interface DocumentsMethods {
-  /** Writes a document, replacing an existing one of the same identity, and keeps a revision. `POST /v1/add` */
+  /**
+   * Writes a document, replacing an existing one of the same identity, and keeps a revision. `POST
+   * /v1/add`
+   */
   readonly add: (input: AddInput, options?: CallOptions) => Promise<Document>
-  /** Writes many documents. Each is handled independently: an invalid one is counted and reported, the others are written.. `POST /v1/add-batch` */
+  /**
+   * Writes many documents. Each is handled independently: an invalid one is counted and reported,
+   * the others are written. `POST /v1/add-batch`
+   */
   readonly addBatch: (input: AddBatchInput, options?: CallOptions) => Promise<AddBatchAnswer>
   /** Returns the latest version of a document. `POST /v1/get` */
   readonly get: (input: GetInput, options?: CallOptions) => Promise<Document>
   /** Returns a document without its content. `GET /v1/doc-meta` */
   readonly getMeta: (input: DocMetaInput, options?: CallOptions) => Promise<DocMetaAnswer>
-  /** Updates metadata, content and TTL of a document, each independently of the others. `PATCH /v1/update` */
+  /**
+   * Updates metadata, content and TTL of a document, each independently of the others. `PATCH
+   * /v1/update`
+   */
   readonly update: (input: UpdateInput, options?: CallOptions) => Promise<Document>
   /** Deletes a document and its revisions. `POST /v1/delete` */
   readonly delete: (input: DeleteInput, options?: CallOptions) => Promise<DeleteAnswer>
@@ -2685,7 +2923,10 @@ export interface DocumentsMethods {
 }
 
 export interface IngestJobsMethods {
-  /** Accepts documents and adds them in the background, as add-batch does, one job after the other. `POST /v1/bulk-ingest-job` */
+  /**
+   * Accepts documents and adds them in the background, as add-batch does, one job after the other.
+   * `POST /v1/bulk-ingest-job`
+   */
   readonly submit: (input: SubmitBulkIngestInput, options?: CallOptions) => Promise<SubmitBulkIngestAnswer>
   /** Returns a bulk ingest job. `GET /v1/bulk-ingest-job/:id` */
   readonly get: (input: GetBulkIngestInput, options?: CallOptions) => Promise<GetBulkIngestAnswer>
@@ -2698,18 +2939,30 @@ export interface IngestJobsMethods {
 export interface RevisionsMethods {
   /** Lists all kept versions of a document, newest first. `POST /v1/revisions` */
   readonly list: (input: RevisionsInput, options?: CallOptions) => Promise<RevisionsAnswer>
-  /** Compares two versions of a document: content as a unified diff, metadata by key. `POST /v1/revisions/diff` */
+  /**
+   * Compares two versions of a document: content as a unified diff, metadata by key. `POST
+   * /v1/revisions/diff`
+   */
   readonly diff: (input: RevisionDiffInput, options?: CallOptions) => Promise<RevisionDiffAnswer>
-  /** Restores an earlier version of a document by writing it as a new version. `POST /v1/revisions/restore` */
+  /**
+   * Restores an earlier version of a document by writing it as a new version. `POST
+   * /v1/revisions/restore`
+   */
   readonly restore: (input: RestoreRevisionInput, options?: CallOptions) => Promise<Document>
   /** Permanently deletes the older revisions of all documents of a collection. `POST /v1/truncate` */
   readonly truncate: (input: TruncateInput, options?: CallOptions) => Promise<TruncateAnswer>
 }
 
 export interface TemporalMethods {
-  /** Lists the events of a document by time: writes, and reads if the collection tracks them (`trackAccess`). `POST /v1/temporal/query` */
+  /**
+   * Lists the events of a document by time: writes, and reads if the collection tracks them
+   * (`trackAccess`). `POST /v1/temporal/query`
+   */
   readonly events: (input: TemporalQueryInput, options?: CallOptions) => Promise<TemporalQueryAnswer>
-  /** Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`). `POST /v1/temporal/hot` */
+  /**
+   * Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`).
+   * `POST /v1/temporal/hot`
+   */
   readonly hot: (input: TemporalHotInput, options?: CallOptions) => Promise<TemporalHotAnswer>
   /** Counts the events of a collection by day, week or month. `POST /v1/temporal/histogram` */
   readonly histogram: (input: TemporalHistogramInput, options?: CallOptions) => Promise<TemporalHistogramAnswer>
@@ -2722,13 +2975,22 @@ export interface CollectionsMethods {
   readonly metaKeys: (input: MetaKeysInput, options?: CallOptions) => Promise<MetaKeysAnswer>
   /** Returns a checksum of a collection, equal for equal contents. `GET /v1/checksum` */
   readonly checksum: (input: ChecksumInput, options?: CallOptions) => Promise<ChecksumAnswer>
-  /** Counts values of metadata keys in a collection, and documents by day, week, month or year. `POST /v1/aggregate` */
+  /**
+   * Counts values of metadata keys in a collection, and documents by day, week, month or year.
+   * `POST /v1/aggregate`
+   */
   readonly aggregate: (input: AggregateInput, options?: CallOptions) => Promise<AggregateAnswer>
   /** Returns the configuration of a collection. `GET /v1/collection-config` */
   readonly getConfig: (input: GetCollectionConfigInput, options?: CallOptions) => Promise<GetCollectionConfigAnswer>
-  /** Changes the configuration of a collection; absent fields are kept, null clears a field. `PUT /v1/collection-config` */
+  /**
+   * Changes the configuration of a collection; absent fields are kept, null clears a field. `PUT
+   * /v1/collection-config`
+   */
   readonly setConfig: (input: SetCollectionConfigInput, options?: CallOptions) => Promise<SetCollectionConfigAnswer>
-  /** Deletes the configuration of a collection; its documents are kept. `DELETE /v1/collection-config` */
+  /**
+   * Deletes the configuration of a collection; its documents are kept. `DELETE
+   * /v1/collection-config`
+   */
   readonly deleteConfig: (input: DeleteCollectionConfigInput, options?: CallOptions) => Promise<DeleteCollectionConfigAnswer>
   /** Lists the configurations of all collections that have one. `GET /v1/collection-configs` */
   readonly listConfigs: (options?: CallOptions) => Promise<ListCollectionConfigsAnswer>
@@ -2737,38 +2999,53 @@ export interface CollectionsMethods {
 export interface SchemasMethods {
   /** Returns the schema of a collection. `POST /v1/schema/get` */
   readonly get: (input: GetSchemaInput, options?: CallOptions) => Promise<GetSchemaAnswer>
-  /** Sets the schema of a collection. Every later write is validated against it; existing documents are kept.. `POST /v1/schema/set` */
+  /**
+   * Sets the schema of a collection. Every later write is validated against it; existing documents
+   * are kept. `POST /v1/schema/set`
+   */
   readonly set: (input: SetSchemaInput, options?: CallOptions) => Promise<SetSchemaAnswer>
   /** Deletes the schema of a collection; its documents are kept. `POST /v1/schema/delete` */
   readonly delete: (input: DeleteSchemaInput, options?: CallOptions) => Promise<DeleteSchemaAnswer>
   /** Lists the schemas of all collections that have one. `POST /v1/schema/list` */
   readonly list: (options?: CallOptions) => Promise<ListSchemasAnswer>
-  /** Validates metadata against the schema of a collection, without storing anything. `POST /v1/validate` */
+  /**
+   * Validates metadata against the schema of a collection, without storing anything. `POST
+   * /v1/validate`
+   */
   readonly validate: (input: ValidateInput, options?: CallOptions) => Promise<ValidateAnswer>
 }
 
 export interface SynonymsMethods {
   /** Lists the synonyms of a collection. `GET /v1/synonyms` */
   readonly list: (input: ListSynonymsInput, options?: CallOptions) => Promise<ListSynonymsAnswer>
-  /** Sets the synonyms of a term, replacing existing ones: a search for the term also finds its synonyms. Takes effect with the next search.. `POST /v1/synonyms` */
+  /**
+   * Sets the synonyms of a term, replacing existing ones: a search for the term also finds its
+   * synonyms. Takes effect with the next search. `POST /v1/synonyms`
+   */
   readonly set: (input: SetSynonymsInput, options?: CallOptions) => Promise<SetSynonymsAnswer>
   /** Removes the synonyms of a term. `DELETE /v1/synonyms` */
   readonly delete: (input: DeleteSynonymsInput, options?: CallOptions) => Promise<DeleteSynonymsAnswer>
 }
 
 export interface StopWordsMethods {
-  /** Lists the words that searches of a collection ignore: those of the default language and its own. `GET /v1/stopwords` */
+  /**
+   * Lists the words that searches of a collection ignore: those of the default language and its
+   * own. `GET /v1/stopwords`
+   */
   readonly list: (input: ListStopWordsInput, options?: CallOptions) => Promise<ListStopWordsAnswer>
-  /** Adds stop words to a collection. Takes effect with the next search.. `POST /v1/stopwords` */
+  /** Adds stop words to a collection. Takes effect with the next search. `POST /v1/stopwords` */
   readonly add: (input: AddStopWordsInput, options?: CallOptions) => Promise<AddStopWordsAnswer>
-  /** Removes stop words of a collection. Default stop words are kept.. `DELETE /v1/stopwords` */
+  /** Removes stop words of a collection. Default stop words are kept. `DELETE /v1/stopwords` */
   readonly delete: (input: DeleteStopWordsInput, options?: CallOptions) => Promise<DeleteStopWordsAnswer>
 }
 
 export interface CurationMethods {
   /** Lists curation rules: one by its id, those of a collection, or all. `GET /v1/curation` */
   readonly list: (input?: ListCurationInput, options?: CallOptions) => Promise<ListCurationAnswer>
-  /** Creates a curation rule: for a query, documents pinned to positions of the results, and documents excluded. `POST /v1/curation` */
+  /**
+   * Creates a curation rule: for a query, documents pinned to positions of the results, and
+   * documents excluded. `POST /v1/curation`
+   */
   readonly add: (input: AddCurationInput, options?: CallOptions) => Promise<CurationRule>
   /** Replaces a curation rule; id, collection and `createdAt` are kept. `PUT /v1/curation` */
   readonly replace: (input: ReplaceCurationInput, options?: CallOptions) => Promise<CurationRule>
@@ -2781,45 +3058,78 @@ export interface SearchMethods {
   readonly fulltext: (input: FtsRequest, options?: CallOptions) => Promise<FtsAnswer>
   /** Full-text search by query string; `meta.<key>=<value>` filters by metadata. `GET /v1/fts` */
   readonly fulltextByUrl: (input: FtsQueryInput, options?: CallOptions) => Promise<FtsAnswer>
-  /** Runs several full-text searches in one request, with separate or merged results. `POST /v1/multi-search` */
+  /**
+   * Runs several full-text searches in one request, with separate or merged results. `POST
+   * /v1/multi-search`
+   */
   readonly multi: (input: MultiSearchInput, options?: CallOptions) => Promise<MultiSearchAnswer>
   /** Finds the documents whose meaning is nearest to a text or a vector. `POST /v1/vector-search` */
   readonly vector: (input: VectorSearchInput, options?: CallOptions) => Promise<VectorSearchAnswer>
-  /** Searches by full text and by vectors, and fuses the results into one list. `POST /v1/hybrid-search` */
+  /**
+   * Searches by full text and by vectors, and fuses the results into one list. `POST
+   * /v1/hybrid-search`
+   */
   readonly hybrid: (input: HybridSearchInput, options?: CallOptions) => Promise<HybridSearchAnswer>
-  /** Finds the documents of several collections that are nearest to a text, a vector or a document. `POST /v1/cross-search` */
+  /**
+   * Finds the documents of several collections that are nearest to a text, a vector or a document.
+   * `POST /v1/cross-search`
+   */
   readonly cross: (input?: CrossSearchInput, options?: CallOptions) => Promise<CrossSearchAnswer>
   /** Scores how near a text or a document is to each of the given labels. `POST /v1/classify` */
   readonly classify: (input: ClassifyInput, options?: CallOptions) => Promise<ClassifyAnswer>
-  /** Finds documents with the same content, and documents with nearly the same meaning. `POST /v1/find-duplicates` */
+  /**
+   * Finds documents with the same content, and documents with nearly the same meaning. `POST
+   * /v1/find-duplicates`
+   */
   readonly duplicates: (input: FindDuplicatesInput, options?: CallOptions) => Promise<FindDuplicatesAnswer>
-  /** Projects vectors of a collection onto a plane by their two principal components. `POST /v1/vector-projection` */
+  /**
+   * Projects vectors of a collection onto a plane by their two principal components. `POST
+   * /v1/vector-projection`
+   */
   readonly projection: (input: VectorProjectionInput, options?: CallOptions) => Promise<VectorProjectionAnswer>
   /** Completes a prefix with words of a collection, most frequent first. `GET /v1/autocomplete` */
   readonly autocomplete: (input: AutocompleteInput, options?: CallOptions) => Promise<AutocompleteAnswer>
   /** Lists the languages with stemming and stop words. `GET /v1/fts-languages` */
   readonly languages: (options?: CallOptions) => Promise<FtsLanguagesAnswer>
-  /** Suggests what would help the searches of a collection, from the queries counted since the start of the server. `POST /v1/search-advisor` */
+  /**
+   * Suggests what would help the searches of a collection, from the queries counted since the start
+   * of the server. `POST /v1/search-advisor`
+   */
   readonly advise: (input: SearchAdvisorInput, options?: CallOptions) => Promise<SearchAdvisorAnswer>
 }
 
 export interface IndexesMethods {
   /** Reindexes every document of a collection in its stored language. `POST /v1/fts-reindex` */
   readonly rebuildFulltext: (input: FtsReindexInput, options?: CallOptions) => Promise<FtsReindexAnswer>
-  /** Embeds the documents of a collection that lack current vectors, and responds when this is complete. `POST /v1/vector-reindex` */
+  /**
+   * Embeds the documents of a collection that lack current vectors, and responds when this is
+   * complete. `POST /v1/vector-reindex`
+   */
   readonly rebuildVectors: (input: VectorReindexInput, options?: CallOptions) => Promise<VectorReindexAnswer>
-  /** Returns the embedding provider, the number of embedded documents and the number of waiting ones. `GET /v1/vector-stats` */
+  /**
+   * Returns the embedding provider, the number of embedded documents and the number of waiting
+   * ones. `GET /v1/vector-stats`
+   */
   readonly vectorStats: (options?: CallOptions) => Promise<VectorStatsAnswer>
 }
 
 export interface SpellingMethods {
-  /** Suggests corrections for the words of a text that are unknown in a collection. `POST /v1/spell-suggest` */
+  /**
+   * Suggests corrections for the words of a text that are unknown in a collection. `POST
+   * /v1/spell-suggest`
+   */
   readonly suggest: (input: SpellSuggestInput, options?: CallOptions) => Promise<SpellSuggestAnswer>
   /** Corrects the words of a text that are unknown in a collection. `POST /v1/spell-cleanup` */
   readonly cleanup: (input: SpellCleanupInput, options?: CallOptions) => Promise<SpellCleanupAnswer>
-  /** Lists the words that count as correct in a collection in addition to those of its documents. `GET /v1/spell-dictionary` */
+  /**
+   * Lists the words that count as correct in a collection in addition to those of its documents.
+   * `GET /v1/spell-dictionary`
+   */
   readonly getDictionary: (input: GetSpellDictionaryInput, options?: CallOptions) => Promise<GetSpellDictionaryAnswer>
-  /** Adds words to the dictionary of a collection. Takes effect with the next search.. `PUT /v1/spell-dictionary` */
+  /**
+   * Adds words to the dictionary of a collection. Takes effect with the next search. `PUT
+   * /v1/spell-dictionary`
+   */
   readonly addWords: (input: AddSpellWordsInput, options?: CallOptions) => Promise<AddSpellWordsAnswer>
   /** Removes words from the dictionary of a collection. `DELETE /v1/spell-dictionary` */
   readonly deleteWords: (input: DeleteSpellWordsInput, options?: CallOptions) => Promise<DeleteSpellWordsAnswer>
@@ -2834,7 +3144,10 @@ export interface AuthMethods {
   readonly createApiKey: (input?: CreateApiKeyInput, options?: CallOptions) => Promise<CreateApiKeyAnswer>
   /** Lists the caller's own API keys. `GET /v1/auth/api-keys` */
   readonly listApiKeys: (options?: CallOptions) => Promise<ListApiKeysAnswer>
-  /** Deletes one of the caller's own API keys, which is invalid from the next request on. `DELETE /v1/auth/api-keys/:keyHash` */
+  /**
+   * Deletes one of the caller's own API keys, which is invalid from the next request on. `DELETE
+   * /v1/auth/api-keys/:keyHash`
+   */
   readonly deleteApiKey: (input?: DeleteApiKeyInput, options?: CallOptions) => Promise<DeleteApiKeyAnswer>
 }
 
@@ -2843,13 +3156,22 @@ export interface UsersMethods {
   readonly register: (input: RegisterInput, options?: CallOptions) => Promise<RegisterAnswer>
   /** Lists all users. `GET /v1/auth/users` */
   readonly list: (options?: CallOptions) => Promise<ListUsersAnswer>
-  /** Changes a password, or disables a user; users change their own password with the old one. `PUT /v1/auth/users/:username` */
+  /**
+   * Changes a password, or disables a user; users change their own password with the old one. `PUT
+   * /v1/auth/users/:username`
+   */
   readonly change: (input: ChangeUserInput, options?: CallOptions) => Promise<ChangeUserAnswer>
-  /** Deletes a user with its API keys, permissions and memberships. `DELETE /v1/auth/users/:username` */
+  /**
+   * Deletes a user with its API keys, permissions and memberships. `DELETE
+   * /v1/auth/users/:username`
+   */
   readonly delete: (input: DeleteUserInput, options?: CallOptions) => Promise<DeleteUserAnswer>
   /** Lists the permissions of a user, without those of its groups. `GET /v1/auth/permissions` */
   readonly listPermissions: (input: ListPermissionsInput, options?: CallOptions) => Promise<ListPermissionsAnswer>
-  /** Sets the permissions of a user on a collection; without any they are removed. `POST /v1/auth/permissions` */
+  /**
+   * Sets the permissions of a user on a collection; without any they are removed. `POST
+   * /v1/auth/permissions`
+   */
   readonly setPermission: (input: SetPermissionInput, options?: CallOptions) => Promise<SetPermissionAnswer>
 }
 
@@ -2860,33 +3182,57 @@ export interface GroupsMethods {
   readonly get: (input: GetGroupInput, options?: CallOptions) => Promise<Group>
   /** Lists all groups. `GET /v1/auth/groups` */
   readonly list: (options?: CallOptions) => Promise<ListGroupsAnswer>
-  /** Replaces the description and the members of a group; absent fields are kept. `PUT /v1/auth/groups/:name` */
+  /**
+   * Replaces the description and the members of a group; absent fields are kept. `PUT
+   * /v1/auth/groups/:name`
+   */
   readonly update: (input: UpdateGroupInput, options?: CallOptions) => Promise<Group>
   /** Deletes a group with its permissions. `DELETE /v1/auth/groups/:name` */
   readonly delete: (input: DeleteGroupInput, options?: CallOptions) => Promise<DeleteGroupAnswer>
   /** Lists the permissions of a group. `GET /v1/auth/group-permissions` */
   readonly listPermissions: (input: ListGroupPermissionsInput, options?: CallOptions) => Promise<ListGroupPermissionsAnswer>
-  /** Sets the permissions of a group on a collection; without any they are removed. `POST /v1/auth/group-permissions` */
+  /**
+   * Sets the permissions of a group on a collection; without any they are removed. `POST
+   * /v1/auth/group-permissions`
+   */
   readonly setPermission: (input: SetGroupPermissionInput, options?: CallOptions) => Promise<SetGroupPermissionAnswer>
 }
 
 export interface McpKeysMethods {
-  /** Creates a key for clients of MCP with the caller's rights; it is shown once. `POST /v1/mcp/keys` */
+  /**
+   * Creates a key for clients of MCP with the caller's rights; it is shown once. `POST
+   * /v1/mcp/keys`
+   */
   readonly create: (input?: CreateMcpKeyInput, options?: CallOptions) => Promise<CreateMcpKeyAnswer>
-  /** Lists the keys for clients of MCP, without those that the operator configures. `GET /v1/mcp/keys` */
+  /**
+   * Lists the keys for clients of MCP, without those that the operator configures. `GET
+   * /v1/mcp/keys`
+   */
   readonly list: (options?: CallOptions) => Promise<ListMcpKeysAnswer>
   /** Disables a key for clients of MCP, which stays in the list. `POST /v1/mcp/keys/disable` */
   readonly disable: (input: DisableMcpKeyInput, options?: CallOptions) => Promise<DisableMcpKeyAnswer>
-  /** Deletes a key for clients of MCP, which is invalid from the next request on. `DELETE /v1/mcp/keys` */
+  /**
+   * Deletes a key for clients of MCP, which is invalid from the next request on. `DELETE
+   * /v1/mcp/keys`
+   */
   readonly delete: (input: DeleteMcpKeyInput, options?: CallOptions) => Promise<DeleteMcpKeyAnswer>
-  /** Returns the configuration of MCP as YAML, without its keys: options, and the tools of the operator. `GET /v1/mcp/config` */
+  /**
+   * Returns the configuration of MCP as YAML, without its keys: options, and the tools of the
+   * operator. `GET /v1/mcp/config`
+   */
   readonly config: (options?: CallOptions) => Promise<string>
 }
 
 export interface BackupsMethods {
-  /** Copies the whole store to a file, as a consistent snapshot, while reads and writes continue. `GET /v1/backup` */
+  /**
+   * Copies the whole store to a file, as a consistent snapshot, while reads and writes continue.
+   * `GET /v1/backup`
+   */
   readonly create: (input?: BackupInput, options?: CallOptions) => Promise<BackupAnswer>
-  /** Replaces the whole store with a backup; the current store is served until the backup has been verified. `POST /v1/restore` */
+  /**
+   * Replaces the whole store with a backup; the current store is served until the backup has been
+   * verified. `POST /v1/restore`
+   */
   readonly restore: (input: RestoreInput, options?: CallOptions) => Promise<RestoreAnswer>
   /** Lists the backups, newest first. `GET /v1/backups` */
   readonly list: (options?: CallOptions) => Promise<ListBackupsAnswer>
@@ -2895,9 +3241,15 @@ export interface BackupsMethods {
 }
 
 export interface EncryptionMethods {
-  /** Returns the ids of the keys, and how much of each collection is encrypted with which key. `GET /v1/encryption/status` */
+  /**
+   * Returns the ids of the keys, and how much of each collection is encrypted with which key. `GET
+   * /v1/encryption/status`
+   */
   readonly status: (options?: CallOptions) => Promise<EncryptionStatusAnswer>
-  /** Starts a job that converts stored data to its primary key, or to plaintext where encryption was switched off; returns the running job if there is one. `POST /v1/encryption/rotate` */
+  /**
+   * Starts a job that converts stored data to its primary key, or to plaintext where encryption was
+   * switched off; returns the running job if there is one. `POST /v1/encryption/rotate`
+   */
   readonly rotate: (input?: RotateEncryptionInput, options?: CallOptions) => Promise<RotateEncryptionAnswer>
   /** Lists rotations, newest first. `GET /v1/encryption/jobs` */
   readonly listJobs: (options?: CallOptions) => Promise<EncryptionJobsAnswer>
@@ -2906,17 +3258,26 @@ export interface EncryptionMethods {
 }
 
 export interface EmbeddingConfigsMethods {
-  /** Stores a configuration of an embedding provider; it is used once it is the default. `POST /v1/embedding-configs` */
+  /**
+   * Stores a configuration of an embedding provider; it is used once it is the default. `POST
+   * /v1/embedding-configs`
+   */
   readonly create: (input: CreateEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Returns a configuration of an embedding provider. `GET /v1/embedding-configs/:id` */
   readonly get: (input: GetEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Lists the configurations of embedding providers. `GET /v1/embedding-configs` */
   readonly list: (options?: CallOptions) => Promise<ListEmbeddingConfigsAnswer>
-  /** Updates the given fields of a configuration; `apiKey` null removes the key. `PUT /v1/embedding-configs/:id` */
+  /**
+   * Updates the given fields of a configuration; `apiKey` null removes the key. `PUT
+   * /v1/embedding-configs/:id`
+   */
   readonly update: (input: UpdateEmbeddingConfigInput, options?: CallOptions) => Promise<EmbeddingConfig>
   /** Deletes a configuration that is not the default. `DELETE /v1/embedding-configs/:id` */
   readonly delete: (input: DeleteEmbeddingConfigInput, options?: CallOptions) => Promise<void>
-  /** Makes a configuration the default for embedding; it overrides the options of the server. `POST /v1/embedding-configs/set-default` */
+  /**
+   * Makes a configuration the default for embedding; it overrides the options of the server. `POST
+   * /v1/embedding-configs/set-default`
+   */
   readonly setDefault: (input: SetDefaultEmbeddingConfigInput, options?: CallOptions) => Promise<SetDefaultEmbeddingConfigAnswer>
 }
 
@@ -2927,28 +3288,53 @@ export interface AdminMethods {
   readonly config: (options?: CallOptions) => Promise<ConfigAnswer>
   /** Returns information about the machine and the process. `GET /v1/system/info` */
   readonly systemInfo: (options?: CallOptions) => Promise<SystemInfoAnswer>
-  /** Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization: Bearer` and the token of SVC_METRICS_TOKEN where one is set.. `GET /metrics` */
+  /**
+   * Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization:
+   * Bearer` and the token of SVC_METRICS_TOKEN where one is set. `GET /metrics`
+   */
   readonly metrics: (options?: CallOptions) => Promise<string>
-  /** Lists the settings of a production server that are missing, by name. With SVC_PRODUCTION=true a missing one stops the start.. `GET /v1/compliance-status` */
+  /**
+   * Lists the settings of a production server that are missing, by name. With SVC_PRODUCTION=true a
+   * missing one stops the start. `GET /v1/compliance-status`
+   */
   readonly complianceStatus: (options?: CallOptions) => Promise<ComplianceStatusAnswer>
   /** Lists the last audit events, newest first. `GET /v1/audit` */
   readonly auditEvents: (input?: AuditEventsInput, options?: CallOptions) => Promise<AuditEventsAnswer>
-  /** Returns the exporters of the audit log with their queues and counters. `GET /v1/audit/exporters` */
+  /**
+   * Returns the exporters of the audit log with their queues and counters. `GET
+   * /v1/audit/exporters`
+   */
   readonly auditExporters: (options?: CallOptions) => Promise<AuditExportersAnswer>
   /** Lists the profiles that can be made, and the threads of the server. `GET /debug/pprof/` */
   readonly profiles: (options?: CallOptions) => Promise<ProfilesAnswer>
-  /** Profiles the CPU time of a thread. One profile runs at a time; another one is answered 503.. `GET /debug/pprof/profile` */
+  /**
+   * Profiles the CPU time of a thread. One profile runs at a time; another one is answered 503.
+   * `GET /debug/pprof/profile`
+   */
   readonly cpuProfile: (input?: CpuProfileInput, options?: CallOptions) => Promise<Uint8Array>
-  /** Shows which code allocated the memory in use in the heap of a thread, from samples since its start. `GET /debug/pprof/heap` */
+  /**
+   * Shows which code allocated the memory in use in the heap of a thread, from samples since its
+   * start. `GET /debug/pprof/heap`
+   */
   readonly heapProfile: (input?: HeapProfileInput, options?: CallOptions) => Promise<Uint8Array>
 }
 
 export interface ServerMethods {
-  /** Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy. While access control is on, only administrators see more than status and mode.. `GET /health` */
+  /**
+   * Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With
+   * `mode=read`, a server that refuses writes because the disk is full counts as healthy. While
+   * access control is on, only administrators see more than status and mode. `GET /health`
+   */
   readonly health: (input?: HealthInput, options?: CallOptions) => Promise<HealthAnswer>
-  /** Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load and a full disk do not cause it.. `GET /livez` */
+  /**
+   * Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load
+   * and a full disk do not cause it. `GET /livez`
+   */
   readonly livez: (options?: CallOptions) => Promise<LivezAnswer>
-  /** Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks what its access mode needs.. `GET /readyz` */
+  /**
+   * Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks
+   * what its access mode needs. `GET /readyz`
+   */
   readonly readyz: (input?: ReadyzInput, options?: CallOptions) => Promise<ReadyzAnswer>
   /** Lists every operation of every protocol. `GET /v1/endpoints` */
   readonly endpoints: (options?: CallOptions) => Promise<EndpointsAnswer>
@@ -2956,7 +3342,10 @@ export interface ServerMethods {
   readonly openapi: (options?: CallOptions) => Promise<OpenapiAnswer>
   /** Returns the reference of this interface as an HTML page. `GET /docs` */
   readonly docs: (options?: CallOptions) => Promise<string>
-  /** Returns GraphiQL, a page for GraphQL queries to this server, which needs nothing from elsewhere. `GET /playground` */
+  /**
+   * Returns GraphiQL, a page for GraphQL queries to this server, which needs nothing from
+   * elsewhere. `GET /playground`
+   */
   readonly playground: (options?: CallOptions) => Promise<string>
 }
 

@@ -25,7 +25,7 @@ export type Input = Readonly<Record<string, unknown>>
 
 /** Address and body of a request. The input of GET goes into the query, all other input into the body. */
 export function requestOf({ method, path }: Route, input: Input): { readonly path: string; readonly body: string | undefined } {
-  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined && value !== null))
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
     const value = rest.get(name)
     rest.delete(name)
@@ -33,7 +33,7 @@ export function requestOf({ method, path }: Route, input: Input): { readonly pat
   })
   if (method !== 'GET') return { path: filled, body: JSON.stringify(Object.fromEntries(rest)) }
   const query = new URLSearchParams()
-  for (const [name, value] of rest) for (const text of queryTexts(value)) query.append(name, text)
+  for (const [name, value] of rest) if (value !== null) for (const text of queryTexts(value)) query.append(name, text)
   return { path: query.size === 0 ? filled : `${filled}?${query.toString()}`, body: undefined }
 }
 

@@ -1,5 +1,5 @@
 /** Sends requests: credentials, time limit, retries, errors. */
-import { CallLimit } from './call_limit.js'
+import { CallLimit, TIMER_MS_MAX } from './call_limit.js'
 import { errorOfAnswer, MdsConnectionError, MdsError } from './errors.js'
 import { RETRIES, TIMEOUT_MS, type CallOptions, type ClientOptions } from './options.js'
 import { requestOf, type Input, type Repeat, type Route } from './route.js'
@@ -85,7 +85,7 @@ export class Transport {
         if (attempt >= retries || !mayRepeat(error, repeat)) throw error
         const pauseMs = pauseAfter(error, attempt)
         // There would be no time left for the answer.
-        if (pauseMs >= limit.remainingMs) throw error
+        if (pauseMs >= Math.min(limit.remainingMs, TIMER_MS_MAX)) throw error
         await limit.wait(pauseMs)
       }
     }
@@ -126,8 +126,8 @@ function mayRepeat(error: unknown, repeat: Repeat): error is MdsError {
   if (!(error instanceof MdsError)) return false
   if (error.status === 429) return true
   if (error.status !== 503) return false
-  // Without Retry-After it is a proxy that says it, about a request that the server may have taken.
-  const isRefusal = error.text !== OUTCOME_UNKNOWN && error.retryAfterSeconds !== undefined
+  // A proxy says it about a request that the server may have taken; only the server has both of these.
+  const isRefusal = error.isOfServer && error.retryAfterSeconds !== undefined && error.text !== OUTCOME_UNKNOWN
   return repeat === 'always' || (repeat === 'unlessUnknown' && isRefusal)
 }
 
