@@ -2,18 +2,22 @@
  * `npm run campaign:grpc-clients`: official clients of gRPC against a server with access control. Code
  * for Go and Python is generated from the committed proto and built; Node loads the proto; grpcurl knows
  * it by reflection. Each client writes, reads, searches, exports, counts, and meets the errors of a
- * missing document, a missing field and bad credentials (test/clients). The generators are installed
- * below build/grpc-clients. Exit code 77 if a client could not run because its tools are not installed
- * and cannot be.
+ * missing document, a missing field and bad credentials (test/clients). Stand-ins do what the reference's
+ * Python client, its LangChain adapter and its PHP client (over HTTP, where PHP is installed) do. The
+ * generators are installed below build/grpc-clients. Exit code 77 if a client could not run because its tools
+ * are not installed and cannot be.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { credentials, loadPackageDefinition, Metadata, status } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import { ACCESS_ENV, tokenOf } from '../dist/test/harness/access.js'
+import { ACCESS_ENV, keyOf, tokenOf } from '../dist/test/harness/access.js'
+import { embeddingEnv } from '../dist/test/harness/embedding_client.js'
+import { EmbeddingServer } from '../dist/test/harness/embedding_server.js'
 import { startServer } from '../dist/test/harness/server.js'
 import { projectRoot } from './lib/root.mjs'
 
@@ -71,6 +75,27 @@ function runPython(address, token) {
   assert.equal(run(python, ['client.py', address, token]), 'ok\n')
 }
 
+/** The generated modules inside a package, with a relative import, as the published package has them. */
+async function runWrapped(address, token, key, open) {
+  const module = join(work, 'mddb_client')
+  cpSync(join(projectRoot, 'test/clients/python'), work, { recursive: true })
+  protoc(`--python_out=${module}`, `--grpc_python_out=${module}`)
+  const stub = join(module, 'mddb_pb2_grpc.py')
+  writeFileSync(stub, readFileSync(stub, 'utf8').replace(/^import mddb_pb2 /m, 'from . import mddb_pb2 '))
+  // The provider of vectors is in this process, so it must not wait here.
+  const { stdout } = await promisify(execFile)(python, ['wrapped.py', address, '-', key, token, addressOf(open)], { cwd: work })
+  assert.equal(stdout, 'ok\n')
+}
+
+/** The examples of docs/guides/clients.md, now that Python has its packages. */
+function runGuide() {
+  run(process.execPath, ['--test', join(projectRoot, 'dist/test/contract/clients_guide.test.js')])
+}
+
+function runPhp(open) {
+  assert.equal(run('php', [join(projectRoot, 'test/clients/php/client.php'), open.address]), 'ok\n')
+}
+
 function runGo(address, token) {
   const module = join(work, 'go')
   cpSync(join(projectRoot, 'test/clients/go'), module, { recursive: true })
@@ -126,24 +151,33 @@ async function runNode(address, token) {
   client.close()
 }
 
+const addressOf = (server) => server.addressOf('grpc').replace(/^:/, '127.0.0.1:')
+const hasPhp = spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);']).status === 0
+const provider = await EmbeddingServer.start()
 const server = await startServer({ env: ACCESS_ENV, directory: join(work, 'data') })
+const open = await startServer({ env: embeddingEnv(provider), directory: join(work, 'open') })
 try {
-  const address = server.addressOf('grpc').replace(/^:/, '127.0.0.1:')
+  const address = addressOf(server)
+  const key = await keyOf(server, 'admin')
   const token = tokenOf('admin')
   const hasPython = installed('Python', installPython)
   const hasGo = installed('Go, and grpcurl', installGo)
   const clients = [
     ['Node', true, runNode],
     ['Python', hasPython, runPython],
+    ["the reference's for Python and LangChain", hasPython, () => runWrapped(address, token, key, open)],
+    ["the reference's for PHP", hasPhp, () => runPhp(open)],
     ['Go', hasPython && hasGo, runGo],
     ['grpcurl', hasGo, runGrpcurl],
+    ['the guide of clients', true, runGuide],
   ]
   for (const [name, isThere, client] of clients) {
-    if (!isThere) continue
-    await client(address, token)
-    console.log(`${name}: ok`)
+    if (isThere) await client(address, token)
+    console.log(`${name}: ${isThere ? 'ok' : 'its tools are not installed'}`)
   }
 } finally {
   await server.stop()
+  await open.stop()
+  await provider.stop()
   rmSync(work, { recursive: true, force: true })
 }

@@ -3,9 +3,9 @@
 export interface ClientOptions {
   /** Address of the server, such as `http://127.0.0.1:11023`; a path in front of the API may follow. */
   readonly baseUrl: string
-  /** Of a login: sent as `Authorization: Bearer`. */
+  /** Of a login: sent as `Authorization: Bearer`. It counts before an API key. */
   readonly token?: string | undefined
-  /** Sent as `X-API-Key`; the server prefers it to a token. */
+  /** Sent as `X-API-Key`. */
   readonly apiKey?: string | undefined
   /** Time limit of a call with its retries; of a stream, of each wait for bytes. 0, Infinity: none. Default 30 000. */
   readonly timeoutMs?: number | undefined
