@@ -1,10 +1,11 @@
 /**
- * What the clients of the reference implementation and their suites presume of a server: stand-ins for the
- * Node client (gRPC) and the Go client (HTTP), with their requests as they send them.
+ * What the clients of the reference implementation and their suites presume of a server: a stand-in for the
+ * Node client (gRPC), and a short one for the Go client. Clients over HTTP: reference_clients_http.test.ts;
+ * Python and PHP themselves: scripts/campaign-grpc-clients.mjs.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { credentials, loadPackageDefinition, status, type Client } from '@grpc/grpc-js'
+import { credentials, loadPackageDefinition, status, type Client, type ServiceError } from '@grpc/grpc-js'
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
 import { ACCESS_ENV, Admin, keyOf, tokenOf } from '../harness/access.js'
 import { GrpcClient, PROTO } from '../harness/grpc.js'
@@ -61,8 +62,28 @@ describe('clients of the reference', () => {
     assert.equal((await node.call('AddBatch', { collection: 'long', documents })).added, 5)
   })
 
-  it('clients: the Node client shows its key or its token, and may show both', async () => {
+  it('clients: the Node client calls every unary RPC by its name: an answer, or a status of the catalogue', async () => {
+    const known: readonly number[] = [status.INVALID_ARGUMENT, status.NOT_FOUND, status.UNIMPLEMENTED]
+    const request = { ...ID, query: 'k', text: 'k', term: 'k', words: ['w'], labels: ['a', 'b'], schema: '{}', ttl: '100', id: 'none' }
+    const methods = Object.entries(loadSync(PROTO, LOADER)['mddb.MDDB'] as unknown as Service)
+    for (const [name] of methods.filter(([, { responseStream }]) => !responseStream)) {
+      const code = await node.call(name, request, { deadlineMs: 30_000 }).then(
+        () => status.OK,
+        (error: ServiceError) => error.code,
+      )
+      assert.ok(code === status.OK || known.includes(code), `${name}: ${code}`)
+    }
+  })
+
+  it('clients: the Node client has a time limit of its own, which the server obeys, or none', async () => {
+    await node.call('Add', { ...ID, content_md: '# K' }, { deadlineMs: 30_000 })
+    assert.equal((await node.refusal('Get', ID, { deadlineMs: 0 }))[0], status.DEADLINE_EXCEEDED)
+    assert.equal((await node.call('Get', ID)).key, 'k')
+  })
+
+  it('clients: the Node client shows its key or its token, and may show both', async (t) => {
     const closed = await startServer({ env: ACCESS_ENV })
+    t.after(() => closed.stop())
     const admin = new Admin(closed)
     await admin.register('client')
     await admin.grant('client', 'c', { read: true, write: true })
@@ -73,7 +94,6 @@ describe('clients of the reference', () => {
     await admin.do('PUT', '/v1/auth/users/client', { disabled: true })
     assert.deepEqual(await client.refusal('Get', ID, { headers: { authorization: token } }), [status.UNAUTHENTICATED, 'invalid token'])
     client.close()
-    await closed.stop()
   })
 
   it('clients: the Go client sends null for its maps, and reads bare arrays and numbers', async () => {

@@ -7,7 +7,10 @@ export interface ClientOptions {
   readonly token?: string | undefined
   /** Sent as `X-API-Key`. */
   readonly apiKey?: string | undefined
-  /** Time limit of a call with its retries; of a stream, of each wait for bytes. 0, Infinity: none. Default 30 000. */
+  /**
+   * Time limit of a call with its retries; of a stream, of each wait for bytes. 0, Infinity: none. Default
+   * 30 000.
+   */
   readonly timeoutMs?: number | undefined
   /** How often a call that may be repeated is sent again. Default 3. */
   readonly retries?: number | undefined
