@@ -1,10 +1,12 @@
 /**
  * Question: what do gRPC, GraphQL and MCP cost a server that nobody asks by them, and after one request to
  * each? Anonymous memory and gets a second over HTTP, of a server without them, of one with them, and of the
- * same one afterwards. The two servers are measured in turn, three times; medians.
+ * same one afterwards. The two servers are measured in turn, three times; medians. Memory afterwards is
+ * measured twice: when the process is idle, and when its collector of garbage has noticed that.
  * Run: npm run bench:surfaces [-- SECONDS]. Aims: 5 MB idle, 80 MB afterwards, the same rate.
  * Last result: see bench/README.md.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { startServer, type Server } from '../test/harness/server.js'
 import { GrpcClient } from '../test/harness/grpc.js'
 import { postBytes } from './connection.js'
@@ -16,6 +18,8 @@ const OFF = { SVC_GRPC_ENABLED: 'false', SVC_MCP_ENABLED: 'false', SVC_GRAPHQL_E
 const ROUNDS = 3
 const CONNECTIONS = 64
 const MB = 1e6
+/** V8 collects garbage some ten seconds after a thread has become idle. */
+const COLLECTION_MS = 15_000
 const seconds = Number(process.argv[2] ?? 3)
 const document = { collection: 'c', key: 'k', lang: 'en' }
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
@@ -43,7 +47,7 @@ async function askEach(server: Server): Promise<void> {
   await untilIdle(server.pid)
 }
 
-const memory = { without: [] as number[], idle: [] as number[], asked: [] as number[] }
+const memory = { without: [] as number[], idle: [] as number[], asked: [] as number[], collected: [] as number[] }
 const rates = { idle: [] as number[], asked: [] as number[] }
 for (let round = 0; round < ROUNDS; round++) {
   const without = await started(OFF)
@@ -56,6 +60,8 @@ for (let round = 0; round < ROUNDS; round++) {
   const before = anonymousBytes(all.pid)
   await askEach(all)
   memory.asked.push(anonymousBytes(all.pid) - before)
+  await pause(COLLECTION_MS)
+  memory.collected.push(anonymousBytes(all.pid) - before)
   const later = await rate(without)
   rates.asked.push((await rate(all)) / later)
   await without.stop()
@@ -65,6 +71,7 @@ const report = new Report()
 report.add({ what: 'without them: anonymous memory, MB', value: median(memory.without) / MB })
 report.add({ what: 'idle: more, MB', value: median(memory.idle.map((bytes, at) => bytes - memory.without[at]!)) / MB })
 report.add({ what: 'after one request to each: more, MB', value: median(memory.asked) / MB })
+report.add({ what: 'the same, garbage collected: more, MB', value: median(memory.collected) / MB })
 report.add({ what: 'gets a second, idle, to those without them', value: median(rates.idle) })
 report.add({ what: 'gets a second, afterwards, to those without them', value: median(rates.asked) })
 report.table(['what', 'value'])
