@@ -2,19 +2,22 @@
  * The tools of the server, in the order of `tools/list`. A tool belongs to the row whose name in MCP it has,
  * or which it names. Pure data; any thread.
  */
+import type { AccessMode } from '../../../config/values.js'
 import { offered } from '../../../operations/index.js'
 import type { Operation } from '../../../operations/operation.js'
 import { documentTools } from './tools/documents.js'
 import { searchTools } from './tools/search.js'
 import { serverTools } from './tools/server.js'
 import { settingsTools } from './tools/settings.js'
-import type { Tool } from './tool.js'
+import { isReadOnly, type Tool } from './tool.js'
 
 export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools]
 
 export interface OfferedTool {
   readonly tool: Tool
   readonly row: Operation
+  /** Whether the access mode of MCP refuses it: it is then neither listed nor called. */
+  readonly isRefusedIn: (mode: AccessMode) => boolean
 }
 
 /**
@@ -25,6 +28,15 @@ export function offeredTools(options: object): readonly OfferedTool[] {
   const rows = offered(options)
   return BUILTIN_TOOLS.flatMap((tool) => {
     const row = rows.find(({ name, protocols }) => (tool.operation === undefined ? protocols.mcp === tool.name : name === tool.operation))
-    return row === undefined ? [] : [{ tool, row }]
+    return row === undefined ? [] : [{ tool, row, isRefusedIn: refusal(tool, row) }]
   })
+}
+
+/**
+ * Read mode obeys what clients are told of the tool: a backup reads the store, but makes a file. Write mode
+ * obeys the core, which refuses operations that read, and not those about the server itself.
+ */
+function refusal(tool: Tool, row: Operation): OfferedTool['isRefusedIn'] {
+  const isRead = row.effect === 'read' || tool.before !== undefined
+  return (mode) => (mode === 'read' && !isReadOnly(tool)) || (mode === 'write' && isRead)
 }

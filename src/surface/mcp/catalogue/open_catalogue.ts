@@ -3,7 +3,6 @@
  * the server does not offer, or the mode refuses, are not listed. Thread of MCP, and once at the start for
  * `/v1/endpoints`.
  */
-import type { AccessMode } from '../../../config/values.js'
 import { badArgument } from './argument_values.js'
 import { offeredTools, type OfferedTool } from './builtin_tools.js'
 import { failed, type CallContext, type ToolResult } from './call.js'
@@ -13,13 +12,13 @@ import { bindCustomTool, callCustomTool, listedCustomTool, type BoundCustomTool 
 import { getPrompt, LISTED_PROMPTS } from './prompts.js'
 import { readResource, RESOURCES, RESOURCE_TEMPLATES } from './resources.js'
 import { notInMode } from './texts.js'
-import { isReadOnly, listedTool } from './tool.js'
+import { listedTool } from './tool.js'
 import { callBound, type BoundTool } from './tool_calls.js'
 
 /** A tool as the catalogue has it. */
 interface Entry {
   readonly listed: object
-  readonly isReadOnly: boolean
+  readonly isRefusedIn: OfferedTool['isRefusedIn']
   readonly call: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<ToolResult>
 }
 
@@ -31,12 +30,11 @@ export function openCatalogue({ config, customTools }: CatalogueOptions): Catalo
     if (action !== undefined) entries.set(custom.name, customEntry(bindCustomTool(custom, boundOf(action)), action))
   }
   return {
-    tools: (mode) => [...entries.values()].filter((entry) => refusedMode(entry, mode) === null).map(({ listed }) => listed),
+    tools: (mode) => [...entries.values()].filter(({ isRefusedIn }) => !isRefusedIn(mode)).map(({ listed }) => listed),
     callTool: async (name, args, context) => {
       const entry = entries.get(name)
       if (entry === undefined) throw badArgument(`unknown tool: ${name.slice(0, 100)}`)
-      const refused = refusedMode(entry, context.mode)
-      return refused === null ? await entry.call(args, context) : failed(notInMode(name, refused))
+      return entry.isRefusedIn(context.mode) ? failed(notInMode(name, context.mode)) : await entry.call(args, context)
     },
     resources: () => RESOURCES,
     resourceTemplates: () => RESOURCE_TEMPLATES,
@@ -55,17 +53,11 @@ function builtinEntry(offered: OfferedTool): Entry {
   const bound = boundOf(offered)
   return {
     listed: listedTool(offered.tool),
-    isReadOnly: isReadOnly(offered.tool),
+    isRefusedIn: offered.isRefusedIn,
     call: (args, context) => callBound(bound, args, context),
   }
 }
 
-function customEntry(bound: BoundCustomTool, { tool }: OfferedTool): Entry {
-  return { listed: listedCustomTool(bound), isReadOnly: isReadOnly(tool), call: (args, context) => callCustomTool(bound, args, context) }
-}
-
-/** @returns the mode that the tool does not run in; null: it runs */
-function refusedMode({ isReadOnly: reads }: Entry, mode: AccessMode): 'read' | 'write' | null {
-  if (mode === 'read' && !reads) return 'read'
-  return mode === 'write' && reads ? 'write' : null
+function customEntry(bound: BoundCustomTool, { isRefusedIn }: OfferedTool): Entry {
+  return { listed: listedCustomTool(bound), isRefusedIn, call: (args, context) => callCustomTool(bound, args, context) }
 }

@@ -44,7 +44,7 @@ export interface Tool {
   readonly operation?: string
   /** Fields of the operation's input that differ from the arguments. */
   readonly input?: (given: Arguments) => Readonly<Record<string, unknown>>
-  /** Asked first: its answer is what the arguments replace. */
+  /** A read that is asked first: its answer is what the arguments replace. */
   readonly before?: { readonly operation: string; readonly input: (given: Arguments) => Readonly<Record<string, unknown>> }
   readonly outputSchema?: JsonSchema
 }
