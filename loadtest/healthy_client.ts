@@ -1,6 +1,6 @@
 /**
  * A well-behaved client in a separate process: gets one document every 10 ms and reports its latencies on
- * request. Started by loadtest/hostile.ts.
+ * request. Started by loadtest/hostile.ts and loadtest/surface_flood.ts.
  */
 import { Agent, request } from 'node:http'
 
@@ -10,6 +10,7 @@ export interface Waits {
   /** Requests without a 200. A busy server may answer 503 occasionally. */
   readonly refused: number
   readonly failed: number
+  readonly p50Ms: number
   readonly p99Ms: number
   readonly longestMs: number
 }
@@ -37,7 +38,8 @@ function poll(port: number): void {
   process.on('message', () => {
     const sorted = waits.sort((one, other) => one - other)
     const at = (share: number): number => Math.round(10 * (sorted[Math.floor(share * sorted.length)] ?? sorted.at(-1) ?? 0)) / 10
-    process.send?.({ answers: sorted.length, refused, failed, p99Ms: at(0.99), longestMs: at(1) } satisfies Waits)
+    const [p50Ms, p99Ms, longestMs] = [at(0.5), at(0.99), at(1)]
+    process.send?.({ answers: sorted.length, refused, failed, p50Ms, p99Ms, longestMs } satisfies Waits)
     waits = []
     ;[refused, failed] = [0, 0]
   })

@@ -2,7 +2,6 @@
  * The program of the thread that serves MCP: over HTTP on a port of its own, or over standard input and
  * output.
  */
-import { FailureReports } from './access/failure_reports.js'
 import { formatAddress } from './config/config.js'
 import { ANY, JsonScanner } from './engine/json_scan.js'
 import { JSON_CONTAINERS_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from './limits/input.js'
@@ -32,10 +31,8 @@ const READY_POLL_MS = 10
 let onDrain = (): void => port.drained()
 let onRenew = (_: TlsFiles): void => undefined
 
-const { config, surface, control, telemetry, authenticator, rateLimit, core, remote, port, descriptor, tls, own } = await openSurfaceThread(
-  'mcp',
-  { onDrain: () => onDrain(), onRenew: (files) => onRenew(files) },
-)
+const { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, port, descriptor, tls, own } =
+  await openSurfaceThread('mcp', { onDrain: () => onDrain(), onRenew: (files) => onRenew(files) })
 const served = servedRevisions(config.mcpProtocolVersion)
 const identity = serverIdentity(config)
 const catalogue = openCatalogue({ config, customTools: own as readonly CustomTool[] })
@@ -63,7 +60,6 @@ async function serveHttp(listening: number): Promise<void> {
     telemetry.set('mcp_sessions_sse', sse)
   }
   const sessions = new Sessions(onCount, { all, ofIdentity, idleMs })
-  const failures = new FailureReports((ip) => port.authFailure(ip))
   const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => port.identify(asked), failures })
   const note: RequestLog['note'] = (request, method, tool) => requests.note(request, method, tool)
   const endpoints = { methods, sessions, served, identity, bodies: new Bodies(config.bodyBytesMax), reader, logLevel, note }

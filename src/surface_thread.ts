@@ -31,6 +31,8 @@ export interface SurfaceThread {
   readonly control: ControlBlock
   readonly telemetry: Telemetry
   readonly authenticator: Authenticator
+  /** Of refused credentials. */
+  readonly failures: FailureReports
   /** Of all surfaces together. Null: there is none. */
   readonly rateLimit: RateLimit | null
   /** For answers that are awaited. Requests that may not run now are refused here, before they are sent. */
@@ -84,12 +86,13 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
     const admitted = operation === undefined ? null : remote.admission.admit(operation, surface)
     return typeof admitted === 'string' ? admitted : null
   })
+  const failures = new FailureReports((ip) => port.authFailure(ip))
   const authenticator = new Authenticator({
     jwtSecret: config.auth?.jwtSecret ?? null,
     control,
     identify: (asked) => port.identify(asked),
-    failures: new FailureReports((ip) => port.authFailure(ip)),
+    failures,
   })
   const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
-  return { config, surface, control, telemetry, authenticator, rateLimit, core, remote, reads, port, descriptor, tls, own }
+  return { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, reads, port, descriptor, tls, own }
 }

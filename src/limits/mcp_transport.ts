@@ -26,6 +26,8 @@ export const MCP_BATCH_MESSAGES_MAX = 100
 export const MCP_STREAM_UNSENT_BYTES_MAX = 256 * KIB
 /** Bytes that clients have not read, over all answers and streams. The next slow reader is disconnected. */
 export const MCP_UNSENT_BYTES_MAX = 256 * MIB
+/** Bytes of an answer that the kernel's buffer mostly takes at once: not worth a count. */
+export const MCP_COUNTED_BYTES_MIN = 64 * KIB
 /** Interval of comments on an idle stream: below the 60 s after which proxies close it. */
 export const MCP_STREAM_PULSE_MS = 15_000
 /** A client that reads nothing for so long is disconnected: four pulses. */
@@ -37,6 +39,8 @@ export const MCP_STREAM_AFTER_MS = 10_000
 
 /** Bytes of all bodies that are being read, or wait for their answer: four of the largest. */
 export const MCP_BODIES_BYTES_MAX = 128 * MIB
+/** Bytes of a refused body that are read and thrown away: a new connection costs more. */
+export const MCP_REST_BYTES_MAX = 64 * KIB
 /** Levels of arrays and objects in a message: 64 of a document's metadata, and those around them. */
 export const MCP_DEPTH_MAX = 80
 /** Bytes of the head of a request. */

@@ -2,25 +2,21 @@
  * The connections of gRPC: accepted on the listening socket of the thread, decrypted where the server has
  * TLS, bounded, and given to the package, which speaks HTTP/2 on them. One object a thread.
  */
-import { readFileSync } from 'node:fs'
 import { createServer, type Server as PlainServer, type Socket } from 'node:net'
-import { createServer as createTlsServer, type Server as TlsServer, type SecureContextOptions, type TLSSocket } from 'node:tls'
-import { addressKey } from '../../access/client_key.js'
+import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
 import type { Config } from '../../config/config.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
-import { TLS_HANDSHAKE_MS_MAX } from '../../limits/tls.js'
-import { canonicalAddress } from '../../outbound/networks.js'
 import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
-import { TLS12_CIPHERS } from '../tls/ciphers.js'
+import { AddressCounts } from '../thread/address_counts.js'
+import { listenerOptions, refuseWrongCertificates, renewPair } from '../tls/thread_tls.js'
 import { peerOf } from './held_bytes.js'
 
 export class GrpcConnections {
   readonly #give: (socket: Socket) => void
-  readonly #ofAddressMax: number
+  readonly #ofAddress: AddressCounts
   readonly #server: PlainServer | TlsServer
   readonly #open = new Set<Socket>()
-  readonly #ofAddress = new Map<string, number>()
   /** When those came that have not sent a preface yet. */
   readonly #young = new Map<Socket, number>()
   readonly #sweep: NodeJS.Timeout
@@ -28,9 +24,11 @@ export class GrpcConnections {
   /** @param give receives each connection, decrypted */
   constructor(config: Config, tls: TlsFiles | null, give: (socket: Socket) => void) {
     this.#give = give
-    this.#ofAddressMax = config.connectionsOfAddressMax
-    this.#server = tls === null ? createServer() : createTlsServer({ ...tlsOptions(config), ...contextOf(tls) })
+    this.#ofAddress = new AddressCounts(config.connectionsOfAddressMax)
+    // Clients of gRPC must ask for HTTP/2.
+    this.#server = tls === null ? createServer() : createTlsServer({ ...listenerOptions(tls, config), ALPNProtocols: ['h2'] })
     this.#server.on('connection', (socket: Socket) => this.#accept(socket))
+    if (tls !== null) refuseWrongCertificates(this.#server, tls)
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       if (!socket.destroyed) this.#give(socket)
     })
@@ -48,11 +46,7 @@ export class GrpcConnections {
   }
 
   renew(tls: TlsFiles): void {
-    try {
-      ;(this.#server as TlsServer).setSecureContext(contextOf(tls))
-    } catch (error) {
-      log.error('TLS: the certificate stays as it is', { reason: error })
-    }
+    renewPair(this.#server as TlsServer, tls)
   }
 
   /** Ends the connection of a peer; those of a unix socket have one name. */
@@ -67,10 +61,7 @@ export class GrpcConnections {
   }
 
   #accept(socket: Socket): void {
-    const address = addressKey(canonicalAddress(socket.remoteAddress ?? '') ?? '')
-    const ofAddress = (this.#ofAddress.get(address) ?? 0) + 1
-    const isCrowded = this.#ofAddressMax > 0 && address !== LOCAL && ofAddress > this.#ofAddressMax
-    if (this.#open.size >= GRPC_CONNECTIONS_MAX || isCrowded) {
+    if (this.#open.size >= GRPC_CONNECTIONS_MAX || !this.#ofAddress.admits(socket)) {
       socket.destroy()
       return
     }
@@ -78,16 +69,10 @@ export class GrpcConnections {
     socket.on('error', () => undefined)
     this.#open.add(socket)
     this.#young.set(socket, performance.now())
-    this.#ofAddress.set(address, ofAddress)
-    socket.on('close', () => this.#forget(socket, address))
-  }
-
-  #forget(socket: Socket, address: string): void {
-    this.#open.delete(socket)
-    this.#young.delete(socket)
-    const left = (this.#ofAddress.get(address) ?? 1) - 1
-    if (left === 0) this.#ofAddress.delete(address)
-    else this.#ofAddress.set(address, left)
+    socket.on('close', () => {
+      this.#open.delete(socket)
+      this.#young.delete(socket)
+    })
   }
 
   #closeSilent(): void {
@@ -96,21 +81,4 @@ export class GrpcConnections {
       else if (performance.now() - since >= GRPC_PREFACE_MS_MAX) socket.destroy()
     }
   }
-}
-
-const LOCAL = addressKey('')
-
-function tlsOptions({ tlsClientCa, tlsClientAuth }: Config): object {
-  return {
-    // Clients of gRPC must ask for HTTP/2.
-    ALPNProtocols: ['h2'],
-    handshakeTimeout: TLS_HANDSHAKE_MS_MAX,
-    requestCert: tlsClientCa !== '',
-    rejectUnauthorized: tlsClientCa !== '' && tlsClientAuth === 'require',
-  }
-}
-
-function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
-  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa) }
-  return { cert: readFileSync(cert), key: readFileSync(key), ...ca, minVersion: 'TLSv1.2', ciphers: TLS12_CIPHERS }
 }

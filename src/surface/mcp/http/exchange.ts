@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addressKey } from '../../../access/client_key.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../../limits/audit.js'
+import { MCP_COUNTED_BYTES_MIN, MCP_REST_BYTES_MAX } from '../../../limits/mcp_transport.js'
 import type { TrustedProxies } from '../../http/trusted_proxies.js'
 import type { McpRequest } from '../mcp_authenticator.js'
 import type { Refusal } from '../protocol/codes.js'
@@ -14,10 +15,6 @@ import { EventStream, type StreamTimes } from './event_stream.js'
 import type { UnsentBytes } from './unsent_bytes.js'
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
-/** Bytes of an answer that the kernel's buffer mostly takes at once: not worth a count. */
-const COUNTED_BYTES_MIN = 65_536
-/** Of a refused body that is read and thrown away. */
-const REST_BYTES_MAX = 65_536
 
 export class Exchange implements McpRequest {
   readonly method: string
@@ -143,20 +140,20 @@ export class Exchange implements McpRequest {
   /** Whether so much of the body is not read that a new connection costs less than its rest. */
   #leavesTooMuch(): boolean {
     if (this.#request.complete) return false
-    return 'transfer-encoding' in this.#request.headers || Number(this.#request.headers['content-length'] ?? 0) > REST_BYTES_MAX
+    return 'transfer-encoding' in this.#request.headers || Number(this.#request.headers['content-length'] ?? 0) > MCP_REST_BYTES_MAX
   }
 
   #answer(status: number, headers: readonly string[], text: string, bytes: number): void {
     if (this.#isAnswered || this.#response.destroyed) return
     this.#isAnswered = true
-    if (bytes >= COUNTED_BYTES_MIN && !this.#unsent.add(this.#response, bytes)) {
+    if (bytes >= MCP_COUNTED_BYTES_MIN && !this.#unsent.add(this.#response, bytes)) {
       this.#response.destroy()
       return
     }
     const closes = this.#leavesTooMuch() ? ['Connection', 'close'] : []
     this.#response.writeHead(status, [...headers, ...this.commonHeaders, ...closes])
     // Ends with the answer: then the connection waits for its next request.
-    if (bytes >= COUNTED_BYTES_MIN) this.#response.setTimeout(this.#times.stallMs, () => this.#response.destroy())
+    if (bytes >= MCP_COUNTED_BYTES_MIN) this.#response.setTimeout(this.#times.stallMs, () => this.#response.destroy())
     this.#response.end(text)
   }
 }

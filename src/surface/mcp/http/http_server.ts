@@ -6,20 +6,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { readFileSync } from 'node:fs'
-import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls'
-import { addressKey } from '../../../access/client_key.js'
 import type { Authenticator } from '../../../access/authenticator.js'
 import type { Config } from '../../../config/config.js'
 import { CATALOGUE, entryOf, type ErrorCode } from '../../../errors.js'
 import { newFaultId } from '../../../fault_id.js'
 import { MCP_CHECK_MS, MCP_CONNECTIONS_MAX, MCP_HEAD_BYTES_MAX, MCP_IDLE_MS, MCP_REQUEST_MS_MAX } from '../../../limits/mcp_transport.js'
-import { TLS_HANDSHAKE_MS_MAX } from '../../../limits/tls.js'
-import { canonicalAddress } from '../../../outbound/networks.js'
 import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 import { TrustedProxies } from '../../http/trusted_proxies.js'
-import { TLS12_CIPHERS } from '../../tls/ciphers.js'
+import { AddressCounts } from '../../thread/address_counts.js'
+import { listenerOptions, refuseWrongCertificates, renewPair } from '../../tls/thread_tls.js'
 import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
 import type { ClientLimits } from './client_limits.js'
@@ -56,8 +52,7 @@ export class HttpServer {
   readonly #corsOf: (origin: string) => readonly string[]
   readonly #unsent = new UnsentBytes()
   readonly #times: StreamTimes
-  /** Open connections by address. */
-  readonly #connections = new Map<string, number>()
+  readonly #connections: AddressCounts
   #open = 0
   #onIdle: (() => void) | null = null
 
@@ -92,19 +87,16 @@ export class HttpServer {
     }
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response)
     this.#server =
-      tls === null
-        ? createServer(options, onRequest)
-        : createTlsServer(
-            { ...options, ...contextOf(tls), ...clientCertificates(tls, config), handshakeTimeout: TLS_HANDSHAKE_MS_MAX },
-            onRequest,
-          )
+      tls === null ? createServer(options, onRequest) : createTlsServer({ ...options, ...listenerOptions(tls, config) }, onRequest)
     this.#server.maxConnections = MCP_CONNECTIONS_MAX
     this.#server.headersTimeout = config.limits.MCP_HEAD_MS_MAX
     this.#server.requestTimeout = MCP_REQUEST_MS_MAX
     this.#server.keepAliveTimeout = MCP_IDLE_MS
-    this.#server.on('connection', (socket: Socket) => this.#admit(socket))
-    if (tls?.clientCa !== undefined && tls.clientCa !== null)
-      this.#server.on('secureConnection', (socket: TLSSocket) => void (hasWrongCertificate(socket) && socket.destroy()))
+    this.#connections = new AddressCounts(config.connectionsOfAddressMax)
+    this.#server.on('connection', (socket: Socket) => {
+      if (!this.#connections.admits(socket)) socket.destroy()
+    })
+    if (tls !== null) refuseWrongCertificates(this.#server, tls)
     this.#server.on('tlsClientError', (error: Error, client: Socket) =>
       log.debug('mcp: client refused', { reason: error, peer: client.remoteAddress ?? '' }),
     )
@@ -125,11 +117,7 @@ export class HttpServer {
 
   /** Accepts connections with this pair from now on. */
   renew(files: TlsFiles): void {
-    try {
-      if ('setSecureContext' in this.#server) this.#server.setSecureContext(contextOf(files))
-    } catch (error) {
-      log.error('TLS: the certificate stays as it is', { reason: error })
-    }
+    renewPair(this.#server as TlsServer, files)
   }
 
   /** Accepts no new connections. @param onIdle called when the last request has ended */
@@ -138,21 +126,6 @@ export class HttpServer {
     this.#server.close()
     this.#server.closeIdleConnections()
     this.#reportIdle()
-  }
-
-  #admit(socket: Socket): void {
-    const client = addressKey(canonicalAddress(socket.remoteAddress ?? '') ?? '')
-    const open = (this.#connections.get(client) ?? 0) + 1
-    if (open > this.#parts.config.connectionsOfAddressMax) {
-      socket.destroy()
-      return
-    }
-    this.#connections.set(client, open)
-    socket.once('close', () => {
-      const left = (this.#connections.get(client) ?? 1) - 1
-      if (left === 0) this.#connections.delete(client)
-      else this.#connections.set(client, left)
-    })
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
@@ -212,18 +185,4 @@ function refuse(exchange: Exchange, code: ErrorCode): void {
   ]
   if (!RPC_PATHS.includes(exchange.path)) return answerError(exchange, http, text, headers)
   exchange.refuse(refusal(http, kind === 'fault' ? INTERNAL_ERROR : REFUSED, text), null, headers)
-}
-
-/** Without `require`, a client may have no certificate, but not a wrong one. */
-function clientCertificates({ clientCa }: TlsFiles, { tlsClientAuth }: Config): TlsOptions {
-  return clientCa === null ? {} : { requestCert: true, rejectUnauthorized: tlsClientAuth === 'require' }
-}
-
-function hasWrongCertificate(socket: TLSSocket): boolean {
-  return !socket.authorized && Object.keys(socket.getPeerCertificate()).length > 0
-}
-
-function contextOf({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
-  const ca = clientCa === null ? {} : { ca: readFileSync(clientCa) }
-  return { cert: readFileSync(cert), key: readFileSync(key), ...ca, minVersion: 'TLSv1.2', ciphers: TLS12_CIPHERS }
 }
