@@ -2,8 +2,8 @@
 import { GrpcCalls } from './surface/grpc/calls.js'
 import { GrpcConnections } from './surface/grpc/connections.js'
 import { GrpcServer } from './surface/grpc/grpc_server.js'
-import { HeldBytes } from './surface/grpc/held_bytes.js'
 import { ResidentGet } from './surface/grpc/resident_get.js'
+import { HeldBytes } from './surface/thread/held_bytes.js'
 import { openSurfaceThread } from './surface_thread.js'
 
 const thread = await openSurfaceThread('grpc', {

@@ -27,6 +27,7 @@ import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
 import type { ThreadTicket } from './thread_operations.js'
 import type { Ticket } from './ticket.js'
+import { UnreadAnswers } from './unread_answers.js'
 
 type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
 
@@ -42,6 +43,7 @@ interface Pending {
 export class SurfacePort {
   readonly #operations: ReadonlyMap<string, Operation>
   readonly #pending = new Map<number, Pending>()
+  readonly #unread: UnreadAnswers
   #bytes = 0
 
   constructor(
@@ -53,6 +55,7 @@ export class SurfacePort {
     /** The thread runs the server's own code, which asks for admission before it reads a body. */
     readonly asksAdmission = false,
   ) {
+    this.#unread = new UnreadAnswers(config.limits.SURFACE_PORT_UNREAD_BYTES_MAX)
     this.#operations = new Map(offered(config).map((row) => [row.name, row]))
   }
 
@@ -77,6 +80,9 @@ export class SurfacePort {
         return true
       case 'more':
         this.#guarded(message.id, () => this.#more(message.id))
+        return true
+      case 'taken':
+        this.#unread.taken(message.id)
         return true
       case 'audit':
         // Another thread could report anything.
@@ -126,8 +132,8 @@ export class SurfacePort {
     if (operation === undefined) return this.#answer(id, unknownOperation(name))
     if (input.head.length > HEAD_BYTES_MAX) return this.#answer(id, refusalWith('invalid', 'invalid head'))
     if (bytes > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
-    if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
-      return this.#answer(id, refusal('overloaded'))
+    const isFull = this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX
+    if (isFull || (operation.cost === 'search' && this.#unread.isBehind)) return this.#answer(id, refusal('overloaded'))
     // Its callers cannot show the token.
     const refused = !this.asksAdmission && operation === metrics ? refusalOfMetrics(this.config, '') : null
     if (refused !== null) return this.#answer(id, refusal(refused))
@@ -179,17 +185,20 @@ export class SurfacePort {
       rest?.end()
       return
     }
+    // Parts come one by one, when the thread asks for them.
+    const isPart = rest !== undefined || pending.rest !== null
     pending.ticket = null
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
     else pending.stall = setTimeout(() => this.#cancel(id), this.config.limits.PART_STALL_MS_MAX)
-    this.#reply(id, answer)
+    this.#reply(id, !isPart && this.#unread.refuses(answer.body.length) ? refusal('overloaded') : answer)
   }
 
   #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): void {
     // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
     const isPage = page !== undefined
+    this.#unread.add(id, copy.length)
     const reply: SurfaceReply = {
       kind: 'answer',
       id,

@@ -40,6 +40,11 @@ export const BATCH_REQUESTS_MAX = 16
 export const SURFACE_PORT_REQUESTS_MAX = 4096
 /** Bytes of the inputs of these requests. */
 export const SURFACE_PORT_BYTES_MAX = 256 * MIB
+/**
+ * Bytes of large answers on their way to the thread of a surface, which it has not taken yet: two of the
+ * longest, or those of 64 searches of 1 MB. Further ones become refusals.
+ */
+export const SURFACE_PORT_UNREAD_BYTES_MAX = 64 * MIB
 /** Bytes of a query string, beside a body: more than fits in the headers that uWebSockets.js accepts. */
 export const HEAD_BYTES_MAX = 64 * KIB
 /** A body of at least this size is transferred to another thread. Copying a shorter one takes less time. */

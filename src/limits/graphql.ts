@@ -42,6 +42,11 @@ export const THREAD_BODIES_BYTES_MAX = 64 * MIB
 /** Bytes of the answers of the core that one request puts together: those of ten long searches. */
 export const GRAPHQL_ANSWERS_BYTES_MAX = 64 * MIB
 /**
+ * Bytes of the answers of the core that all requests have put together so far, until their own answers leave
+ * the thread. Two of the longest: as values and as text they take several times as much.
+ */
+export const GRAPHQL_ANSWERS_HELD_BYTES_MAX = 128 * MIB
+/**
  * Megabytes of the heap of the thread. It is ended above that, and started again: THREAD_BODIES_BYTES_MAX
  * as text and as values, with the answers of several requests.
  */

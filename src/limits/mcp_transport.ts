@@ -24,7 +24,10 @@ export const MCP_BATCH_MESSAGES_MAX = 100
  * disconnected. One event may be longer.
  */
 export const MCP_STREAM_UNSENT_BYTES_MAX = 256 * KIB
-/** Bytes that clients have not read, over all answers and streams. The next slow reader is disconnected. */
+/**
+ * Bytes that clients have not read of large answers and events. Further ones are refused, and the connection
+ * that holds the most is ended.
+ */
 export const MCP_UNSENT_BYTES_MAX = 256 * MIB
 /** Bytes of an answer that the kernel's buffer mostly takes at once: not worth a count. */
 export const MCP_COUNTED_BYTES_MIN = 64 * KIB

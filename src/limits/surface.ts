@@ -76,3 +76,8 @@ export const CROWDED_CLIENTS_MAX = 1_000
 export const TRUSTED_PROXIES_MAX = 256
 /** Addresses of `X-Forwarded-For` that are looked at, the last ones: no client is behind as many proxies. */
 export const FORWARDED_ADDRESSES_MAX = 32
+
+// ---- Threads beside HTTP
+
+/** Priority of the threads of other surfaces: a third of the weight of an event loop of HTTP. */
+export const SURFACE_THREAD_NICE = 5

@@ -32,6 +32,13 @@ export interface CallerParts {
   readonly surface: Surface
   /** Whether access control is on. */
   readonly isClosed: boolean
+  readonly held: AnswersHeld
+}
+
+/** Bytes of answers of the core that requests of the thread have put together. One object a thread. */
+export interface AnswersHeld {
+  bytes: number
+  readonly bytesMax: number
 }
 
 export interface Asking {
@@ -87,8 +94,15 @@ export class Caller {
     return this.#submit(admitted, Buffer.from(JSON.stringify(input)))
   }
 
+  /** Its answer has left, or is not wanted. */
+  end(): void {
+    this.#parts.held.bytes -= this.#answerBytes
+    this.#answerBytes = 0
+  }
+
   /** The client has disconnected. */
   stop(): void {
+    this.end()
     this.#isStopped = true
     for (const cancel of this.#open) cancel()
     this.#open.clear()
@@ -141,6 +155,11 @@ export class Caller {
       rest.end()
       throw new Error('an answer in parts has no form in GraphQL')
     }
+    // What comes after the end of the request is thrown away.
+    if (this.#isStopped) throw fieldError('deadline')
+    const { held } = this.#parts
+    if (held.bytes + body.length > held.bytesMax) throw fieldError('overloaded')
+    held.bytes += body.length
     this.#answerBytes += body.length
     if (this.#answerBytes > GRAPHQL_ANSWERS_BYTES_MAX) throw fieldError('invalid', ANSWERS_TEXT)
     const raw = operation === get && code === null && typeof body !== 'string' ? readDocument(body) : null

@@ -29,8 +29,9 @@ export class GraphqlService {
   readonly #parts: CallerParts
   readonly #callers = new Map<number, Caller>()
 
-  constructor(config: Config, parts: Omit<CallerParts, 'isClosed'>) {
-    this.#parts = { ...parts, isClosed: config.authEnabled }
+  constructor(config: Config, parts: Omit<CallerParts, 'isClosed' | 'held'>) {
+    const held = { bytes: 0, bytesMax: config.limits.GRAPHQL_ANSWERS_HELD_BYTES_MAX }
+    this.#parts = { ...parts, isClosed: config.authEnabled, held }
     this.#schema = executableSchema(config)
     this.#documents = new Documents(this.#schema, config.authEnabled)
   }
@@ -46,15 +47,18 @@ export class GraphqlService {
     try {
       const answered = this.#answer(call, body, done)
       if (answered === null) return
-      this.#callers.set(id, answered.caller)
-      answered.result.then(
-        (result) => {
-          if (this.#callers.delete(id)) done(null, plainOf(result, answered.ready))
-        },
-        (error: unknown) => {
-          if (this.#callers.delete(id)) done('internal', { errors: [faultOf(error).toJSON()] })
-        },
-      )
+      const { caller, ready, result } = answered
+      this.#callers.set(id, caller)
+      result
+        .then(
+          (found) => {
+            if (this.#callers.delete(id)) done(null, plainOf(found, ready))
+          },
+          (error: unknown) => {
+            if (this.#callers.delete(id)) done('internal', { errors: [faultOf(error).toJSON()] })
+          },
+        )
+        .finally(() => caller.end())
     } catch (error) {
       done('internal', { errors: [faultOf(error).toJSON()] })
     }
@@ -89,7 +93,12 @@ export class GraphqlService {
       done(null, { errors: [unauthenticated(caller).toJSON()], data: null })
       return null
     }
-    const result = this.#execute(ready.document, request, caller)
+    let result: ReturnType<typeof execute> | undefined
+    try {
+      result = this.#execute(ready.document, request, caller)
+    } finally {
+      if (!(result instanceof Promise)) caller.end()
+    }
     if (result instanceof Promise) return { caller, ready, result }
     // Without data nothing was run: the variables or the name of the operation do not fit.
     done(result.data === undefined ? 'invalid' : null, plainOf(result, ready))

@@ -3,16 +3,17 @@
  * message until it is whole, without a bound on all of them. A call that is too much is refused.
  */
 import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
-import { peerOf, type Held, type HeldBytes } from './held_bytes.js'
+import type { Held, HeldBytes } from '../thread/held_bytes.js'
+import { peerOf } from './peer.js'
 import { refusalOf } from './status.js'
 
-export function guardBodies(server: Http2Server, bodies: HeldBytes): void {
+export function guardBodies(server: Http2Server, bodies: HeldBytes<string>): void {
   server.on('session', (session: ServerHttp2Session) => {
     const peer = peerOf(session.socket)
     session.on('stream', (stream: ServerHttp2Stream) => {
       // Refused by the package: nothing is read of it.
       if (stream.headersSent) return
-      let held: Held | null = null
+      let held: Held<string> | null = null
       let bytes = 0
       stream.on('data', (chunk: Buffer) => {
         if (stream.closed) return

@@ -21,7 +21,7 @@ import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
 import { messageOf } from './answer_message.js'
 import { GrpcCaller } from './caller.js'
 import { sendChunks } from './export_stream.js'
-import type { HeldBytes } from './held_bytes.js'
+import type { HeldBytes } from '../thread/held_bytes.js'
 import type { Method, Message } from './proto.js'
 import type { StreamCall, UnaryCall } from './server_calls.js'
 import { inputOf } from './request_input.js'
@@ -38,7 +38,7 @@ export interface CallsParts {
   readonly core: CoreClient
   readonly resident: ResidentGet
   /** Of the answers that clients have not read. */
-  readonly unread: HeldBytes
+  readonly unread: HeldBytes<string>
 }
 
 /** A call that the server has accepted. */
@@ -158,6 +158,7 @@ export class GrpcCalls {
   async #answer(method: Method, operation: Operation, call: UnaryCall, accepted: Accepted): Promise<Outcome> {
     const answer = await this.#ask(method, operation, call, accepted)
     if ('refusal' in answer) return answer
+    if (call.cancelled) return { refusal: CANCELLED }
     const refusal = this.#refusalOf(call, answer.body.length)
     if (refusal !== null) return { refusal }
     const parsed = parsedFrom(answer.body) as Message
@@ -183,6 +184,7 @@ export class GrpcCalls {
     call: Call,
     { caller, principal }: Accepted,
   ): Promise<CoreAnswer | { readonly refusal: Refusal }> {
+    if (call.cancelled) return { refusal: CANCELLED }
     const rules = RPC_RULES[method.name]
     const read = inputOf(method.request, call.request, rules?.always)
     const input = rules?.input?.(read) ?? read

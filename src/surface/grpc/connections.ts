@@ -10,7 +10,7 @@ import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { AddressCounts } from '../thread/address_counts.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../tls/thread_tls.js'
-import { peerOf } from './held_bytes.js'
+import { peerOf } from './peer.js'
 
 export class GrpcConnections {
   readonly #give: (socket: Socket) => void

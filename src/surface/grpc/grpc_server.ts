@@ -29,7 +29,7 @@ import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import { guardBodies } from './body_guard.js'
 import type { GrpcCalls } from './calls.js'
-import type { HeldBytes } from './held_bytes.js'
+import type { HeldBytes } from '../thread/held_bytes.js'
 import { guardPings } from './ping_guard.js'
 import type { StreamCall } from './server_calls.js'
 import {
@@ -76,7 +76,7 @@ export class GrpcServer {
     options: object,
     readonly calls: GrpcCalls,
     readonly control: ControlBlock,
-    bodies: HeldBytes,
+    bodies: HeldBytes<string>,
   ) {
     const rows = new Map(offered(options).map((row) => [row.protocols.grpc, row]))
     for (const service of [SERVICE, REPLICATION_SERVICE]) this.#add(service, service === SERVICE ? rows : new Map())

@@ -103,6 +103,7 @@ export class CorePort {
   }
 
   #settle(answer: CoreAnswer): void {
+    if (answer.body.length >= PORT_TRANSFER_BYTES_MIN) this.#send({ kind: 'taken', id: answer.id })
     const take = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if (take === undefined && answer.hasMore) this.cancel(answer.id)

@@ -3,7 +3,7 @@
  * no ids: a stream that breaks is not resumed, and a client repeats its request. Comments keep it alive.
  */
 import type { ServerResponse } from 'node:http'
-import { MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
+import { MCP_COUNTED_BYTES_MIN, MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
 import type { SessionStream } from '../sessions/session.js'
 
 const PULSE = ': keep-alive\n\n'
@@ -19,10 +19,19 @@ export interface StreamTimes {
   readonly stallMs: number
 }
 
+/** Counts bytes that the client has not read. @returns gives them back, once; null: they are too many */
+export type CountUnsent = (bytes: number) => (() => void) | null
+
+export interface StreamParts {
+  readonly times: StreamTimes
+  readonly count: CountUnsent
+}
+
 export class EventStream implements SessionStream {
   readonly #response: ServerResponse
   readonly #pulse: NodeJS.Timeout
   readonly #stallMs: number
+  readonly #count: CountUnsent
   /** Bytes that have left, when the client was last seen reading. */
   #taken = 0
   #takenAt = performance.now()
@@ -31,12 +40,13 @@ export class EventStream implements SessionStream {
    * Writes the head.
    * @param headers name, value, name, value ...
    */
-  constructor(response: ServerResponse, headers: readonly string[], { pulseMs, stallMs }: StreamTimes) {
-    this.#stallMs = stallMs
+  constructor(response: ServerResponse, headers: readonly string[], { times, count }: StreamParts) {
+    this.#stallMs = times.stallMs
+    this.#count = count
     this.#response = response
     response.writeHead(200, [...HEADERS, ...headers])
     response.flushHeaders()
-    this.#pulse = setInterval(() => this.#beat(), pulseMs).unref()
+    this.#pulse = setInterval(() => this.#beat(), times.pulseMs).unref()
     response.once('close', () => clearInterval(this.#pulse))
   }
 
@@ -47,8 +57,10 @@ export class EventStream implements SessionStream {
 
   event(name: string, text: string): void {
     if (this.#response.writableEnded || this.#response.destroyed) return
-    if (this.#response.writableLength > MCP_STREAM_UNSENT_BYTES_MAX) this.#response.destroy()
-    else this.#response.write(`event: ${name}\ndata: ${text}\n\n`)
+    const bytes = Buffer.byteLength(text)
+    const give = bytes < MCP_COUNTED_BYTES_MIN ? undefined : this.#count(bytes)
+    if (give === null || this.#response.writableLength > MCP_STREAM_UNSENT_BYTES_MAX) this.#response.destroy()
+    else this.#response.write(`event: ${name}\ndata: ${text}\n\n`, give)
   }
 
   close(): void {

@@ -3,16 +3,18 @@
  * they are used while the client is there, and answered once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { addressKey } from '../../../access/client_key.js'
+import { CATALOGUE } from '../../../errors.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../../limits/audit.js'
 import { MCP_COUNTED_BYTES_MIN, MCP_REST_BYTES_MAX } from '../../../limits/mcp_transport.js'
 import type { TrustedProxies } from '../../http/trusted_proxies.js'
+import type { HeldBytes } from '../../thread/held_bytes.js'
 import type { McpRequest } from '../mcp_authenticator.js'
-import type { Refusal } from '../protocol/codes.js'
+import { refusal, REFUSED, type Refusal } from '../protocol/codes.js'
 import { errorText } from '../protocol/message.js'
 import type { Bodies } from './body.js'
 import { EventStream, type StreamTimes } from './event_stream.js'
-import type { UnsentBytes } from './unsent_bytes.js'
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
 
@@ -27,13 +29,13 @@ export class Exchange implements McpRequest {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #proxies: TrustedProxies
-  readonly #unsent: UnsentBytes
+  readonly #unsent: HeldBytes<Socket>
   readonly #times: StreamTimes
   readonly #gone = new AbortController()
   #isAnswered = false
   #address: string | null = null
 
-  constructor(request: IncomingMessage, response: ServerResponse, proxies: TrustedProxies, unsent: UnsentBytes, times: StreamTimes) {
+  constructor(request: IncomingMessage, response: ServerResponse, proxies: TrustedProxies, unsent: HeldBytes<Socket>, times: StreamTimes) {
     this.#request = request
     this.#response = response
     this.#proxies = proxies
@@ -130,7 +132,10 @@ export class Exchange implements McpRequest {
   openStream(headers: readonly string[] = []): EventStream | null {
     if (this.#isAnswered || this.#response.destroyed) return null
     this.#isAnswered = true
-    return new EventStream(this.#response, [...this.commonHeaders, ...headers], this.#times)
+    return new EventStream(this.#response, [...this.commonHeaders, ...headers], {
+      times: this.#times,
+      count: (bytes) => this.#count(bytes),
+    })
   }
 
   onClose(run: () => void): void {
@@ -143,13 +148,23 @@ export class Exchange implements McpRequest {
     return 'transfer-encoding' in this.#request.headers || Number(this.#request.headers['content-length'] ?? 0) > MCP_REST_BYTES_MAX
   }
 
+  /** Bytes of the answer that the client has not read: until they are given back, or the answer ends. */
+  #count(bytes: number): (() => void) | null {
+    const held = this.#unsent.take(this.#request.socket, bytes)
+    if (held === null) return null
+    let isHeld = true
+    const give = (): void => {
+      if (isHeld) this.#unsent.give(held, bytes)
+      isHeld = false
+    }
+    this.#response.once('close', give)
+    return give
+  }
+
   #answer(status: number, headers: readonly string[], text: string, bytes: number): void {
     if (this.#isAnswered || this.#response.destroyed) return
+    if (bytes >= MCP_COUNTED_BYTES_MIN && this.#count(bytes) === null) return this.refuse(refusal(503, REFUSED, CATALOGUE.overloaded.text))
     this.#isAnswered = true
-    if (bytes >= MCP_COUNTED_BYTES_MIN && !this.#unsent.add(this.#response, bytes)) {
-      this.#response.destroy()
-      return
-    }
     const closes = this.#leavesTooMuch() ? ['Connection', 'close'] : []
     this.#response.writeHead(status, [...headers, ...this.commonHeaders, ...closes])
     // Ends with the answer: then the connection waits for its next request.

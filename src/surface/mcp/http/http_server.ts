@@ -15,6 +15,7 @@ import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 import { TrustedProxies } from '../../http/trusted_proxies.js'
 import { AddressCounts } from '../../thread/address_counts.js'
+import { HeldBytes } from '../../thread/held_bytes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../../tls/thread_tls.js'
 import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
@@ -27,7 +28,6 @@ import { OriginGate } from './origin_gate.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { answerError, PlainPaths } from './plain_paths.js'
 import { SESSION_HEADER, Streamable } from './streamable.js'
-import { UnsentBytes } from './unsent_bytes.js'
 
 type Endpoint = (exchange: Exchange, asker: Asker) => void | Promise<void>
 
@@ -50,7 +50,8 @@ export class HttpServer {
   readonly #proxies: TrustedProxies
   readonly #gate: OriginGate
   readonly #corsOf: (origin: string) => readonly string[]
-  readonly #unsent = new UnsentBytes()
+  /** Large answers that clients have not read. */
+  readonly #unsent: HeldBytes<Socket>
   readonly #times: StreamTimes
   readonly #connections: AddressCounts
   #open = 0
@@ -77,6 +78,7 @@ export class HttpServer {
     ]) // prettier-ignore
     this.#proxies = new TrustedProxies(config.trustedProxies)
     this.#times = { pulseMs: config.limits.MCP_STREAM_PULSE_MS, stallMs: config.limits.MCP_STALL_MS_MAX }
+    this.#unsent = new HeldBytes(config.limits.MCP_UNSENT_BYTES_MAX, (socket) => socket.destroy())
     this.#gate = new OriginGate(config)
     this.#corsOf = mcpCors(config)
     const options = {
