@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { refusalOfMetrics } from '../access/metrics_access.js'
 import { GUEST, isClientPrincipal, type Principal } from '../access/principal.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../limits/audit.js'
-import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
+import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX, SURFACE_PORT_SEARCHES_OF_LANE_MAX } from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
 import type { ErrorCode } from '../errors.js'
 import { metrics } from '../operations/health.js'
@@ -26,7 +26,8 @@ import type { Dispatcher } from './dispatcher.js'
 import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
 import type { ThreadTicket } from './thread_operations.js'
-import type { Ticket } from './ticket.js'
+import type { DispatchRequest, Ticket } from './ticket.js'
+import { PortTurns } from './port_turns.js'
 import { UnreadAnswers } from './unread_answers.js'
 
 type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
@@ -38,12 +39,15 @@ interface Pending {
   rest: AnswerRest | null
   /** Runs while the thread has a part and has not requested the next one. */
   stall: NodeJS.Timeout | null
+  /** Runs while a search waits for its turn. */
+  wait?: NodeJS.Timeout
 }
 
 export class SurfacePort {
   readonly #operations: ReadonlyMap<string, Operation>
   readonly #pending = new Map<number, Pending>()
   readonly #unread: UnreadAnswers
+  readonly #turns: PortTurns
   #bytes = 0
 
   constructor(
@@ -56,6 +60,7 @@ export class SurfacePort {
     readonly asksAdmission = false,
   ) {
     this.#unread = new UnreadAnswers(config.limits.SURFACE_PORT_UNREAD_BYTES_MAX)
+    this.#turns = new PortTurns(config.readLanes * SURFACE_PORT_SEARCHES_OF_LANE_MAX, config.limits.SURFACE_PORT_SEARCHES_WAITING_MAX)
     this.#operations = new Map(offered(config).map((row) => [row.name, row]))
   }
 
@@ -82,7 +87,7 @@ export class SurfacePort {
         this.#guarded(message.id, () => this.#more(message.id))
         return true
       case 'taken':
-        this.#unread.taken(message.id)
+        for (const id of message.ids) this.#taken(id)
         return true
       case 'audit':
         // Another thread could report anything.
@@ -112,9 +117,14 @@ export class SurfacePort {
     }
   }
 
+  #taken(id: number): void {
+    this.#unread.taken(id)
+    if (!this.#pending.has(id)) this.#turns.end(id)
+  }
+
   #more(id: number): void {
     const pending = this.#pending.get(id)
-    if (pending === undefined) return this.#reply(id, refusalWith('notFound', 'unknown answer'))
+    if (pending === undefined) return void this.#reply(id, refusalWith('notFound', 'unknown answer'))
     if (pending.stall === null) throw new Error(`request ${id} of surface ${this.surface.name} has no part to go on from`)
     clearTimeout(pending.stall)
     pending.stall = null
@@ -123,7 +133,7 @@ export class SurfacePort {
 
   #ask({ id, operation: name, input, principal, deadlineMs, address, agent }: Ask): void {
     if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
-    if (!isEncodedInput(input)) return this.#reply(id, refusalWith('invalid', 'invalid input'))
+    if (!isEncodedInput(input)) return void this.#reply(id, refusalWith('invalid', 'invalid input'))
     const bytes = input.body?.length ?? 0
     const pending: Pending = { bytes, ticket: null, rest: null, stall: null }
     this.#pending.set(id, pending)
@@ -133,7 +143,7 @@ export class SurfacePort {
     if (input.head.length > HEAD_BYTES_MAX) return this.#answer(id, refusalWith('invalid', 'invalid head'))
     if (bytes > this.config.bodyBytesMax) return this.#answer(id, refusal('bodyTooLarge'))
     const isFull = this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX
-    if (isFull || (operation.cost === 'search' && this.#unread.isBehind)) return this.#answer(id, refusal('overloaded'))
+    if (isFull) return this.#answer(id, refusal('overloaded'))
     // Its callers cannot show the token.
     const refused = !this.asksAdmission && operation === metrics ? refusalOfMetrics(this.config, '') : null
     if (refused !== null) return this.#answer(id, refusal(refused))
@@ -155,13 +165,29 @@ export class SurfacePort {
       sink: this.#sinkOf(id),
     }
     const known = this.#principalOf(principal)
-    if (!(known instanceof Promise)) pending.ticket = this.dispatcher.submit({ ...request, principal: known })
+    if (!(known instanceof Promise)) this.#submit(id, pending, { ...request, principal: known })
     else
       void known.then((found) => {
         if (this.#pending.get(id) !== pending) return
         if (typeof found === 'string') this.#answer(id, refusal(found))
-        else this.#guarded(id, () => (pending.ticket = this.dispatcher.submit({ ...request, principal: found })))
+        else this.#guarded(id, () => this.#submit(id, pending, { ...request, principal: found }))
       })
+  }
+
+  #submit(id: number, pending: Pending, request: DispatchRequest): void {
+    if (request.admitted.operation.cost !== 'search') {
+      pending.ticket = this.dispatcher.submit(request)
+      return
+    }
+    // As long as in the queue of the lanes.
+    const { deadlineMs = Infinity } = request
+    const waitMsMax = Math.min(deadlineMs, this.config.searchQueueMsMax)
+    pending.wait = setTimeout(() => this.#answer(id, refusal(waitMsMax === deadlineMs ? 'deadline' : 'overloaded')), waitMsMax)
+    const waits = this.#turns.begin(id, () => {
+      clearTimeout(pending.wait)
+      this.#guarded(id, () => (pending.ticket = this.dispatcher.submit(request)))
+    })
+    if (!waits) this.#answer(id, refusal('overloaded'))
   }
 
   /** A thread that does not check credentials has guests only, while access control is on. */
@@ -191,14 +217,15 @@ export class SurfacePort {
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
     else pending.stall = setTimeout(() => this.#cancel(id), this.config.limits.PART_STALL_MS_MAX)
-    this.#reply(id, !isPart && this.#unread.refuses(answer.body.length) ? refusal('overloaded') : answer)
+    const isOnItsWay = this.#reply(id, !isPart && this.#unread.refuses(answer.body.length) ? refusal('overloaded') : answer)
+    if (rest === undefined && !isOnItsWay) this.#turns.end(id)
   }
 
-  #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): void {
+  /** @returns whether the thread will say that it has taken the answer */
+  #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): boolean {
     // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
     const isPage = page !== undefined
-    this.#unread.add(id, copy.length)
     const reply: SurfaceReply = {
       kind: 'answer',
       id,
@@ -211,17 +238,20 @@ export class SurfacePort {
       hasMore: rest !== undefined,
     }
     this.port.postMessage(reply, [copy.buffer])
+    return this.#unread.add(id, copy.length)
   }
 
   #cancel(id: number): void {
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#forget(id, pending)
+    this.#turns.end(id)
     if (pending.ticket !== null) this.dispatcher.abandon(pending.ticket)
     pending.rest?.end()
   }
 
-  #forget(id: number, { bytes, stall }: Pending): void {
+  #forget(id: number, { bytes, stall, wait }: Pending): void {
+    clearTimeout(wait)
     if (stall !== null) clearTimeout(stall)
     this.#pending.delete(id)
     this.#bytes -= bytes

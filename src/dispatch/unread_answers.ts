@@ -11,21 +11,17 @@ export class UnreadAnswers {
 
   constructor(readonly bytesMax: number) {}
 
-  /** Whether searches would wait longer for the thread than for a lane: they are refused before they run. */
-  get isBehind(): boolean {
-    return 2 * this.#total > this.bytesMax
-  }
-
   /** Whether an answer of so many bytes must not be sent. One alone may be longer than the bound. */
   refuses(bytes: number): boolean {
     return bytes >= PORT_TRANSFER_BYTES_MIN && this.#total > 0 && this.#total + bytes > this.bytesMax
   }
 
-  /** @param id of the request; it has one answer on its way at a time */
-  add(id: number, bytes: number): void {
-    if (bytes < PORT_TRANSFER_BYTES_MIN) return
+  /** @param id of the request; it has one answer on its way at a time. @returns whether it is a large one */
+  add(id: number, bytes: number): boolean {
+    if (bytes < PORT_TRANSFER_BYTES_MIN) return false
     this.#bytes.set(id, bytes)
     this.#total += bytes
+    return true
   }
 
   /** The thread has the answer. */

@@ -41,6 +41,13 @@ export const SURFACE_PORT_REQUESTS_MAX = 4096
 /** Bytes of the inputs of these requests. */
 export const SURFACE_PORT_BYTES_MAX = 256 * MIB
 /**
+ * Searches of a surface in a thread that are under way, for each read lane: a batch in the lane, and one
+ * whose answers the thread takes. Further ones wait.
+ */
+export const SURFACE_PORT_SEARCHES_OF_LANE_MAX = 4
+/** Searches of a surface in a thread that wait for their turn: five documents of GraphQL with 50 each. */
+export const SURFACE_PORT_SEARCHES_WAITING_MAX = 256
+/**
  * Bytes of large answers on their way to the thread of a surface, which it has not taken yet: two of the
  * longest, or those of 64 searches of 1 MB. Further ones become refusals.
  */

@@ -11,8 +11,11 @@ export const GRPC_STREAMS_MAX = 100
 export const GRPC_SESSION_MIB_MAX = 40
 /** Bytes of all requests that are being read, or wait for their answer: eight of the longest messages. */
 export const GRPC_BODIES_BYTES_MAX = 256 * MIB
-/** Bytes of all answers that clients have not read: eight of the longest messages. */
-export const GRPC_UNREAD_BYTES_MAX = 256 * MIB
+/**
+ * Bytes of all answers that clients have not read: four of the longest messages. What each is made of takes
+ * several times as much until the thread's garbage is collected.
+ */
+export const GRPC_UNREAD_BYTES_MAX = 128 * MIB
 /** Open connections, those of reflection and health among them. */
 export const GRPC_CONNECTIONS_MAX = 10_000
 /** Calls under way, over all connections. */

@@ -37,8 +37,8 @@ export type SurfaceRequest =
   | { readonly kind: 'authFailure'; readonly ip: string }
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
-  /** The thread has an answer of at least PORT_TRANSFER_BYTES_MIN bytes, or a part of one. */
-  | { readonly kind: 'taken'; readonly id: number }
+  /** The thread has these answers, or parts of answers, of at least PORT_TRANSFER_BYTES_MIN bytes. */
+  | { readonly kind: 'taken'; readonly ids: readonly number[] }
   /** Nobody waits for the answer, or for the rest of it, any more. */
   | { readonly kind: 'cancel'; readonly id: number }
   /**

@@ -31,6 +31,8 @@ export class CorePort {
   readonly #port: MessagePort
   readonly #waiting = new Map<number, TakeAnswer>()
   readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
+  /** Large answers of this turn of the event loop. */
+  readonly #taken: number[] = []
   #lastId = 0
 
   constructor(port: MessagePort, { onDrain, onServe, onCrowded, onRenew }: CoreEvents) {
@@ -103,11 +105,19 @@ export class CorePort {
   }
 
   #settle(answer: CoreAnswer): void {
-    if (answer.body.length >= PORT_TRANSFER_BYTES_MIN) this.#send({ kind: 'taken', id: answer.id })
+    if (answer.body.length >= PORT_TRANSFER_BYTES_MIN) this.#take(answer.id)
     const take = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if (take === undefined && answer.hasMore) this.cancel(answer.id)
     take?.(answer)
+  }
+
+  /**
+   * Reported in a later turn of the event loop: what comes for it is then handled after what the sockets have.
+   */
+  #take(id: number): void {
+    if (this.#taken.length === 0) setImmediate(() => this.#send({ kind: 'taken', ids: this.#taken.splice(0) }))
+    this.#taken.push(id)
   }
 
   #send(message: SurfaceRequest, transferred: readonly ArrayBuffer[] = []): void {
