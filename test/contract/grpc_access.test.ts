@@ -11,6 +11,7 @@ import { ACCESS_ENV, Admin, asUser, keyOf, tokenOf } from '../harness/access.js'
 import { auditOf } from '../harness/audit_log.js'
 import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { GrpcClient } from '../harness/grpc.js'
+import { untilAsked } from '../harness/until.js'
 import { runToEnd, startServer, type Server, type ServerOptions } from '../harness/server.js'
 
 const require = createRequire(import.meta.url)
@@ -166,6 +167,29 @@ describe('grpc: access', () => {
     assert.equal((await server.get('/v1/config')).status, 429)
   })
 
+  it('grpc: a client that exceeds the rate limit is one audit event, which says whether by a call or by a stream', async (test) => {
+    const limit = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_RATE_LIMIT_REQUESTS: '1', SVC_RATE_LIMIT_BURST: '0', SVC_RATE_LIMIT_WINDOW: '24h' }
+    const env = { ...limit, SVC_AUDIT_ENABLED: 'true', SVC_TRUSTED_PROXIES: '127.0.0.1' }
+    const asked = { grpc: 'call', 'grpc-stream': 'stream' } as const
+    for (const [transport, how] of Object.entries(asked)) {
+      const { server, client } = await started(test, { env })
+      const ask = async (): Promise<status> => {
+        try {
+          if (how === 'call') await client.call('Get', ID)
+          else for await (const _ of client.stream('Export', { collection: 'c' }));
+          return status.OK
+        } catch (error) {
+          return (error as ServiceError).code
+        }
+      }
+      await untilAsked(ask, (code) => code === status.RESOURCE_EXHAUSTED)
+      await ask()
+      const { events } = await auditOf(server, 'action=security.rate_limit_exceeded', { 'x-forwarded-for': '203.0.113.9' })
+      const details = events.map(({ detail = '' }) => JSON.parse(detail) as unknown)
+      assert.deepEqual(details, [{ clientId: '127.0.0.1', transport }])
+    }
+  })
+
   it('grpc: health is open to everyone, reflection to every user', async (test) => {
     const { server } = await started(test, { env: ACCESS_ENV })
     const address = server.addressOf('grpc')
@@ -209,6 +233,34 @@ describe('grpc: access', () => {
     assert.equal((await known.refusal('Get', ID))[0], status.NOT_FOUND)
     const stranger = opened(strictTarget, 'MDDB', credentials.createSsl(root))
     assert.notEqual((await stranger.refusal('Get', ID, { deadlineMs: 2_000 }))[0], status.NOT_FOUND)
+  })
+
+  it('grpc: a client may have no certificate unless it must, but not a wrong one', { skip: LACKS_OPENSSL }, async (test) => {
+    const ca = new CertificateAuthority(folder)
+    const [pair, good] = [ca.sign('server'), ca.sign('client')]
+    const bad = new CertificateAuthority(folder, 'other-ca').sign('stranger')
+    const server = await startServer({
+      env: {
+        SVC_TLS_ENABLED: 'true',
+        SVC_TLS_CERT: pair.cert,
+        SVC_TLS_KEY: pair.key,
+        SVC_TLS_CLIENT_CA: ca.cert,
+        SVC_TLS_CLIENT_AUTH: 'request',
+      },
+      tls: ca.trust,
+    })
+    test.after(async () => await server.stop())
+    const codes = await Promise.all(
+      [null, good, bad].map(async (shown) => {
+        const files = shown === null ? [] : [readFileSync(shown.key), readFileSync(shown.cert)]
+        const target = server.addressOf('grpc').replace('127.0.0.1', 'localhost')
+        const client = new GrpcClient(target, 'MDDB', credentials.createSsl(readFileSync(ca.cert), ...files))
+        const [, details] = await client.refusal('Get', ID, { deadlineMs: 5_000 })
+        client.close()
+        return details === 'document not found'
+      }),
+    )
+    assert.deepEqual(codes, [true, true, false])
   })
 
   it('grpc: on a unix socket, which is for its owner only and is gone after the end', async () => {

@@ -9,6 +9,7 @@ import { get as getTls } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { auditOf } from '../harness/audit_log.js'
 import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { McpClient } from '../harness/mcp_client.js'
 import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
@@ -150,6 +151,43 @@ describe('mcp: bounds', () => {
       await untilAsked(asked, (status) => status === 0)
       for (const socket of open) socket.destroy()
       await untilAsked(asked, (status) => status === 200)
+    })
+  })
+
+  it('mcp: SVC_MAX_CONN_IP=0 is any number, and peers on a unix socket are not counted', async () => {
+    await serving({ SVC_MAX_CONN_IP: '0' }, async (client) => {
+      assert.equal((await client.send('GET', '/tools')).status, 200)
+    })
+    const socketPath = join(folder, 'counted.sock')
+    await serving({ SVC_MAX_CONN_IP: '1', SVC_MCP_ADDR: `unix:${socketPath}` }, async () => {
+      const ask = async (): Promise<number> =>
+        await new Promise((resolve, reject) => {
+          const asked = request({ socketPath, path: '/tools', agent: false }, (answer) => resolve(answer.statusCode ?? 0))
+          asked.on('error', reject).end()
+        })
+      assert.deepEqual(await Promise.all([ask(), ask(), ask()]), [200, 200, 200])
+    })
+  })
+
+  it('mcp: a client that exceeds the rate limit is one audit event, of transport http', async () => {
+    const env = {
+      SVC_AUDIT_ENABLED: 'true',
+      SVC_MCP_RATE_LIMIT_ENABLED: 'true',
+      SVC_MCP_RATE_LIMIT_REQUESTS: '2',
+      SVC_MCP_RATE_LIMIT_BURST: '0',
+      SVC_MCP_RATE_LIMIT_WINDOW: '24h',
+    }
+    await serving(env, async (client, server) => {
+      await untilAsked(
+        async () => await client.send('GET', '/tools'),
+        ({ status }) => status === 429,
+      )
+      await client.send('GET', '/tools')
+      const { events } = await auditOf(server, 'action=security.rate_limit_exceeded')
+      assert.deepEqual(
+        events.map(({ detail = '' }) => JSON.parse(detail) as unknown),
+        [{ clientId: '127.0.0.1', transport: 'http' }],
+      )
     })
   })
 

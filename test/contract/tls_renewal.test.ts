@@ -67,6 +67,7 @@ const untilServedBy = (server: Server, name: string): Promise<unknown> =>
     () => askOnce(server.port, own()),
     (answer) => answer.server === name,
   )
+const portOf = (server: Server, surface: string): number => Number(server.addressOf(surface).split(':').at(-1))
 const count = (server: Server, pattern: RegExp): number => [...server.output().matchAll(pattern)].length
 
 describe('a certificate is replaced', { skip }, () => {
@@ -175,6 +176,22 @@ describe('a certificate is replaced', { skip }, () => {
     rename(second, files)
     process.kill(server.pid, 'SIGHUP')
     await untilServedBy(server, 'second')
+    assert.equal(await server.stop(), 0)
+  })
+
+  it('tls renewal: the ports of gRPC and MCP have the new pair, too', async (test) => {
+    const files = filesIn(newFolder())
+    copy(first, files)
+    const server = await start(test, files)
+    const names = async (): Promise<readonly string[]> => {
+      const [grpc, mcp] = [portOf(server, 'grpc'), portOf(server, 'mcp')]
+      const answers = await Promise.all([askOnce(grpc, { ...own(), ALPNProtocols: ['h2'] }), askOnce(mcp, own())])
+      return answers.map((answer) => answer.server)
+    }
+    // The threads start with these connections.
+    assert.deepEqual(await names(), ['first', 'first'])
+    rename(second, files)
+    await untilAsked(names, (found) => found.every((name) => name === 'second'))
     assert.equal(await server.stop(), 0)
   })
 
