@@ -28,6 +28,7 @@ import type { Surface } from './surface.js'
 import type { ThreadTicket } from './thread_operations.js'
 import type { DispatchRequest, Ticket } from './ticket.js'
 import { PortTurns } from './port_turns.js'
+import { SpareBuffers } from './spare_buffers.js'
 import { UnreadAnswers } from './unread_answers.js'
 
 type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
@@ -48,6 +49,7 @@ export class SurfacePort {
   readonly #pending = new Map<number, Pending>()
   readonly #unread: UnreadAnswers
   readonly #turns: PortTurns
+  readonly #spare = new SpareBuffers()
   #bytes = 0
 
   constructor(
@@ -88,6 +90,7 @@ export class SurfacePort {
         return true
       case 'taken':
         for (const id of message.ids) this.#taken(id)
+        for (const buffer of message.buffers) this.#spare.keep(buffer)
         return true
       case 'audit':
         // Another thread could report anything.
@@ -224,7 +227,7 @@ export class SurfacePort {
   /** @returns whether the thread will say that it has taken the answer */
   #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): boolean {
     // The body is valid during this call only.
-    const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
+    const copy = typeof body === 'string' ? new TextEncoder().encode(body) : this.#spare.copyOf(body)
     const isPage = page !== undefined
     const reply: SurfaceReply = {
       kind: 'answer',

@@ -52,6 +52,8 @@ export const SURFACE_PORT_SEARCHES_WAITING_MAX = 256
  * longest, or those of 64 searches of 1 MB. Further ones become refusals.
  */
 export const SURFACE_PORT_UNREAD_BYTES_MAX = 64 * MIB
+/** Bytes of buffers of answers that a thread has given back, kept for its next ones: 16 of 1 MB. */
+export const SURFACE_PORT_SPARE_BYTES_MAX = 16 * MIB
 /** Bytes of a query string, beside a body: more than fits in the headers that uWebSockets.js accepts. */
 export const HEAD_BYTES_MAX = 64 * KIB
 /** A body of at least this size is transferred to another thread. Copying a shorter one takes less time. */

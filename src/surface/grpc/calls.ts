@@ -158,10 +158,13 @@ export class GrpcCalls {
   async #answer(method: Method, operation: Operation, call: UnaryCall, accepted: Accepted): Promise<Outcome> {
     const answer = await this.#ask(method, operation, call, accepted)
     if ('refusal' in answer) return answer
-    if (call.cancelled) return { refusal: CANCELLED }
-    const refusal = this.#refusalOf(call, answer.body.length)
-    if (refusal !== null) return { refusal }
+    const refusal = call.cancelled ? CANCELLED : this.#refusalOf(call, answer.body.length)
+    if (refusal !== null) {
+      this.#parts.core.read(answer)
+      return { refusal }
+    }
     const parsed = parsedFrom(answer.body) as Message
+    this.#parts.core.read(answer)
     const rules = RPC_RULES[method.name]
     return { message: messageOf(method.response, rules?.answer?.(parsed, answer.facts) ?? parsed) }
   }

@@ -73,6 +73,11 @@ export class CoreClient {
     })
   }
 
+  /** The body of a whole answer, as the port has given it, is not needed any more. */
+  read(answer: CoreAnswer): void {
+    if (answer.id > 0) this.#port.read(answer)
+  }
+
   /** Whoever waits for the answer is rejected. @param id of the answer that is not wanted, or its rest */
   cancel(id: number): void {
     this.#rejections.get(id)?.(cancelled())

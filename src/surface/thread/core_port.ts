@@ -33,6 +33,8 @@ export class CorePort {
   readonly #identifying = new Map<number, (identity: Identity | null | ErrorCode) => void>()
   /** Large answers of this turn of the event loop. */
   readonly #taken: number[] = []
+  /** Buffers of answers that are not needed any more. */
+  readonly #read: ArrayBuffer[] = []
   #lastId = 0
 
   constructor(port: MessagePort, { onDrain, onServe, onCrowded, onRenew }: CoreEvents) {
@@ -73,6 +75,14 @@ export class CorePort {
     this.#send({ kind: 'more', id })
   }
 
+  /** The body of an answer is not needed any more: its memory is used for others. */
+  read({ body }: CoreAnswer): void {
+    const { buffer } = body
+    if (body.length < PORT_TRANSFER_BYTES_MIN || !(buffer instanceof ArrayBuffer)) return
+    this.#report()
+    this.#read.push(buffer)
+  }
+
   /** Nobody waits for the answer, or for its rest, any more. */
   cancel(id: number): void {
     this.#waiting.delete(id)
@@ -105,7 +115,10 @@ export class CorePort {
   }
 
   #settle(answer: CoreAnswer): void {
-    if (answer.body.length >= PORT_TRANSFER_BYTES_MIN) this.#take(answer.id)
+    if (answer.body.length >= PORT_TRANSFER_BYTES_MIN) {
+      this.#report()
+      this.#taken.push(answer.id)
+    }
     const take = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if (take === undefined && answer.hasMore) this.cancel(answer.id)
@@ -115,9 +128,13 @@ export class CorePort {
   /**
    * Reported in a later turn of the event loop: what comes for it is then handled after what the sockets have.
    */
-  #take(id: number): void {
-    if (this.#taken.length === 0) setImmediate(() => this.#send({ kind: 'taken', ids: this.#taken.splice(0) }))
-    this.#taken.push(id)
+  #report(): void {
+    if (this.#taken.length + this.#read.length === 0) setImmediate(() => this.#sendTaken())
+  }
+
+  #sendTaken(): void {
+    const buffers = this.#read.splice(0)
+    this.#send({ kind: 'taken', ids: this.#taken.splice(0), buffers }, buffers)
   }
 
   #send(message: SurfaceRequest, transferred: readonly ArrayBuffer[] = []): void {

@@ -60,6 +60,8 @@ export class RemoteCore implements Core<Asked> {
   #give(operation: AnyOperation, answer: CoreAnswer, sink: AnswerSink): void {
     failPoint('loop.answer')
     sink.answer(this.#outgoing(operation, answer))
+    // Sinks have copied what they need. A page stays.
+    if (!answer.isPage) this.#port.read(answer)
   }
 
   #outgoing(operation: AnyOperation, answer: CoreAnswer): OutgoingAnswer {
