@@ -43,15 +43,6 @@ async function refusesSome(server: Server, { answered, errors }: Outcome): Promi
 }
 
 describe('answers of surfaces are bounded', () => {
-  it('surfaces: large answers on their way to a thread are bounded', async (test) => {
-    const server = await started(test, { SVC_LIMIT_SURFACE_PORT_UNREAD_BYTES_MAX: String(1.5 * LONG) })
-    const outcome = await untilAsked(
-      async () => await askMany(server),
-      ({ errors }) => errors.length > 0,
-    )
-    await refusesSome(server, outcome)
-  })
-
   it('surfaces: searches of a thread wait for their turn, so many of them; further ones are refused', async (test) => {
     const server = await started(test, { SVC_LIMIT_SURFACE_PORT_SEARCHES_WAITING_MAX: '1' })
     const outcome = await untilAsked(

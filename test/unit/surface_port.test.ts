@@ -20,6 +20,7 @@ import { SurfacePort } from '../../src/dispatch/surface_port.js'
 import { ticketOf } from '../../src/dispatch/ticket.js'
 import { entryOf, type ErrorCode } from '../../src/errors.js'
 import { ANSWER_STREAMS_MAX } from '../../src/limits/answers.js'
+import { SURFACE_PORT_SEARCHES_OF_LANE_MAX } from '../../src/limits/dispatch.js'
 import { PRINCIPAL_NAME_CHARS_MAX } from '../../src/limits/wire.js'
 import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
 import { receiveAuditEvents, type AuditEvent } from '../../src/telemetry/audit.js'
@@ -47,9 +48,9 @@ class Thread {
   readonly #waiting = new Map<number, (reply: Reply) => void>()
   #lastId = 0
 
-  constructor(index: number, stallMsMax = config.limits.PART_STALL_MS_MAX) {
+  constructor(index: number, limits: Partial<typeof config.limits> = {}) {
     const surface = { name: `s${index}`, mode: 'wr', index } as const
-    const own = { ...config, limits: { ...config.limits, PART_STALL_MS_MAX: stallMsMax } }
+    const own = { ...config, limits: { ...config.limits, ...limits } }
     this.requests = new SurfacePort(this.channel.port1, dispatcher, surface, own, new Identities(dispatcher, () => undefined, () => undefined)) // prettier-ignore
     threads.push(this)
     this.channel.port2.on('message', (reply: Reply) => this.#waiting.get(reply.id)?.(reply))
@@ -115,6 +116,44 @@ describe('the port of a surface', () => {
     thread.close()
   })
 
+  it('surfaces: large answers on their way to a thread are bounded, until it says that it has them', async () => {
+    const thread = new Thread(1, { SURFACE_PORT_UNREAD_BYTES_MAX: 1_000_000 })
+    const codes = async (count: number): Promise<readonly (string | null)[]> => {
+      const replies = await Promise.all(Array.from({ length: count }, async () => await thread.ask('get', DOCUMENT)))
+      return replies.map(({ code }) => code)
+    }
+    assert.deepEqual(await codes(3), [null, 'overloaded', 'overloaded'])
+    // A short answer is no large one.
+    assert.equal((await thread.ask('get', { ...DOCUMENT, key: 'none' })).code, 'notFound')
+    thread.requests.take({ kind: 'taken', ids: [1], buffers: [] })
+    assert.deepEqual(await codes(2), [null, 'overloaded'])
+    assert.equal(thread.requests.underWay, 0)
+    thread.close()
+  })
+
+  it('surfaces: a thread that keeps its answers has as many searches as there are turns, and the others wait for them', async () => {
+    const thread = new Thread(1, { SURFACE_PORT_SEARCHES_WAITING_MAX: 1 })
+    const turns = config.readLanes * SURFACE_PORT_SEARCHES_OF_LANE_MAX
+    const search = async (): Promise<string | null> => (await thread.ask('search', { collection: 'c', limit: 1 })).code
+    const first = Array.from({ length: turns }, search)
+    assert.deepEqual(new Set(await Promise.all(first)), new Set([null]))
+    const waiting = search()
+    assert.equal(await search(), 'overloaded')
+    thread.requests.take({ kind: 'taken', ids: [1], buffers: [new ArrayBuffer(1_000_000)] })
+    assert.equal(await waiting, null)
+    thread.close()
+  })
+
+  it('surfaces: a search that has waited for its turn for as long as others wait for a lane is refused', async () => {
+    const thread = new Thread(1)
+    const turns = config.readLanes * SURFACE_PORT_SEARCHES_OF_LANE_MAX
+    const search = async (change = {}): Promise<string | null> => (await thread.ask('search', { collection: 'c', limit: 1 }, change)).code
+    await Promise.all(Array.from({ length: turns }, async () => await search()))
+    assert.deepEqual(await Promise.all([search(), search({ deadlineMs: 1 })]), ['overloaded', 'deadline'])
+    assert.equal(thread.requests.underWay, 0)
+    thread.close()
+  })
+
   it('says of an operation that is not offered that it is not there, in the words of each protocol', async () => {
     const thread = new Thread(1)
     for (const operation of ['nothing', 'storeVectors']) {
@@ -166,7 +205,7 @@ describe('the port of a surface', () => {
   })
 
   it('an answer whose next part is not requested in time is given up', async () => {
-    const thread = new Thread(1, 20)
+    const thread = new Thread(1, { PART_STALL_MS_MAX: 20 })
     try {
       const { hasMore, id } = await thread.ask('export', EXPORT)
       assert.equal(hasMore, true)

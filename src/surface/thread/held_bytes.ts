@@ -53,7 +53,8 @@ export class HeldBytes<Connection> {
       if (held.isEnding) return
       if (most === null || held.bytes > most.bytes) most = held
     }
-    if (most === null || most.bytes <= wanted) return
+    // Of two that hold the same, it is the older one.
+    if (most === null || most.bytes < wanted) return
     most.isEnding = true
     this.end(most.connection)
   }
