@@ -33,7 +33,7 @@ const P99_TIMES_AIM = 2
  * 128 and 256; GraphQL, whose answers HTTP sends, 64 and 512), and as much again for what they are made of
  * until it is collected, and for memory that the allocator keeps.
  */
-const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 1_300, graphql: 1_300, mcp: 1_000 }
+const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 1_000, graphql: 1_300, mcp: 1_000 }
 /** A surface that has just been flooded answers within this time. */
 const RECOVERY_MS_MAX = 10_000
 const ALONE_SECONDS = 2

@@ -240,8 +240,9 @@ export class SurfacePort {
       isPage,
       hasMore: rest !== undefined,
     }
+    const isLarge = this.#unread.add(id, copy.length)
     this.port.postMessage(reply, [copy.buffer])
-    return this.#unread.add(id, copy.length)
+    return isLarge
   }
 
   #cancel(id: number): void {
