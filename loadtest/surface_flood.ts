@@ -30,10 +30,9 @@ const wanted = process.argv[3] ?? ''
 const P99_TIMES_AIM = 2
 /**
  * Megabytes above idle: what a surface may hold of requests and of unread answers (gRPC 256 and 128 MiB, MCP
- * 128 and 256; GraphQL, whose answers HTTP sends, 64 and 512), and as much again for what they are made of
- * until it is collected, and for memory that the allocator keeps.
+ * 128 and 256; GraphQL, whose answers HTTP sends, 64 and 512), and some 300 for what they are made of.
  */
-const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 1_000, graphql: 1_300, mcp: 1_000 }
+const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 700, graphql: 900, mcp: 700 }
 /** A surface that has just been flooded answers within this time. */
 const RECOVERY_MS_MAX = 10_000
 const ALONE_SECONDS = 2
