@@ -1,10 +1,10 @@
 /**
  * What do floods on gRPC, GraphQL and MCP take from clients of HTTP, and from the server? For each of the
- * three a new server with all surfaces; a healthy client gets a document every 10 ms from a process of its own, alone before each flood
- * and beside it. Printed: p50 and p99, the ratio of p99, the peak of the server's memory above idle (VmHWM,
- * reset before each), and whether a healthy client of the same surface is answered afterwards. The floods
- * yield the processor to the server and to the healthy client, because elsewhere they run on machines of
- * their own. Linux only.
+ * three a new server with all surfaces; a healthy client gets a document every 10 ms from a process of its
+ * own, alone before each flood and beside it. Printed: p50 and p99, the ratio of p99, the peak of the
+ * server's memory above idle (VmHWM, reset before each), and whether a healthy client of the same surface is
+ * answered afterwards. The floods yield the processor to the server and to the healthy client, because
+ * elsewhere they run on machines of their own. Linux only.
  * Run: npm run loadtest:surface-flood [-- SECONDS=5] [PART OF A NAME]. Exits with 1 if the server or a thread
  * ends, memory exceeds GROWTH_MB_MAX, or a healthy client is not answered afterwards. The ratio is only
  * printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result: see bench/README.md.

@@ -32,7 +32,7 @@ const many = (bytes: Buffer): Buffer => Buffer.concat(Array<Buffer>(FRAMES).fill
 const BEGIN = Buffer.concat([PREFACE, frame(FRAME_SETTINGS, 0, 0, Buffer.alloc(0))])
 const PINGS = many(frame(FRAME_PING, 0, 0, Buffer.alloc(8)))
 const SETTINGS = many(frame(FRAME_SETTINGS, 0, 0, Buffer.alloc(0)))
-/** A head that begins and never ends: one literal field in each frame, none of which says that it is the last. */
+/** A head that begins and never ends: one literal field in each frame, and none is the last. */
 const FIELD = Buffer.concat([Buffer.from([0, 1, 0x78, 1]), Buffer.from('y')])
 const CONTINUATIONS = many(frame(FRAME_CONTINUATION, 0, 1, FIELD))
 

@@ -38,8 +38,8 @@ export type SurfaceRequest =
   /** Requests the next part of an answer that has more. */
   | { readonly kind: 'more'; readonly id: number }
   /**
-   * The thread has these answers, or parts of answers, of at least PORT_TRANSFER_BYTES_MIN bytes. `buffers`: of
-   * answers that it has read, transferred.
+   * The thread has these answers, or parts of answers, of at least PORT_TRANSFER_BYTES_MIN bytes. `buffers`:
+   * of answers that it has read, transferred.
    */
   | { readonly kind: 'taken'; readonly ids: readonly number[]; readonly buffers: readonly ArrayBuffer[] }
   /** Nobody waits for the answer, or for the rest of it, any more. */

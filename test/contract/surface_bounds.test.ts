@@ -1,4 +1,6 @@
-/** What clients of gRPC, GraphQL and MCP can make the server hold of answers is bounded; others are served. */
+/**
+ * What clients of gRPC, GraphQL and MCP can make the server hold of answers is bounded; others are served.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'

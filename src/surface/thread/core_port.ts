@@ -126,7 +126,8 @@ export class CorePort {
   }
 
   /**
-   * Reported in a later turn of the event loop: what comes for it is then handled after what the sockets have.
+   * Reported in a later turn of the event loop: what comes for it is then handled after what the sockets
+   * have.
    */
   #report(): void {
     if (this.#taken.length + this.#read.length === 0) setImmediate(() => this.#sendTaken())
