@@ -71,10 +71,12 @@ describe('answers of surfaces are bounded', () => {
     const mcp = new McpClient(server)
     const body = JSON.stringify({ name: 'search_documents', arguments: { collection: 'c' } })
     const call = `POST /tools/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-    const hostile = connect(mcp.port, '127.0.0.1').pause()
+    const hostile = connect(mcp.port, '127.0.0.1')
     test.after(() => hostile.destroy())
     hostile.on('error', () => undefined)
-    hostile.write(call + call)
+    hostile.write(call)
+    // Its answer has begun, and nothing more is read.
+    await once(hostile, 'readable')
     const texts = new Set<string>()
     const ask = async (): Promise<number> => {
       const { status, text } = await mcp.send('POST', '/tools/call', body)
