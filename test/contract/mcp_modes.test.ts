@@ -24,7 +24,7 @@ custom_tools:
   - { name: my_search, description: Lists., action: search_documents, defaults: { collection: c } }
   - { name: my_languages, description: Languages., action: fts_languages }
 `
-/** They only read, and the core has no reason to refuse them: they are about the server, not about documents. */
+/** They only read, but are about the server, not about documents: the core does not refuse them. */
 const OF_THE_SERVER = ['fts_languages', 'get_stats', 'my_languages']
 const REFUSED = /not available in (?:read|write)-only mode|^(?:read|write)-only mode/
 const VALUES: Readonly<Record<string, unknown>> = { string: 'x', integer: 1, number: 1, boolean: true, object: {}, array: [] }
