@@ -1,7 +1,8 @@
 /**
  * Messages between the front end and a thread that runs operations of cost `thread`, on a port of their own.
  * Requests that arrive in one turn of the event loop cross together, and so do answers: their bodies lie one
- * after the other in one buffer, which is transferred.
+ * after the other in one buffer, which is transferred. A request with a long body crosses alone, with the
+ * buffer in which it was collected.
  */
 import type { Principal } from '../access/principal.js'
 import type { PlainRights } from '../access/rights.js'

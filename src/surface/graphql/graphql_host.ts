@@ -9,7 +9,7 @@ import { successOf } from '../../dispatch/answers.js'
 import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../installation.js'
-import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
 import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall, type ThreadOrder } from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
@@ -104,12 +104,15 @@ export class GraphqlHost implements ThreadRunner {
   #send(): void {
     const batch = this.#batch
     this.#batch = []
-    if (batch.length === 0) return
+    const short = batch.filter(({ body }) => body.length < PORT_TRANSFER_BYTES_MIN)
+    for (const { call, body } of batch)
+      if (body.length >= PORT_TRANSFER_BYTES_MIN) this.#post({ kind: 'run', calls: [call], bodies: body }, [body.buffer as ArrayBuffer])
+    if (short.length === 0) return
     const bodies = packBodies(
-      batch.map(({ body }) => [body]),
-      batch.map(({ call }) => call.bytes),
+      short.map(({ body }) => [body]),
+      short.map(({ call }) => call.bytes),
     )
-    this.#post({ kind: 'run', calls: batch.map(({ call }) => call), bodies }, [bodies.buffer])
+    this.#post({ kind: 'run', calls: short.map(({ call }) => call), bodies }, [bodies.buffer])
   }
 
   #post(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
