@@ -76,6 +76,10 @@ describe('mcp: catalogue', () => {
     assert.deepEqual([found?.mimeType, documents.map(({ key }) => key), total], ['application/json', ['a/b'], 1])
     const either = await read('mddb-search://blog?meta.tag=x&meta.tag=y&limit=1')
     assert.equal((JSON.parse(either?.text ?? '') as { readonly documents: object[] }).documents.length, 1)
+    for (const key of ['__proto__', 'constructor']) {
+      const none = await read(`mddb-search://blog?meta.${key}=x&meta.${key}=y`)
+      assert.deepEqual(JSON.parse(none?.text ?? ''), { documents: [], total: 0 }, key)
+    }
     for (const uri of ['mddb://blog/none?lang=en', 'mddb://blog', 'mddb:///k', 'http://x', 'mddb://blog/%ff', 'x'.repeat(9_000)])
       assert.equal(
         (await client.stateless('resources/read', { uri }, { 'mcp-name': `=?base64?${Buffer.from(uri).toString('base64')}?=` })).rpc.error

@@ -121,6 +121,9 @@ describe('mcp: rules of tools', () => {
     assert.deepEqual([(documents as readonly Fields[]).map(({ key }) => key), total], [['other'], 1])
     const { items } = await called('autocomplete', { collection: 'notes', q: 'rest', topN: 1 })
     assert.equal((items as readonly Fields[]).length, 1)
+    const source = { targetCollections: ['notes'], sourceCollection: 'notes' }
+    for (const name of ['source_doc_id', 'sourceDocId', 'sourceDocID'])
+      assert.ok('results' in (await called('cross_search', { ...source, [name]: 'notes|other|en' })), name)
   })
 
   it('mcp: what cannot be read as the type of its argument is an error that names it', async () => {

@@ -18,8 +18,8 @@ const FALSE_WORDS = new Set(['false', 'no', '0'])
  */
 export function readArguments(known: readonly Argument[], given: Arguments): Arguments {
   const values: Record<string, unknown> = {}
-  for (const { name, type, isRequired } of known) {
-    const value = valueOf(given, name)
+  for (const { name, field, type, isRequired } of known) {
+    const value = valueOf(given, [name, camelCase(name), field ?? name])
     if (value === undefined) {
       if (isRequired) throw badArgument(`missing required argument: ${name}`)
       continue
@@ -34,10 +34,9 @@ export function badArgument(text: string): CatalogueError {
 }
 
 /** Models that know the HTTP interface write names as it does. */
-function valueOf(given: Arguments, name: string): unknown {
-  if (Object.hasOwn(given, name) && given[name] !== null) return given[name]
-  const other = camelCase(name)
-  return Object.hasOwn(given, other) && given[other] !== null ? given[other] : undefined
+function valueOf(given: Arguments, names: readonly string[]): unknown {
+  const named = names.find((name) => Object.hasOwn(given, name) && given[name] !== null)
+  return named === undefined ? undefined : given[named]
 }
 
 /** @throws CatalogueError */

@@ -83,13 +83,17 @@ async function readSearch(
   { collection, parameters }: Extract<ResourceUri, { kind: 'search' }>,
   context: CallContext,
 ): Promise<Contents> {
-  const filterMeta: Record<string, string[]> = {}
+  const wanted = new Map<string, string[]>()
   const page: Record<string, unknown> = { limit: SEARCH_RESOURCE_LIMIT }
   for (const [name, value] of parameters) {
-    if (name.startsWith('meta.')) (filterMeta[name.slice('meta.'.length)] ??= []).push(value)
-    else if (name === 'sort') page.sort = value
+    if (name.startsWith('meta.')) {
+      const key = name.slice('meta.'.length)
+      wanted.set(key, [...(wanted.get(key) ?? []), value])
+    } else if (name === 'sort') page.sort = value
     else if (name === 'limit' || name === 'offset') page[name] = /^\d{1,9}$/.test(value) ? Number(value) : value
   }
+  // From entries: a key such as `__proto__` would be lost, or found where nothing was set.
+  const filterMeta = Object.fromEntries(wanted)
   const answer = await asked(uri, context, 'search', { collection, filterMeta, ...page })
   const total = Number(factOf(answer.facts, 'total') ?? 0)
   return contents(uri, JSON_TYPE, JSON.stringify({ documents: jsonOf(answer), total }), true)
