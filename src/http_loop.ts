@@ -56,7 +56,7 @@ const port = new CorePort(messages, {
   onRenew: (files) => frontEnd.renew(files),
 })
 if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
-const core = new RemoteCore(port, control, reads)
+const core = new RemoteCore(port, control, reads, false)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const failures = new FailureReports((ip) => port.authFailure(ip))

@@ -83,7 +83,7 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
   await reads.serve(shared.generation)
   const port = new CorePort(messages, { ...events, onServe: (generation) => reads.serve(generation) })
   if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
-  const remote = new RemoteCore(port, control, reads)
+  const remote = new RemoteCore(port, control, reads, true)
   const core = new CoreClient(port, (asked) => {
     const operation = operationByName.get(asked)
     const admitted = operation === undefined ? null : remote.admission.admit(operation, surface)

@@ -60,6 +60,11 @@ export class SurfacePort {
     readonly identities: Identities,
     /** The thread runs the server's own code, which asks for admission before it reads a body. */
     readonly asksAdmission = false,
+    /**
+     * The thread sends bodies on as they are, as the event loops of HTTP do. They keep up with the lanes, and
+     * bound what clients have not read themselves.
+     */
+    readonly sendsBodiesOn = false,
   ) {
     this.#unread = new UnreadAnswers(config.limits.SURFACE_PORT_UNREAD_BYTES_MAX)
     this.#turns = new PortTurns(config.readLanes * SURFACE_PORT_SEARCHES_OF_LANE_MAX, config.limits.SURFACE_PORT_SEARCHES_WAITING_MAX)
@@ -178,7 +183,7 @@ export class SurfacePort {
   }
 
   #submit(id: number, pending: Pending, request: DispatchRequest): void {
-    if (request.admitted.operation.cost !== 'search') {
+    if (this.sendsBodiesOn || request.admitted.operation.cost !== 'search') {
       pending.ticket = this.dispatcher.submit(request)
       return
     }
@@ -220,7 +225,8 @@ export class SurfacePort {
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
     else pending.stall = setTimeout(() => this.#cancel(id), this.config.limits.PART_STALL_MS_MAX)
-    const isOnItsWay = this.#reply(id, !isPart && this.#unread.refuses(answer.body.length) ? refusal('overloaded') : answer)
+    const isTooMuch = !isPart && !this.sendsBodiesOn && this.#unread.refuses(answer.body.length)
+    const isOnItsWay = this.#reply(id, isTooMuch ? refusal('overloaded') : answer)
     if (rest === undefined && !isOnItsWay) this.#turns.end(id)
   }
 

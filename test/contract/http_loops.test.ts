@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { clientsOfLoops, LOOP_LOG, LoopClient, threadOf, type LoopAnswer } from '../harness/loop_clients.js'
 import { RawSocket, rawPost } from '../harness/raw_socket.js'
@@ -78,6 +80,41 @@ describe('several event loops', () => {
       const [first, ...others] = await Promise.all(clients.map((client) => client.ask(...question)))
       for (const other of others) assert.equal(shown(other), shown(first!), question.slice(0, 2).join(' '))
     }
+  })
+
+  it('http loops: long answers come whole to clients that read late, while their loop has others', async () => {
+    for (const letter of 'abcde') {
+      const added = await server.post('/v1/add', { collection: 'long', key: letter, lang: 'en', contentMd: letter.repeat(3_000_000) })
+      assert.equal(added.status, 200)
+    }
+    const pageOf = (asc: boolean): object => ({ collection: 'long', sort: 'key', asc })
+    const page = Buffer.from((await server.post('/v1/search', pageOf(true))).text)
+    const late = await Promise.all(
+      Array.from({ length: 2 * LOOPS }, async () => {
+        const socket = connect(server.port, '127.0.0.1')
+        await once(socket, 'connect')
+        socket.pause()
+        socket.write(rawPost('/v1/search', JSON.stringify(pageOf(true))))
+        return socket
+      }),
+    )
+    await untilAsked(
+      () => server.get('/metrics'),
+      ({ text }) => ofMetric(text, 'mddb_answers_unsent_bytes') > LOOPS * 3_000_000,
+    )
+    for (const client of clients) for (let times = 0; times < 2; times++) await client.ask('POST', '/v1/search', pageOf(false))
+    await Promise.all(
+      late.map(async (socket) => {
+        let read = Buffer.alloc(0)
+        const chunks: Buffer[] = []
+        for await (const chunk of socket as AsyncIterable<Buffer>) {
+          chunks.push(chunk)
+          if (chunks.reduce((sum, { length }) => sum + length, 0) > page.length) read = Buffer.concat(chunks)
+          if (read.length >= read.indexOf('\r\n\r\n') + 4 + page.length) break
+        }
+        assert.ok(read.subarray(read.indexOf('\r\n\r\n') + 4).equals(page))
+      }),
+    )
   })
 
   it('http loops: a write that one loop has acknowledged is read on every other', async () => {

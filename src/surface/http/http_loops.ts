@@ -177,6 +177,7 @@ export class HttpLoops implements RunningSurface {
         generation: dispatcher.served.generation,
       }),
       asksAdmission: true,
+      sendsBodiesOn: true,
       onEnd: () => this.#onEnd(loop),
     })
   }

@@ -26,7 +26,13 @@ export class RemoteCore implements Core<Asked> {
   /** The first answer of each operation that answers with a page: surfaces recognise it by its identity. */
   readonly #pages = new Map<AnyOperation, Answer>()
 
-  constructor(port: CorePort, control: ControlBlock, reads: LoopReads) {
+  /** @param givesBuffersBack whether sinks of the thread have read a body when they return */
+  constructor(
+    port: CorePort,
+    control: ControlBlock,
+    reads: LoopReads,
+    readonly givesBuffersBack: boolean,
+  ) {
     this.admission = new Admission(control)
     this.#port = port
     this.#reads = reads
@@ -60,8 +66,7 @@ export class RemoteCore implements Core<Asked> {
   #give(operation: AnyOperation, answer: CoreAnswer, sink: AnswerSink): void {
     failPoint('loop.answer')
     sink.answer(this.#outgoing(operation, answer))
-    // Sinks have copied what they need. A page stays.
-    if (!answer.isPage) this.#port.read(answer)
+    if (this.givesBuffersBack && !answer.isPage) this.#port.read(answer)
   }
 
   #outgoing(operation: AnyOperation, answer: CoreAnswer): OutgoingAnswer {

@@ -28,6 +28,8 @@ export interface ThreadParts {
   readonly isRestarted?: boolean
   /** The thread asks for admission itself, before it reads a body (surface_port.ts). Default: it does not. */
   readonly asksAdmission?: boolean
+  /** The thread sends bodies on as they are (surface_port.ts). Default: it does not. */
+  readonly sendsBodiesOn?: boolean
   /** Called when the thread listens. */
   readonly onListening?: () => void
   /** Called when the thread has ended, for whatever reason. */
@@ -55,9 +57,9 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
     const { dispatcher, surface, config, identities } = this.#host
-    const { program, onEnd, onListening, asksAdmission, transferred, heapMbMax, env } = this.#parts
+    const { program, onEnd, onListening, asksAdmission, sendsBodiesOn, transferred, heapMbMax, env } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
-    const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission)
+    const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission, sendsBodiesOn)
     const worker = new Worker(program, {
       workerData: start,
       transferList: [port2, ...(transferred?.() ?? [])],
