@@ -6,8 +6,9 @@
  * answered afterwards. The floods yield the processor to the server and to the healthy client, because
  * elsewhere they run on machines of their own. Linux only.
  * Run: npm run loadtest:surface-flood [-- SECONDS=5] [PART OF A NAME]. Exits with 1 if the server or a thread
- * ends, memory exceeds GROWTH_MB_MAX, or a healthy client is not answered afterwards. The ratio is only
- * printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result: see bench/README.md.
+ * ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not answered
+ * afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result:
+ * see bench/README.md.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -122,6 +123,7 @@ async function measure({ surface, what, send }: Flood, running: Running): Promis
   closeAll()
   const afterMs = await recovery(surface, running)
   const times = beside.p99Ms / alone.p99Ms
+  const failed = beside.refused + beside.failed
   const isBounded = grownMb <= GROWTH_MB_MAX[surface]
   report.add({
     flood: `${surface}: ${what}`,
@@ -132,12 +134,13 @@ async function measure({ surface, what, send }: Flood, running: Running): Promis
     times,
     aim: times <= P99_TIMES_AIM ? 'pass' : 'miss',
     longest: beside.longestMs,
-    failed: beside.refused + beside.failed,
+    failed,
     'peak MB': grownMb,
     memory: isBounded ? 'pass' : 'miss',
     'answered after ms': afterMs,
   })
   if (!isBounded) problems.push(`${surface}: ${what}: ${grownMb} MB more`)
+  if (failed > 0) problems.push(`${surface}: ${what}: ${failed} gets over HTTP were not answered`)
   if (afterMs === null) problems.push(`${surface}: ${what}: no answer afterwards`)
   await pause(1_000)
 }

@@ -100,7 +100,7 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
   return { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, reads, port, descriptor, tls, own }
 }
 
-/** The event loops of HTTP and the lanes go first: a flood on one surface is no matter of the others. */
+/** The event loops of HTTP and the lanes go first: a flood on this surface must not slow them down. */
 function yieldToLoops(): void {
   try {
     // On Linux, of this thread only.

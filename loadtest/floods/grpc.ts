@@ -8,7 +8,7 @@ const [FRAME_HEADERS, FRAME_SETTINGS, FRAME_PING, FRAME_CONTINUATION] = [1, 4, 6
 /** Frames in one write. */
 const FRAMES = 1_000
 const MESSAGE_BYTES = 8 << 20
-/** SearchRequest of the collection `large`, ten documents; FTSRequest of the word `x`. */
+/** SearchRequest of the collection `large`, ten documents; FTSRequest of the word `word`. */
 const SEARCH = framed(Buffer.from('0a056c61726765280a', 'hex'))
 const FTS = framed(Buffer.from('0a056c617267651204776f7264', 'hex'))
 const GET = framed(Buffer.from('0a076865616c74687912016b1a02656e', 'hex'))

@@ -12,9 +12,11 @@ export class SpareBuffers {
   /** @param given as the thread sent it, so it may be anything */
   keep(given: unknown): void {
     if (!(given instanceof ArrayBuffer) || given.byteLength < PORT_TRANSFER_BYTES_MIN) return
-    if (this.#bytes + given.byteLength > SURFACE_PORT_SPARE_BYTES_MAX) return
+    if (given.byteLength > SURFACE_PORT_SPARE_BYTES_MAX) return
     this.#buffers.push(given)
     this.#bytes += given.byteLength
+    // The oldest ones go: their lengths may not be wanted any more.
+    while (this.#bytes > SURFACE_PORT_SPARE_BYTES_MAX) this.#bytes -= this.#buffers.shift()!.byteLength
   }
 
   /** A copy whose buffer may be transferred, and is at most twice as long. */

@@ -64,14 +64,3 @@ it('graphql documents: the form of a text has its strings emptied and its commen
   assert.equal(formOf('{ a(b: "x\\"y", c: """u "v" \\""" w""") } # "z\n{ d }'), '{ a(b: "", c: "") } \n{ d }')
   assert.notEqual(formOf('{ a(b: 1) }'), formOf('{ a(b: 2) }'))
 })
-
-it('graphql documents: strings that decide about the validity are looked at each time', () => {
-  const kept = new Documents(schema, false)
-  const same = (one: string, other: string): string =>
-    `{ a: document(collection: "c", key: "${one}", lang: "en") { key } a: document(collection: "c", key: "${other}", lang: "en") { key } }`
-  assert.deepEqual(verdictOf(kept.get(same('k', 'k'))), [])
-  assert.match(verdictOf(kept.get(same('k', 'l')))[0] ?? '', /they have differing arguments/)
-  const created = (time: string): string => `mutation { createAPIKey(input: { description: "d", expiresAt: "${time}" }) { key } }`
-  assert.deepEqual(verdictOf(kept.get(created('2030-01-01T00:00:00Z'))), [])
-  assert.match(verdictOf(kept.get(created('tomorrow')))[0] ?? '', /Time must be RFC 3339/)
-})

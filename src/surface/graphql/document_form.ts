@@ -4,9 +4,12 @@
  * its strings is copied, the rest is shared. That takes a tenth of the time of parsing.
  */
 import { getNamedType, GraphQLError, Source, TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql'
+import { GRAPHQL_TOKENS_MAX } from '../../limits/graphql.js'
 
 /** Comments, block strings, strings. The pattern reads a text from left to right as the lexer does. */
 const VALUES = /#[^\n\r]*|"""(?:\\"""|[^])*?"""|"(?:[^"\\\n\r]|\\.)*"/g
+/** As many pieces between quotes as a text within the bound of tokens can have. */
+const PIECES_MAX = 2 * GRAPHQL_TOKENS_MAX + 1
 /** What a string without escapes can't have. */
 const NOT_PLAIN = /[\n\r\ud800-\udfff]/
 /** Types of which every string is a value. */
@@ -32,11 +35,11 @@ export function formOf(text: string): string {
   return text.replaceAll(VALUES, (found) => (found.startsWith('#') ? '' : '""'))
 }
 
-/** @returns null: the text has escapes, block strings or comments, which the parser has to read */
+/** @returns null: the text has escapes, block strings, comments or too many strings, and has to be parsed */
 export function plainStringsOf(text: string): PlainStrings | null {
   if (text.includes('\\')) return null
-  const parts = text.split('"')
-  if (parts.length % 2 === 0) return null
+  const parts = text.split('"', PIECES_MAX + 1)
+  if (parts.length % 2 === 0 || parts.length > PIECES_MAX) return null
   const values: string[] = []
   let form = ''
   for (let at = 0; at < parts.length; at++) {

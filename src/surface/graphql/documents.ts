@@ -58,12 +58,11 @@ export class Documents {
     if (text.length > GRAPHQL_DOCUMENT_CHARS_MAX)
       return [refused(`the document has ${text.length} characters, at most ${GRAPHQL_DOCUMENT_CHARS_MAX} are allowed`)]
     const strings = plainStringsOf(text)
-    const form = strings?.form ?? formOf(text)
-    const known = this.#validForms.get(form)
-    return (strings !== null && known !== undefined ? filled(known, text, strings) : null) ?? this.#read(text, { form, known, strings })
+    const known = strings === null ? undefined : this.#validForms.get(strings.form)
+    return (strings !== null && known !== undefined ? filled(known, text, strings) : null) ?? this.#read(text, strings)
   }
 
-  #read(text: string, { form, known, strings }: Looked): ReadyDocument | readonly GraphQLError[] {
+  #read(text: string, strings: PlainStrings | null): ReadyDocument | readonly GraphQLError[] {
     let document: DocumentNode
     try {
       document = parse(text, { maxTokens: GRAPHQL_TOKENS_MAX })
@@ -73,23 +72,18 @@ export class Documents {
     }
     const { violation, asksForSchema } = measureDocument(document)
     if (violation !== null) return [refused(violation)]
+    const form = strings?.form ?? formOf(text)
+    const known = this.#validForms.get(form)
     if (known === undefined) {
       const errors = validate(this.schema, document, undefined, { maxErrors: GRAPHQL_ERRORS_MAX, hideSuggestions: this.hidesNames })
       if (errors.length > 0) return errors.map(coded)
     }
     const ready = { document, asksForSchema }
     this.#ready.set(text, ready)
-    if (known === undefined ? isValidWithAnyStrings(this.schema, document) : known.tree === null)
-      this.#validForms.set(form, { asksForSchema, tree: strings === null ? null : DocumentForm.of(text, document) })
+    const isNew = known === undefined ? isValidWithAnyStrings(this.schema, document) : known.tree === null && strings !== null
+    if (isNew) this.#validForms.set(form, { asksForSchema, tree: strings === null ? null : DocumentForm.of(text, document) })
     return ready
   }
-}
-
-/** What is known of a text before it is parsed. */
-interface Looked {
-  readonly form: string
-  readonly known: ValidForm | undefined
-  readonly strings: PlainStrings | null
 }
 
 function filled({ asksForSchema, tree }: ValidForm, text: string, { values }: PlainStrings): ReadyDocument | null {

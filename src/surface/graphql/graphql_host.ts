@@ -104,6 +104,7 @@ export class GraphqlHost implements ThreadRunner {
   #send(): void {
     const batch = this.#batch
     this.#batch = []
+    // The collector of a body gives its buffer away with it (http/body_collector.ts).
     const short = batch.filter(({ body }) => body.length < PORT_TRANSFER_BYTES_MIN)
     for (const { call, body } of batch)
       if (body.length >= PORT_TRANSFER_BYTES_MIN) this.#post({ kind: 'run', calls: [call], bodies: body }, [body.buffer as ArrayBuffer])

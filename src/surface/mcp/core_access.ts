@@ -78,7 +78,7 @@ function wholeAnswer({ code, contentType, facts, isCompressed, body }: OutgoingA
     contentType,
     facts,
     isCompressed,
-    body: new Uint8Array(Buffer.from(body)),
+    body: typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body),
     isPage: false,
     hasMore: false,
   }
