@@ -1,5 +1,5 @@
 /**
- * A well-behaved client in a separate process: gets one document every 10 ms and reports its latencies on
+ * A well-behaved client in a separate process: gets one document every 4 ms and reports its latencies on
  * request. Started by loadtest/hostile.ts and loadtest/surface_flood.ts.
  */
 import { Agent, request } from 'node:http'
@@ -15,7 +15,7 @@ export interface Waits {
   readonly longestMs: number
 }
 
-const EVERY_MS = 10
+const EVERY_MS = 4
 
 function poll(port: number): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
@@ -37,7 +37,7 @@ function poll(port: number): void {
   setInterval(ask, EVERY_MS)
   process.on('message', () => {
     const sorted = waits.sort((one, other) => one - other)
-    const at = (share: number): number => Math.round(10 * (sorted[Math.floor(share * sorted.length)] ?? sorted.at(-1) ?? 0)) / 10
+    const at = (share: number): number => Math.round(100 * (sorted[Math.floor(share * sorted.length)] ?? sorted.at(-1) ?? 0)) / 100
     const [p50Ms, p99Ms, longestMs] = [at(0.5), at(0.99), at(1)]
     process.send?.({ answers: sorted.length, refused, failed, p50Ms, p99Ms, longestMs } satisfies Waits)
     waits = []

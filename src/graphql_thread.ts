@@ -7,8 +7,9 @@ import { workerData } from 'node:worker_threads'
 import { openSurfaceThread } from './surface_thread.js'
 import type { GraphqlStart } from './surface/graphql/graphql_host.js'
 import { GraphqlService, type GraphqlAnswer } from './surface/graphql/graphql_service.js'
+import { PORT_TRANSFER_BYTES_MIN } from './limits/dispatch.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
-import { bytesOf, packBodies, type ThreadAnswers, type ThreadOrder } from './wire/thread_calls.js'
+import { bytesOf, packBodies, type ThreadOrder, type ThreadReport } from './wire/thread_calls.js'
 
 const { calls } = (workerData as SurfaceStart).options as GraphqlStart
 const { config, surface, remote, port } = await openSurfaceThread('graphql', { onDrain: () => port.drained() })
@@ -19,7 +20,13 @@ function send(): void {
   const bodies = answers.map(({ body }) => body)
   const bytes = bodies.map(bytesOf)
   const packed = packBodies(bodies, bytes)
-  const message: ThreadAnswers = { ids: answers.map(({ id }) => id), codes: answers.map(({ code }) => code), bytes, bodies: packed }
+  const message: ThreadReport = {
+    kind: 'answers',
+    ids: answers.map(({ id }) => id),
+    codes: answers.map(({ code }) => code),
+    bytes,
+    bodies: packed,
+  }
   answers = []
   calls.postMessage(message, [packed.buffer])
 }
@@ -39,5 +46,7 @@ calls.on('message', (order: ThreadOrder) => {
     service.run(call, order.bodies.subarray(at, at + call.bytes), take)
     at += call.bytes
   }
+  const { buffer } = order.bodies
+  if (order.bodies.length >= PORT_TRANSFER_BYTES_MIN) calls.postMessage({ kind: 'read', buffer } satisfies ThreadReport, [buffer])
 })
 port.listening('graphql')

@@ -3,7 +3,6 @@
  * the surface needs of the core. Once a thread. The programs of the threads are `*_thread.ts` beside this
  * file.
  */
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Authenticator } from './access/authenticator.js'
 import { FailureReports } from './access/failure_reports.js'
@@ -12,7 +11,7 @@ import { ForwardedEvents } from './audit/forwarded_events.js'
 import type { Config } from './config/config.js'
 import type { LoopReads } from './dispatch/loop_reads.js'
 import type { Surface } from './dispatch/surface.js'
-import { SURFACE_THREAD_NICE } from './limits/surface.js'
+import { SURFACE_THREAD_NICE } from './limits/process.js'
 import { laneOperations, operationByName } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { CoreClient } from './surface/thread/core_client.js'
@@ -23,6 +22,7 @@ import { receiveAuditEvents } from './telemetry/audit.js'
 import { joinLog } from './telemetry/log.js'
 import { openProfilePort } from './telemetry/profile_port.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
+import { lowerPriority } from './thread_priority.js'
 import { ControlBlock } from './wire/control_block.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
 import type { TlsFiles } from './wire/tls_files.js'
@@ -67,7 +67,8 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
   const { port: messages, options } = workerData as SurfaceStart
   const { config, surface, descriptor, tls, own, ...shared } = options as SurfaceThreadStart
   joinLog(shared.log, name)
-  yieldToLoops()
+  // A flood on this surface must not slow down the event loops of HTTP and the lanes.
+  lowerPriority(SURFACE_THREAD_NICE)
   const control = new ControlBlock(shared.control)
   const telemetry = new Telemetry(
     shared.telemetry,
@@ -98,14 +99,4 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
   })
   const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
   return { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, reads, port, descriptor, tls, own }
-}
-
-/** The event loops of HTTP and the lanes go first: a flood on this surface must not slow them down. */
-function yieldToLoops(): void {
-  try {
-    // On Linux, of this thread only.
-    if (process.platform === 'linux') setPriority(SURFACE_THREAD_NICE)
-  } catch {
-    // Not permitted here: the threads then share the processor evenly.
-  }
 }

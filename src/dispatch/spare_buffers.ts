@@ -1,33 +1,57 @@
 /**
- * Buffers of large answers that a thread has read and given back: the next answers are copied into them. So
- * the memory of answers on their way is used again at once, instead of lying in the thread until its garbage
- * is collected. One object a port; front-end thread only.
+ * Buffers that are not needed any more, for the next bytes of about their length. Memory that is used again
+ * costs no page faults, and is no garbage: V8 collects when there are many megabytes of buffers, and the
+ * event loop waits for it. Buffers that nobody wants are dropped after a while. Not safe for threads; buffers
+ * that were transferred may be kept where they arrive.
  */
-import { PORT_TRANSFER_BYTES_MIN, SURFACE_PORT_SPARE_BYTES_MAX } from '../limits/dispatch.js'
+import { PORT_TRANSFER_BYTES_MIN, SPARE_BUFFERS_MS_MAX } from '../limits/dispatch.js'
 
 export class SpareBuffers {
-  readonly #buffers: ArrayBuffer[] = []
+  #buffers: ArrayBuffer[] = []
   #bytes = 0
+  #end: NodeJS.Timeout | undefined
 
-  /** @param given as the thread sent it, so it may be anything */
+  constructor(readonly bytesMax: number) {}
+
+  /**
+   * @param given by whoever has it alone and does not use it any more. Another thread may send anything;
+   * short buffers and what is no buffer are left to the garbage collector
+   */
   keep(given: unknown): void {
     if (!(given instanceof ArrayBuffer) || given.byteLength < PORT_TRANSFER_BYTES_MIN) return
-    if (given.byteLength > SURFACE_PORT_SPARE_BYTES_MAX) return
+    if (given.byteLength > this.bytesMax) return
+    this.#end ??= setTimeout(() => this.#clear(), SPARE_BUFFERS_MS_MAX).unref()
     this.#buffers.push(given)
     this.#bytes += given.byteLength
     // The oldest ones go: their lengths may not be wanted any more.
-    while (this.#bytes > SURFACE_PORT_SPARE_BYTES_MAX) this.#bytes -= this.#buffers.shift()!.byteLength
+    while (this.#bytes > this.bytesMax) this.#bytes -= this.#buffers.shift()!.byteLength
+  }
+
+  /**
+   * @returns a whole buffer, at least so many bytes and at most twice as long, with the bytes of its last
+   * use; null: there is none
+   */
+  take(bytes: number): Uint8Array<ArrayBuffer> | null {
+    if (bytes < PORT_TRANSFER_BYTES_MIN) return null
+    const at = this.#buffers.findLastIndex(({ byteLength }) => byteLength >= bytes && byteLength <= 2 * bytes)
+    if (at < 0) return null
+    const [buffer] = this.#buffers.splice(at, 1) as [ArrayBuffer]
+    this.#bytes -= buffer.byteLength
+    this.#end?.refresh()
+    return new Uint8Array(buffer)
   }
 
   /** A copy whose buffer may be transferred, and is at most twice as long. */
   copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-    const fits = (buffer: ArrayBuffer): boolean => buffer.byteLength >= bytes.length && buffer.byteLength <= 2 * bytes.length
-    const at = bytes.length < PORT_TRANSFER_BYTES_MIN ? -1 : this.#buffers.findLastIndex(fits)
-    if (at < 0) return new Uint8Array(bytes)
-    const [buffer] = this.#buffers.splice(at, 1) as [ArrayBuffer]
-    this.#bytes -= buffer.byteLength
-    const copy = new Uint8Array(buffer, 0, bytes.length)
+    const copy = this.take(bytes.length)?.subarray(0, bytes.length)
+    if (copy === undefined) return new Uint8Array(bytes)
     copy.set(bytes)
     return copy
+  }
+
+  #clear(): void {
+    this.#buffers = []
+    this.#bytes = 0
+    this.#end = undefined
   }
 }

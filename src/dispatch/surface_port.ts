@@ -8,7 +8,13 @@ import type { MessagePort } from 'node:worker_threads'
 import { refusalOfMetrics } from '../access/metrics_access.js'
 import { GUEST, isClientPrincipal, type Principal } from '../access/principal.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../limits/audit.js'
-import { HEAD_BYTES_MAX, SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX, SURFACE_PORT_SEARCHES_OF_LANE_MAX } from '../limits/dispatch.js'
+import {
+  HEAD_BYTES_MAX,
+  SURFACE_PORT_BYTES_MAX,
+  SURFACE_PORT_REQUESTS_MAX,
+  SURFACE_PORT_SEARCHES_OF_LANE_MAX,
+  SURFACE_PORT_SPARE_BYTES_MAX,
+} from '../limits/dispatch.js'
 import type { Config } from '../config/config.js'
 import type { ErrorCode } from '../errors.js'
 import { metrics } from '../operations/health.js'
@@ -49,7 +55,7 @@ export class SurfacePort {
   readonly #pending = new Map<number, Pending>()
   readonly #unread: UnreadAnswers
   readonly #turns: PortTurns
-  readonly #spare = new SpareBuffers()
+  readonly #spare = new SpareBuffers(SURFACE_PORT_SPARE_BYTES_MAX)
   #bytes = 0
 
   constructor(

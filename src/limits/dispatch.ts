@@ -54,6 +54,13 @@ export const SURFACE_PORT_SEARCHES_WAITING_MAX = 256
 export const SURFACE_PORT_UNREAD_BYTES_MAX = 64 * MIB
 /** Bytes of buffers of answers that a thread has given back, kept for its next ones: 16 of 1 MB. */
 export const SURFACE_PORT_SPARE_BYTES_MAX = 16 * MIB
+/**
+ * Messages of the thread of a surface that are handled in one turn of the event loop, some 15 us each. One
+ * document of GraphQL may ask for 50 searches.
+ */
+export const PORT_MESSAGES_OF_TURN_MAX = 64
+/** How long buffers are kept while none is wanted. */
+export const SPARE_BUFFERS_MS_MAX = 10_000
 /** Bytes of a query string, beside a body: more than fits in the headers that uWebSockets.js accepts. */
 export const HEAD_BYTES_MAX = 64 * KIB
 /** A body of at least this size is transferred to another thread. Copying a shorter one takes less time. */

@@ -41,3 +41,14 @@ export const HEALTH_WATCH_MS = 5_000
 export const PROBE_CACHE_MS = 1000
 /** Free bytes below which /health warns. A group commit and a segment merge need space. */
 export const FREE_BYTES_WARNING = GIB
+
+// ---- Priorities of threads: nice values of Linux, where five more are a third of the weight
+
+/** An event loop of HTTP, with 0, has nine times the weight. */
+export const LANE_NICE = 10
+/**
+ * Threads of other surfaces than HTTP. The threads of the engine that merge have the same (engine_merges.cc).
+ */
+export const SURFACE_THREAD_NICE = 15
+/** The lowest priority of the machine: a hash takes 0.2 s of a core. */
+export const PASSWORD_THREAD_NICE = 19

@@ -8,6 +8,8 @@ export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
  * Above it, the next client that does not read is disconnected.
  */
 export const ANSWERS_UNSENT_BYTES_MAX = 512 * MIB
+/** Bytes of buffers of long bodies that are kept for the next ones: six of 10 MB. */
+export const BODIES_SPARE_BYTES_MAX = 64 * MIB
 /** First capacity of the buffer for a body of unknown length. It doubles up to the body bound. */
 export const BODY_FIRST_BYTES = 16 * KIB
 /**
@@ -20,6 +22,13 @@ export const DISCARDED_BYTES_MAX = 256 * MIB
  * of a smaller one in one call.
  */
 export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
+/**
+ * Bytes of larger answers that are written in one turn of the event loop, to all sockets together: 0.3 ms,
+ * for which other connections wait.
+ */
+export const LARGE_WRITES_OF_TURN_BYTES_MAX = MIB
+/** Bytes of a large answer that go with its head if the turn has none left. */
+export const LARGE_FIRST_BYTES = 16 * KIB
 /** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
 export const GUARD_NAMES_KEPT_MAX = 64
 
@@ -76,8 +85,3 @@ export const CROWDED_CLIENTS_MAX = 1_000
 export const TRUSTED_PROXIES_MAX = 256
 /** Addresses of `X-Forwarded-For` that are looked at, the last ones: no client is behind as many proxies. */
 export const FORWARDED_ADDRESSES_MAX = 32
-
-// ---- Threads beside HTTP
-
-/** Priority of the threads of other surfaces: a third of the weight of an event loop of HTTP. */
-export const SURFACE_THREAD_NICE = 5

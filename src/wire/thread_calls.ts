@@ -27,11 +27,12 @@ export interface ThreadCall {
 }
 
 export type ThreadOrder =
-  | { readonly kind: 'run'; readonly calls: readonly ThreadCall[]; readonly bodies: Uint8Array }
+  | { readonly kind: 'run'; readonly calls: readonly ThreadCall[]; readonly bodies: Uint8Array<ArrayBuffer> }
   /** Nobody waits for the answer any more. */
   | { readonly kind: 'stop'; readonly id: number }
 
 export interface ThreadAnswers {
+  readonly kind: 'answers'
   readonly ids: readonly number[]
   /** Null: a success. The code decides the status only: the body is complete. */
   readonly codes: readonly (ErrorCode | null)[]
@@ -39,6 +40,9 @@ export interface ThreadAnswers {
   readonly bytes: readonly number[]
   readonly bodies: Uint8Array
 }
+
+/** @property buffer of a long body, which the thread has read; it is transferred */
+export type ThreadReport = ThreadAnswers | { readonly kind: 'read'; readonly buffer: ArrayBuffer }
 
 /** A body in pieces, which are text or bytes of UTF-8. */
 export type Pieces = readonly (string | Uint8Array)[]

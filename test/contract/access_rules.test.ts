@@ -8,6 +8,7 @@ import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, tokenOf } fro
 import { auditOf, type EventJson } from '../harness/audit_log.js'
 import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import { startServer } from '../harness/server.js'
+import { niceCounts } from '../harness/threads.js'
 import { untilAsked } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
@@ -18,15 +19,6 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 function bytesUnder(directory: string): Buffer {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name))
   return Buffer.concat(names.filter((name) => statSync(name).isFile()).map((name) => readFileSync(name)))
-}
-
-/** Threads of the process with the lowest priority. */
-function lowestPriority(pid: number): number {
-  const niceOf = (thread: string): string | undefined => {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]
-  }
-  return readdirSync(`/proc/${pid}/task`).filter((thread) => niceOf(thread) === '19').length
 }
 
 describe('rules of access control', () => {
@@ -152,7 +144,7 @@ describe('rules of access control', () => {
     await untilAsked(() => Promise.resolve(hashed), (count) => count > 0) // prettier-ignore
     for (let at = 0; at < 100; at++) assert.equal((await server.post('/v1/get', DOCUMENT, admin.headers)).status, 200)
     assert.ok(hashed < 24, 'a hundred gets took as long as all the hashes')
-    assert.equal(lowestPriority(server.pid), availableParallelism() > 2 ? 2 : 1, 'threads that hash, at the lowest priority')
+    assert.deepEqual(niceCounts(server.pid, [19]), [availableParallelism() > 2 ? 2 : 1], 'threads that hash, at the lowest priority')
     await Promise.all(logins)
   })
 })

@@ -4,10 +4,12 @@
  */
 import * as uWS from 'uWebSockets.js'
 import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../src/wire/body_streams.js'
+import { SpareBuffers } from '../../src/dispatch/spare_buffers.js'
 import type { HttpAnswer } from '../../src/surface/http/http_answer.js'
 import { ByteBudget } from '../../src/surface/http/byte_budget.js'
 import { Exchange, type ExchangeListener } from '../../src/surface/http/exchange.js'
 import { OpenStreams } from '../../src/surface/http/open_streams.js'
+import { WriteTurns } from '../../src/surface/http/write_turns.js'
 import { RawSocket } from './raw_socket.js'
 
 export const MIB = 2 ** 20
@@ -69,9 +71,19 @@ export class ExchangeServer {
 
   private constructor(bodyBytesMax: number, stallMsMax: number) {
     this.budget = new ByteBudget(bodyBytesMax)
+    const loop = {
+      bodies: this.budget,
+      unsent: this.unsent,
+      spare: new SpareBuffers(8 * MIB),
+      turns: new WriteTurns(),
+      streams: this.streams,
+      stallMsMax,
+      readsAgent: false,
+      isBehindGate: false,
+    }
     this.#app.any('/*', (response, request) => {
       const log = new Log()
-      const exchange = new Exchange(response, request, log, this.budget, this.unsent, [], stallMsMax, false, false, this.streams)
+      const exchange = new Exchange(response, request, log, loop, [], false)
       this.logs.set(exchange.path, log)
       const handler = this.handlers.get(exchange.path)
       if (handler === undefined) exchange.readBody(MIB)

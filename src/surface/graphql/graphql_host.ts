@@ -7,11 +7,19 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Principal } from '../../access/principal.js'
 import { successOf } from '../../dispatch/answers.js'
 import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
+import type { SpareBuffers } from '../../dispatch/spare_buffers.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../installation.js'
 import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
-import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall, type ThreadOrder } from '../../wire/thread_calls.js'
+import {
+  packBodies,
+  type ThreadAnswers,
+  type ThreadAsker,
+  type ThreadCall,
+  type ThreadOrder,
+  type ThreadReport,
+} from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
 import { CounterRow, threadStart, type SurfaceThreadStart } from '../thread/thread_start.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
@@ -39,7 +47,11 @@ export class GraphqlHost implements ThreadRunner {
   #theirs: MessagePort | undefined
   #mayStartAt = 0
 
-  constructor(host: SurfaceHost) {
+  /** @param spare receives the buffers of long bodies, once the thread has read them */
+  constructor(
+    host: SurfaceHost,
+    readonly spare: SpareBuffers,
+  ) {
     this.#host = host
     this.#thread = new ThreadSurface(host, {
       program: PROGRAM,
@@ -95,7 +107,10 @@ export class GraphqlHost implements ThreadRunner {
 
   #start(): GraphqlStart {
     const { port1, port2 } = new MessageChannel()
-    port1.on('message', (answers: ThreadAnswers) => this.#answered(answers))
+    port1.on('message', (report: ThreadReport) => {
+      if (report.kind === 'read') this.spare.keep(report.buffer)
+      else this.#answered(report)
+    })
     this.#calls = port1
     this.#theirs = port2
     return { ...threadStart(this.#host, this.#row, null, null), calls: port2 }
@@ -107,7 +122,8 @@ export class GraphqlHost implements ThreadRunner {
     // The collector of a body gives its buffer away with it (http/body_collector.ts).
     const short = batch.filter(({ body }) => body.length < PORT_TRANSFER_BYTES_MIN)
     for (const { call, body } of batch)
-      if (body.length >= PORT_TRANSFER_BYTES_MIN) this.#post({ kind: 'run', calls: [call], bodies: body }, [body.buffer as ArrayBuffer])
+      if (body.length >= PORT_TRANSFER_BYTES_MIN)
+        this.#post({ kind: 'run', calls: [call], bodies: body as Uint8Array<ArrayBuffer> }, [body.buffer as ArrayBuffer])
     if (short.length === 0) return
     const bodies = packBodies(
       short.map(({ body }) => [body]),

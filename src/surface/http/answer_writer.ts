@@ -8,8 +8,8 @@ import { ANSWER_STREAMED_BYTES_MIN } from '../../limits/surface.js'
 import type { PushedBody } from '../../wire/body_streams.js'
 import type { HttpAnswer } from './http_answer.js'
 import { BodyParts } from './body_parts.js'
-import type { ByteBudget } from './byte_budget.js'
-import type { OpenStreams } from './open_streams.js'
+import { LargeAnswer } from './large_answer.js'
+import type { LoopResources } from './loop_resources.js'
 import { PushedAnswer } from './pushed_answer.js'
 import { statusLine } from './status_lines.js'
 
@@ -23,10 +23,7 @@ export interface AnswerChannel {
   finish(status: number, bytes: number): void
   /** A producer threw. */
   fault(error: unknown): void
-  /** The budget of the bytes of answers that clients have not read yet. */
-  readonly unsent: ByteBudget
-  readonly streams: OpenStreams
-  readonly stallMsMax: number
+  readonly loop: LoopResources
 }
 
 /** A body that continues after its head. */
@@ -79,43 +76,31 @@ export function sendBody(response: HttpResponse, answer: HttpAnswer, channel: An
   return sendLarge(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status, channel)
 }
 
-/**
- * Sends a large answer as fast as the client reads it. Bytes that the socket does not accept at once are
- * copied if they are in memory shared with a lane: that memory is returned when this function returns.
- */
+/** @returns null if the body has ended, or its connection */
 function sendLarge(response: HttpResponse, body: Uint8Array, status: number, channel: AnswerChannel): BodySender | null {
-  const [, done] = response.tryEnd(body, body.length)
-  if (done) {
-    channel.finish(status, body.length)
-    return null
-  }
-  const sent = response.getWriteOffset()
-  const unsentBytes = body.length - sent
-  if (!channel.unsent.take(unsentBytes)) {
-    // Too many bytes are unread by clients. This connection is closed, as at every bound that is exceeded
-    // after the status line.
-    response.close()
-    return null
-  }
-  let counted = unsentBytes
-  const release = (): void => {
-    channel.unsent.give(counted)
-    counted = 0
-  }
-  const left = body.subarray(sent)
-  const rest = body.buffer instanceof SharedArrayBuffer ? new Uint8Array(left) : left
-  response.onWritable((offset) => {
-    const live = channel.live()
-    if (live === null) return true
-    // No cork is needed, whether or not the body ends here: uWS corks this callback itself.
-    const [ok, ended] = live.tryEnd(rest.subarray(offset - sent), body.length)
-    if (ended) {
-      release()
-      channel.finish(status, body.length)
-    }
-    return ok
+  const large = new LargeAnswer(
+    {
+      // No cork is needed, whether or not the body ends here: uWS corks `onWritable` itself.
+      write: (piece) => {
+        const live = channel.live()
+        if (live === null) return null
+        const [, ended] = live.tryEnd(piece, body.length)
+        if (!ended) return live.getWriteOffset()
+        channel.finish(status, body.length)
+        return body.length
+      },
+      close: () => void channel.live()?.close(),
+    },
+    body,
+    channel.loop.unsent,
+    channel.loop.turns,
+  )
+  if (!large.begin()) return null
+  response.onWritable(() => {
+    large.onWritable()
+    return true
   })
-  return { abandon: release }
+  return { abandon: () => large.abandon() }
 }
 
 /** Uses chunked encoding, because the length of the body is not known yet. */
@@ -130,8 +115,8 @@ function sendParts(response: HttpResponse, first: HttpAnswer, channel: AnswerCha
       },
       close: () => void channel.live()?.close(),
     },
-    channel.unsent,
-    channel.stallMsMax,
+    channel.loop.unsent,
+    channel.loop.stallMsMax,
   )
   response.onWritable(() => {
     parts.onWritable()
@@ -157,9 +142,9 @@ function sendPushed(response: HttpResponse, status: number, body: PushedBody, ch
       fault: (error) => channel.fault(error),
     },
     body,
-    channel.unsent,
-    channel.streams,
-    channel.stallMsMax,
+    channel.loop.unsent,
+    channel.loop.streams,
+    channel.loop.stallMsMax,
   )
   response.onWritable(() => {
     pushed.onWritable()

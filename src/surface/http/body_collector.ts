@@ -3,7 +3,7 @@
  * budget of all bodies until the request is answered. Front-end thread only.
  */
 import { BODY_FIRST_BYTES } from '../../limits/surface.js'
-import type { ByteBudget } from './byte_budget.js'
+import type { LoopResources } from './loop_resources.js'
 
 /** The result of a chunk: more is expected, the body is complete, or the error code of its refusal. */
 export type Collected = 'more' | 'complete' | 'bodyTooLarge' | 'overloaded'
@@ -14,7 +14,7 @@ export class BodyCollector {
   #counted = 0
 
   constructor(
-    readonly budget: ByteBudget,
+    readonly loop: Pick<LoopResources, 'bodies' | 'spare'>,
     readonly bytesMax: number,
     /** The Content-Length; -1 if there is none. */
     readonly declaredBytes: number,
@@ -24,7 +24,7 @@ export class BodyCollector {
   take(chunk: Uint8Array, isLast: boolean): Collected {
     const bytes = this.#bytes + chunk.length
     if (bytes > this.bytesMax) return 'bodyTooLarge'
-    if (!this.budget.take(chunk.length)) return 'overloaded'
+    if (!this.loop.bodies.take(chunk.length)) return 'overloaded'
     this.#counted += chunk.length
     if (isLast && this.#bytes === 0) {
       // The usual case: one chunk, one copy.
@@ -45,21 +45,29 @@ export class BodyCollector {
   }
 
   release(_reason: 'answered' | 'clientGone'): void {
+    this.#keep(this.#buffer)
     this.#buffer = null
-    this.budget.give(this.#counted)
+    this.loop.bodies.give(this.#counted)
     this.#counted = 0
   }
 
   /**
    * Returns the buffer, grown if necessary. It doubles with the bytes received and is not sized by the
-   * declared length, because declaring a length costs the client nothing.
+   * declared length, because declaring a length costs the client nothing; unless there is a spare buffer.
    */
   #reserve(bytes: number): Uint8Array {
-    if (this.#buffer !== null && bytes <= this.#buffer.length) return this.#buffer
+    const old = this.#buffer
+    if (old !== null && bytes <= old.length) return old
     const announced = this.declaredBytes > 0 ? this.declaredBytes : this.bytesMax
-    const capacity = Math.max(bytes, (this.#buffer?.length ?? 0) * 2, BODY_FIRST_BYTES)
-    const grown = new Uint8Array(Math.min(capacity, Math.max(bytes, announced)))
-    if (this.#buffer !== null) grown.set(this.#buffer.subarray(0, this.#bytes))
+    const capacity = Math.max(bytes, (old?.length ?? 0) * 2, BODY_FIRST_BYTES)
+    const wanted = Math.min(capacity, Math.max(bytes, announced))
+    const grown = this.loop.spare.take(Math.max(bytes, this.declaredBytes)) ?? new Uint8Array(wanted)
+    if (old !== null) grown.set(old.subarray(0, this.#bytes))
+    this.#keep(old)
     return grown
+  }
+
+  #keep(buffer: Uint8Array | null): void {
+    if (buffer !== null) this.loop.spare.keep(buffer.buffer)
   }
 }

@@ -15,10 +15,9 @@ import type { ErrorCode } from '../../errors.js'
 import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
 import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer_writer.js'
-import type { ByteBudget } from './byte_budget.js'
 import { httpRefusal, type HttpAnswer } from './http_answer.js'
 import { isLoopbackAddress } from './local_guard.js'
-import type { OpenStreams } from './open_streams.js'
+import type { LoopResources } from './loop_resources.js'
 import { leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
 import { readHead, type RequestHead } from './request_head.js'
 import { TrustedProxies } from './trusted_proxies.js'
@@ -77,24 +76,15 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     response: HttpResponse,
     request: HttpRequest,
     readonly listener: ExchangeListener,
-    readonly budget: ByteBudget,
-    /** The budget of the bytes of answers that clients have not read yet. */
-    readonly unsent: ByteBudget,
+    readonly loop: LoopResources,
     /** Headers of every answer: name, value ... Set by the surface before it answers. */
     public commonHeaders: readonly string[],
-    /** How long a client may read nothing of an answer in parts or of a pushed answer. */
-    readonly stallMsMax: number,
     readsPeer: boolean,
-    readsAgent: boolean,
-    /** The streams that a shutdown ends: streamed bodies and pushed answers. */
-    readonly streams: OpenStreams,
-    /** Whether the peer is the gate, which says the address of the client (gate/proxy_header.ts). */
-    readonly isBehindGate = false,
   ) {
     this.#response = response
     // Must come first: uWS ends the process if a handler returns without having set an abort handler.
     response.onAborted(() => this.#abort())
-    const head = readHead(request, readsAgent)
+    const head = readHead(request, loop.readsAgent)
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -147,7 +137,9 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   peerText(): string {
     const response = this.#response
     if (response === null) return ''
-    return Buffer.from(this.isBehindGate ? response.getProxiedRemoteAddressAsText() : response.getRemoteAddressAsText()).toString('latin1')
+    return Buffer.from(this.loop.isBehindGate ? response.getProxiedRemoteAddressAsText() : response.getRemoteAddressAsText()).toString(
+      'latin1',
+    )
   }
 
   /** Returns the address of the client, which may be behind trusted proxies; empty if it is not known. */
@@ -175,7 +167,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   #peerBytes(): Uint8Array {
     const response = this.#response
     if (response === null) return NO_ADDRESS
-    return new Uint8Array(this.isBehindGate ? response.getProxiedRemoteAddress() : response.getRemoteAddress())
+    return new Uint8Array(this.loop.isBehindGate ? response.getProxiedRemoteAddress() : response.getRemoteAddress())
   }
 
   /** Answers, and reads no further requests from the connection. */
@@ -189,7 +181,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     if (response === null) return
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
     const closes = this.#closes || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
-    const given = answer.push !== undefined && this.streams.isEnding ? httpRefusal('shuttingDown') : answer
+    const given = answer.push !== undefined && this.loop.streams.isEnding ? httpRefusal('shuttingDown') : answer
     this.#state = 'writing'
     this.#body?.release('answered')
     response.cork(() => {
@@ -206,9 +198,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
       live: () => this.#response,
       finish: (status, bytes) => this.#finish(status, bytes),
       fault: (error) => this.#fault(error),
-      unsent: this.unsent,
-      streams: this.streams,
-      stallMsMax: this.stallMsMax,
+      loop: this.loop,
     }
   }
 

@@ -16,6 +16,7 @@ import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
 import type { Core } from '../../dispatch/core.js'
+import { SpareBuffers } from '../../dispatch/spare_buffers.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -29,6 +30,7 @@ import { NOT_LIMITED, type HttpLimit } from './http_limit.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { listenOn } from './listening.js'
 import type { LoopConnections } from './loop_connections.js'
+import type { LoopResources } from './loop_resources.js'
 import { LocalGuard } from './local_guard.js'
 import { OpenStreams } from './open_streams.js'
 import { policyOf } from './page_policies.js'
@@ -36,6 +38,8 @@ import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
 import { TlsApps } from './tls_apps.js'
 import { TrustedProxies } from './trusted_proxies.js'
+import { WriteTurns } from './write_turns.js'
+import { BODIES_SPARE_BYTES_MAX } from '../../limits/surface.js'
 import { HSTS_SECONDS } from '../../limits/tls.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
@@ -59,6 +63,8 @@ export interface FrontEndParts<Handle extends object> {
   readonly limit?: HttpLimit | null
   /** Absent: connections are not counted. */
   readonly connections?: LoopConnections
+  /** Buffers for long bodies. Default: the loop has its own. */
+  readonly spare?: SpareBuffers
   /** Default: clients connect to the loop, without TLS. */
   readonly entry?: Entry
 }
@@ -67,18 +73,15 @@ export class FrontEnd<Handle extends object> {
   readonly #parts: FrontEndParts<Handle>
   readonly #plain: uWS.TemplatedApp | null
   readonly #tls: TlsApps | null
-  readonly #isBehindGate: boolean
   readonly #securityHeaders: readonly string[]
   readonly #routes: RouteTable
   readonly #cors: CorsPolicy
-  readonly #budget: ByteBudget
-  readonly #unsent: ByteBudget
+  readonly #loop: LoopResources
   readonly #constant: HttpAnswer | null
   readonly #guard: LocalGuard | null
   /** Null: none is trusted. */
   readonly #proxies: TrustedProxies | null
   readonly #misframed = new Misframed()
-  readonly #streams = new OpenStreams()
   readonly #newcomers = new Set<Exchange>()
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
@@ -93,14 +96,21 @@ export class FrontEnd<Handle extends object> {
       ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
       : null
     this.#proxies = parts.config.trustedProxies.length === 0 ? null : new TrustedProxies(parts.config.trustedProxies)
-    const { BODIES_IN_FLIGHT_BYTES_MAX, ANSWERS_UNSENT_BYTES_MAX } = parts.config.limits
-    this.#budget = parts.budgets?.bodies ?? new ByteBudget(BODIES_IN_FLIGHT_BYTES_MAX)
-    this.#unsent = parts.budgets?.unsent ?? new ByteBudget(ANSWERS_UNSENT_BYTES_MAX)
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
     const { files, isBehindGate } = parts.entry ?? PLAIN_ENTRY
-    this.#isBehindGate = isBehindGate
+    const { BODIES_IN_FLIGHT_BYTES_MAX, ANSWERS_UNSENT_BYTES_MAX, PART_STALL_MS_MAX } = parts.config.limits
+    this.#loop = {
+      bodies: parts.budgets?.bodies ?? new ByteBudget(BODIES_IN_FLIGHT_BYTES_MAX),
+      unsent: parts.budgets?.unsent ?? new ByteBudget(ANSWERS_UNSENT_BYTES_MAX),
+      spare: parts.spare ?? new SpareBuffers(BODIES_SPARE_BYTES_MAX),
+      turns: new WriteTurns(),
+      streams: new OpenStreams(),
+      stallMsMax: PART_STALL_MS_MAX,
+      readsAgent: parts.config.auditEnabled,
+      isBehindGate,
+    }
     this.#securityHeaders = parts.config.tlsEnabled ? [...SECURITY_HEADERS, ...HSTS] : SECURITY_HEADERS
     this.#tls = files === null ? null : new TlsApps(files, (app) => this.#serve(app))
     this.#plain = files === null ? this.#serve(uWS.App()) : null
@@ -123,7 +133,7 @@ export class FrontEnd<Handle extends object> {
   stopListening(): void {
     if (this.#listenSocket !== undefined) uWS.us_listen_socket_close(this.#listenSocket)
     this.#listenSocket = undefined
-    this.#streams.end()
+    this.#loop.streams.end()
   }
 
   /** Settles when no request is being read, executed or answered. */
@@ -150,7 +160,7 @@ export class FrontEnd<Handle extends object> {
   /** For each app that has connections; those of the gate are counted there. */
   #serve(app: uWS.TemplatedApp): uWS.TemplatedApp {
     const { connections } = this.#parts
-    if (connections !== undefined && !this.#isBehindGate) app.filter((response, change) => countSocket(connections, response, change))
+    if (connections !== undefined && !this.#loop.isBehindGate) app.filter((response, change) => countSocket(connections, response, change))
     return app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
@@ -161,21 +171,8 @@ export class FrontEnd<Handle extends object> {
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
     )
-    const { limits, auditEnabled } = this.#parts.config
     const readsPeer = logsAccess() || slowMs() > 0
-    const exchange = new Exchange(
-      response,
-      request,
-      call,
-      this.#budget,
-      this.#unsent,
-      this.#securityHeaders,
-      limits.PART_STALL_MS_MAX,
-      readsPeer,
-      auditEnabled,
-      this.#streams,
-      this.#isBehindGate,
-    )
+    const exchange = new Exchange(response, request, call, this.#loop, this.#securityHeaders, readsPeer)
     exchange.proxies = this.#proxies
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {

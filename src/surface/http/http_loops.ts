@@ -5,8 +5,10 @@
  */
 import { FailureReports } from '../../access/failure_reports.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
+import { SpareBuffers } from '../../dispatch/spare_buffers.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { programPath } from '../../installation.js'
+import { BODIES_SPARE_BYTES_MAX } from '../../limits/surface.js'
 import { graphql } from '../../operations/graphql.js'
 import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
@@ -55,6 +57,7 @@ export class HttpLoops implements RunningSurface {
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     this.#connections = new LoopConnections(this.#loops, 0, telemetry)
     const limit = rateLimit === null ? null : new HttpLimit(rateLimit, telemetry)
+    const spare = new SpareBuffers(BODIES_SPARE_BYTES_MAX)
     this.#first = new FrontEnd({
       config,
       core: dispatcher,
@@ -62,6 +65,7 @@ export class HttpLoops implements RunningSurface {
       surface,
       authenticator,
       budgets,
+      spare,
       limit,
       connections: this.#connections,
       entry: this.#entry(),
@@ -70,7 +74,7 @@ export class HttpLoops implements RunningSurface {
     for (const thread of this.#others) dispatcher.served.add(thread)
     this.#watch = config.connectionsOfAddressMax > 0 && config.httpAddr.kind === 'tcp' ? this.#watchOf() : null
     credentials?.onRenewed((files) => this.#renew(files))
-    this.#graphql = config.graphqlEnabled ? new GraphqlHost(host) : null
+    this.#graphql = config.graphqlEnabled ? new GraphqlHost(host, spare) : null
     if (this.#graphql !== null) dispatcher.threads.attach(graphql, this.#graphql)
   }
 

@@ -9,8 +9,7 @@ import type { ErrorCode } from '../../errors.js'
 import { DISCARDED_BYTES_MAX } from '../../limits/surface.js'
 import { BodyCollector } from './body_collector.js'
 import { BodyStream, type StreamRefusal } from './body_stream.js'
-import type { ByteBudget } from './byte_budget.js'
-import type { OpenStreams } from './open_streams.js'
+import type { LoopResources } from './loop_resources.js'
 
 /** The callbacks of a body to its exchange. One object: closures would cost each request a microsecond. */
 export interface BodyOwner {
@@ -21,8 +20,7 @@ export interface BodyOwner {
   /** The request is refused, which ends the body. */
   bodyRefused(code: ErrorCode, closes: boolean): void
   bodyFault(error: unknown): void
-  readonly budget: ByteBudget
-  readonly streams: OpenStreams
+  readonly loop: LoopResources
   /** The Content-Length; -1 if the body is chunked. */
   readonly declaredBytes: number
 }
@@ -52,12 +50,12 @@ export class RequestBody {
   }
 
   readWhole(bytesMax: number): void {
-    const { budget, declaredBytes } = this.owner
+    const { loop, declaredBytes } = this.owner
     if (declaredBytes > bytesMax) {
       this.#refuse('bodyTooLarge')
       return
     }
-    const collector = new BodyCollector(budget, bytesMax, declaredBytes)
+    const collector = new BodyCollector(loop, bytesMax, declaredBytes)
     this.#reader = collector
     this.#onChunk((chunk, isLast) => {
       const collected = collector.take(chunk, isLast)
@@ -67,7 +65,7 @@ export class RequestBody {
   }
 
   stream(consumer: BodyConsumer, bytesMax: number, stallMsMax: number): void {
-    const { budget, streams, declaredBytes } = this.owner
+    const { loop, declaredBytes } = this.owner
     const source = {
       pause: () => void this.#response?.pause(),
       resume: () => void this.#response?.resume(),
@@ -75,7 +73,7 @@ export class RequestBody {
       refuse: (reason: StreamRefusal) => this.#refuseStream(reason),
       fault: (error: unknown) => this.owner.bodyFault(error),
     }
-    const stream = new BodyStream(source, consumer, budget, streams, bytesMax, stallMsMax)
+    const stream = new BodyStream(source, consumer, loop.bodies, loop.streams, bytesMax, stallMsMax)
     this.#reader = stream
     stream.begin()
     if (declaredBytes > bytesMax) stream.refuse('tooLarge')

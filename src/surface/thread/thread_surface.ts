@@ -11,6 +11,7 @@ import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
 import type { SurfaceHost } from '../host.js'
+import { paceMessages } from './paced_messages.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 
 export interface ThreadParts {
@@ -72,7 +73,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     this.#isDrained = false
     let isListening = false
     return await new Promise<string>((resolve, reject) => {
-      port1.on('message', (message: SurfaceRequest) => {
+      const stopMessages = paceMessages(port1, (message: SurfaceRequest) => {
         if (requests.take(message)) return
         if (message.kind === 'listening') {
           isListening = true
@@ -92,7 +93,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
       })
       worker.on('exit', () => {
         // Requests that are still in the port have no client any more.
-        port1.removeAllListeners('message')
+        stopMessages()
         port1.close()
         requests.close()
         this.#drained()
