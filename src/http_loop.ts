@@ -8,7 +8,7 @@ import { RateLimit } from './access/rate_limit.js'
 import { ForwardedEvents } from './audit/forwarded_events.js'
 import { formatAddress } from './config/config.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
-import { shortenTimeSlice } from './engine/time_slice.js'
+import { raiseLoopPriority } from './engine/loop_priority.js'
 import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { FrontEnd } from './surface/http/front_end.js'
@@ -30,7 +30,7 @@ const { config, surface, entry, loop, generation, ...shared } = options as HttpL
 
 joinLog(shared.log, `http loop ${loop}`)
 closeSocketsAtExit()
-shortenTimeSlice()
+raiseLoopPriority()
 const control = new ControlBlock(shared.control)
 const telemetry = new Telemetry(
   shared.telemetry,

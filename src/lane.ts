@@ -2,12 +2,8 @@
  * The program of a lane's thread, which Piscina loads. Assembles the lane and the readers of the input forms
  * that surfaces write. The lane is open before Piscina can assign it a batch.
  */
-import { LANE_NICE } from './limits/process.js'
 import { httpForm } from './surface/http/lane/form.js'
-import { lowerPriority } from './thread_priority.js'
 import { startLane } from './worker/lane/lane.js'
 import { msgpackForm } from './worker/request/msgpack_form.js'
-
-lowerPriority(LANE_NICE)
 
 export const runBatch = await startLane({ json: httpForm, msgpack: msgpackForm })

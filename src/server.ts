@@ -32,7 +32,7 @@ import type { ServerState } from './system/server_state.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
 import { closeCopy, ListeningSocket } from './engine/listening_sockets.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
-import { shortenTimeSlice } from './engine/time_slice.js'
+import { raiseLoopPriority } from './engine/loop_priority.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits/process.js'
@@ -248,7 +248,7 @@ class Server implements ServerState, LanesListener {
   }
 
   async #listen(): Promise<void> {
-    shortenTimeSlice()
+    raiseLoopPriority()
     try {
       for (const [name, surface] of this.#running) this.listenAddresses.set(name, await surface.listen())
     } catch (error) {

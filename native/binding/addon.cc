@@ -33,7 +33,7 @@
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
 #include "binding/shared_bodies_calls.h"
-#include "binding/time_slice.h"
+#include "binding/thread_priority.h"
 #include "binding/vector_calls.h"
 #include "index/engine.h"
 #include "storage/env_check.h"
@@ -387,6 +387,6 @@ NAPI_MODULE_INIT() {
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
       add_export<reserve_lmdb_line_buffer>(env, exports, "reserveLmdbLineBuffer") && mds::binding::add_shared_bodies(env, exports) &&
       mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) && mds::binding::add_document_calls(env, exports) &&
-      mds::binding::add_loop_sockets(env, exports) && mds::binding::add_listening_sockets(env, exports) && mds::binding::add_time_slice(env, exports);
+      mds::binding::add_loop_sockets(env, exports) && mds::binding::add_listening_sockets(env, exports) && mds::binding::add_thread_priority(env, exports);
   return isComplete ? exports : nullptr;
 }

@@ -22,5 +22,7 @@ export const RESIDENT_ANSWER_BYTES_MAX = 64 * KIB
 export const RESIDENCY_DOUBTED_MS = 10_000
 /** A loop that does not close its reader of a replaced store in this time is ended, and started again. */
 export const LOOP_STORE_MS_MAX = 5_000
+/** Priority of a loop, where the process may have it: nine times the weight of a lane. */
+export const LOOP_NICE = -10
 /** Time slice of a loop in the scheduler: the shortest that Linux has. Others have 0.7 to 3 ms. */
 export const LOOP_TIME_SLICE_US = 100

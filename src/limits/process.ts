@@ -44,11 +44,7 @@ export const FREE_BYTES_WARNING = GIB
 
 // ---- Priorities of threads: nice values of Linux, where five more are a third of the weight
 
-/** An event loop of HTTP, with 0, has nine times the weight. */
-export const LANE_NICE = 10
-/**
- * Threads of other surfaces than HTTP. The threads of the engine that merge have the same (engine_merges.cc).
- */
-export const SURFACE_THREAD_NICE = 15
+/** Threads of other surfaces than HTTP. Event loops of HTTP have LOOP_NICE, lanes 0. */
+export const SURFACE_THREAD_NICE = 5
 /** The lowest priority of the machine: a hash takes 0.2 s of a core. */
 export const PASSWORD_THREAD_NICE = 19

@@ -20,7 +20,7 @@ namespace {
 // Long merges yield to searches: on Linux, the nice value is per thread. Best effort.
 void lower_priority() noexcept {
 #ifdef __linux__
-  constexpr int kNice = 15;
+  constexpr int kNice = 10;
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
 #endif
 }

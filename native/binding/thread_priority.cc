@@ -1,4 +1,4 @@
-#include "binding/time_slice.h"
+#include "binding/thread_priority.h"
 
 #ifdef __linux__
 #include <sched.h>
@@ -32,34 +32,40 @@ struct SchedulingAttributes {
 static_assert(sizeof(SchedulingAttributes) == 48);
 
 constexpr uint64_t kNanosecondsOfMicrosecond = 1000;
-// SCHED_FLAG_RESET_ON_FORK: new threads have the system's slice.
+// SCHED_FLAG_RESET_ON_FORK: threads and processes that this one creates have nice 0 and the system's slice.
 constexpr uint64_t kNotInherited = 1;
 
-void set_slice_of_this_thread(uint32_t microseconds) noexcept {
+void raise_priority_of_this_thread(int32_t nice, uint32_t microseconds) noexcept {
   SchedulingAttributes attributes{};
   constexpr unsigned kNoFlags = 0;
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), kNoFlags) != 0 || attributes.policy != SCHED_OTHER) return;
+  const int32_t niceBefore = attributes.nice;
   attributes.size = sizeof(attributes);
   attributes.flags = kNotInherited;
+  attributes.nice = nice < niceBefore ? nice : niceBefore;
   attributes.runtime = microseconds * kNanosecondsOfMicrosecond;
+  if (syscall(SYS_sched_setattr, 0, &attributes, kNoFlags) == 0) return;
+  // The process may not lower it.
+  attributes.nice = niceBefore;
   (void)syscall(SYS_sched_setattr, 0, &attributes, kNoFlags);
 }
 
 #else
 
-void set_slice_of_this_thread(uint32_t /*microseconds*/) noexcept {}
+void raise_priority_of_this_thread(int32_t /*nice*/, uint32_t /*microseconds*/) noexcept {}
 
 #endif
 
-napi_value set_time_slice(const Call& call) {
-  const std::optional<uint32_t> microseconds = call.number(0);
-  if (!microseconds) return call.raise_type("setTimeSlice: expected a number");
-  set_slice_of_this_thread(*microseconds);
+napi_value raise_priority(const Call& call) {
+  const std::optional<double> nice = call.real(0);
+  const std::optional<uint32_t> microseconds = call.number(1);
+  if (!nice || !microseconds || *nice < -20 || *nice > 0) return call.raise_type("raisePriority: expected a nice value of -20 to 0 and microseconds");
+  raise_priority_of_this_thread(static_cast<int32_t>(*nice), *microseconds);
   return nullptr;
 }
 
 }  // namespace
 
-bool add_time_slice(napi_env env, napi_value exports) noexcept { return add_function<set_time_slice>(env, exports, "setTimeSlice"); }
+bool add_thread_priority(napi_env env, napi_value exports) noexcept { return add_function<raise_priority>(env, exports, "raisePriority"); }
 
 }  // namespace mds::binding
