@@ -11,8 +11,9 @@ const SENT = 10 * PORT_MESSAGES_OF_TURN_MAX + 1
 const nextTurn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))
 
 describe('messages of a port', () => {
-  it('a burst is handled in many turns, in its order, and none is lost', async () => {
+  it('a burst is handled in many turns, in its order, and none is lost', async (test) => {
     const { port1, port2 } = new MessageChannel()
+    test.after(() => port1.close())
     const taken: number[] = []
     const stop = paceMessages<number>(port1, (message) => taken.push(message))
     for (let at = 0; at < SENT; at++) port2.postMessage(at)
@@ -27,11 +28,11 @@ describe('messages of a port', () => {
       Array.from({ length: SENT }, (_, at) => at),
     )
     stop()
-    port1.close()
   })
 
-  it('after the stop no message is taken, not even one that waits for the next turn', async () => {
+  it('after the stop no message is taken, not even one that waits for the next turn', async (test) => {
     const { port1, port2 } = new MessageChannel()
+    test.after(() => port1.close())
     let taken = 0
     const stop = paceMessages<number>(port1, () => {
       taken += 1
@@ -41,6 +42,5 @@ describe('messages of a port', () => {
     while (taken < PORT_MESSAGES_OF_TURN_MAX) await nextTurn()
     for (let turn = 0; turn < 20; turn++) await nextTurn()
     assert.equal(taken, PORT_MESSAGES_OF_TURN_MAX)
-    port1.close()
   })
 })
