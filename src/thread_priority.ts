@@ -2,14 +2,14 @@
  * The threads that yield a processor to event loops of HTTP and to lanes: see
  * docs/decisions/0247-threads-have-an-order.md.
  */
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 
-/** Of the calling thread, on Linux. @param nice 0 to 19 */
+/** Of the calling thread, on Linux; never raises it. @param nice 0 to 19 */
 export function lowerPriority(nice: number): void {
   // Elsewhere it is that of the whole process.
   if (process.platform !== 'linux') return
   try {
-    setPriority(nice)
+    if (getPriority() < nice) setPriority(nice)
   } catch {
     // Not permitted here: the threads then share the processor evenly.
   }

@@ -39,14 +39,15 @@ void raise_priority_of_this_thread(int32_t nice, uint32_t microseconds) noexcept
   SchedulingAttributes attributes{};
   constexpr unsigned kNoFlags = 0;
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), kNoFlags) != 0 || attributes.policy != SCHED_OTHER) return;
-  const int32_t niceBefore = attributes.nice;
+  const int32_t before = attributes.nice;
   attributes.size = sizeof(attributes);
   attributes.flags = kNotInherited;
-  attributes.nice = nice < niceBefore ? nice : niceBefore;
+  // Another value than 0 is the wish of whoever has started the process.
+  if (before == 0) attributes.nice = nice;
   attributes.runtime = microseconds * kNanosecondsOfMicrosecond;
   if (syscall(SYS_sched_setattr, 0, &attributes, kNoFlags) == 0) return;
   // The process may not lower it.
-  attributes.nice = niceBefore;
+  attributes.nice = before;
   (void)syscall(SYS_sched_setattr, 0, &attributes, kNoFlags);
 }
 

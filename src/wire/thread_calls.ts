@@ -41,7 +41,7 @@ export interface ThreadAnswers {
   readonly bodies: Uint8Array
 }
 
-/** @property buffer of a long body, which the thread has read; it is transferred */
+/** `read`: the thread has read a long body, whose buffer it gives back. */
 export type ThreadReport = ThreadAnswers | { readonly kind: 'read'; readonly buffer: ArrayBuffer }
 
 /** A body in pieces, which are text or bytes of UTF-8. */

@@ -52,8 +52,9 @@ export class BodyCollector {
   }
 
   /**
-   * Returns the buffer, grown if necessary. It doubles with the bytes received and is not sized by the
-   * declared length, because declaring a length costs the client nothing; unless there is a spare buffer.
+   * Returns the buffer, grown if necessary. It doubles with the bytes received, and a spare one is at most
+   * twice as long. Neither is sized by the declared length, because declaring a length costs the client
+   * nothing.
    */
   #reserve(bytes: number): Uint8Array {
     const old = this.#buffer
@@ -61,7 +62,7 @@ export class BodyCollector {
     const announced = this.declaredBytes > 0 ? this.declaredBytes : this.bytesMax
     const capacity = Math.max(bytes, (old?.length ?? 0) * 2, BODY_FIRST_BYTES)
     const wanted = Math.min(capacity, Math.max(bytes, announced))
-    const grown = this.loop.spare.take(Math.max(bytes, this.declaredBytes)) ?? new Uint8Array(wanted)
+    const grown = this.loop.spare.take(bytes) ?? new Uint8Array(wanted)
     if (old !== null) grown.set(old.subarray(0, this.#bytes))
     this.#keep(old)
     return grown

@@ -46,7 +46,7 @@ export class LargeAnswer {
    */
   begin(): boolean {
     const { length } = this.#body
-    this.#writePiece(this.turns.take(length) || LARGE_FIRST_BYTES)
+    this.#writePiece(this.turns.take(length), LARGE_FIRST_BYTES)
     if (this.#isOver) return false
     const unread = length - this.#written
     if (!this.budget.take(unread)) {
@@ -84,17 +84,19 @@ export class LargeAnswer {
     else this.#writePiece(granted)
   }
 
-  #writePiece(bytes: number): void {
+  /** @param least is written even if fewer bytes were granted */
+  #writePiece(granted: number, least = 0): void {
     const at = this.#written - this.#before
-    const piece = this.#body.subarray(at, at + bytes)
+    const piece = this.#body.subarray(at, at + Math.max(granted, least))
     const written = this.socket.write(piece)
     if (written === null || written === this.#before + this.#body.length) {
       this.abandon()
       return
     }
-    const refused = piece.length - (written - this.#written)
+    const accepted = written - this.#written
     this.#written = written
-    if (refused > 0) this.turns.give(refused)
-    else this.turns.wait(this.#writeLater)
+    this.turns.give(Math.max(0, granted - accepted))
+    // Else `onWritable` follows.
+    if (accepted === piece.length) this.turns.wait(this.#writeLater)
   }
 }

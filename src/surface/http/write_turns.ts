@@ -24,7 +24,7 @@ export class WriteTurns {
     this.#left += bytes
   }
 
-  /** @param write is called once, in this turn if some of it is left, else in a later one; must not throw */
+  /** @param write is called once, after others that wait, as soon as a turn has bytes left; must not throw */
   wait(write: () => void): void {
     this.#waiting.add(write)
     this.#setNext()
