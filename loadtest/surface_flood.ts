@@ -3,9 +3,9 @@
  * three a new server with all surfaces; a healthy client gets a document every 4 ms from a process of its
  * own, alone before each flood and beside it, in rounds. Printed: medians of p50 and p99 over the rounds, the
  * median of the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and how
- * long at most a healthy client of the same surface waits for an answer afterwards. The floods yield the
- * processor to the server and to the healthy client, because elsewhere they run on machines of their own.
- * Linux only.
+ * long at most a healthy client of the same surface waits for an answer afterwards. Clients run
+ * on machines of their own elsewhere. So the floods yield the processor to the server, and the healthy
+ * client goes before it. Linux only, as root.
  * Run: npm run loadtest:surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server
  * or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not
  * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last
@@ -162,20 +162,21 @@ async function measure(flood: Flood, running: Running): Promise<void> {
   if (!isAnswered) problems.push(`${name}: no answer afterwards`)
 }
 
-/** @param policy idle: this process runs when nobody else wants to, and gives way at once */
-function yieldProcessor(policy: 'idle' | 'other'): void {
-  execFileSync('chrt', ['--all-tasks', `--${policy}`, '--pid', '0', String(process.pid)])
+/** @param policy idle: it runs when nobody else wants to, and gives way at once; fifo: before all others */
+function schedule(pid: number, policy: 'idle' | 'other' | 'fifo'): void {
+  execFileSync('chrt', ['--all-tasks', `--${policy}`, '--pid', policy === 'fifo' ? '1' : '0', String(pid)])
 }
 
 async function measureSurface(surface: Flood['surface']): Promise<void> {
   const running = await start()
   const floods = floodsOf(surface, running).filter(({ what }) => `${surface}: ${what}`.includes(wanted))
-  yieldProcessor('idle')
+  schedule(running.client.pid!, 'fifo')
+  schedule(process.pid, 'idle')
   for (const ask of Object.values(HEALTHY)) if (!(await ask(running))) throw new Error('a healthy client is not answered before a flood')
   await pause(1_000)
   running.idleMb = memoryMb(running.server.pid, 'VmRSS')
   for (const flood of floods) await measure(flood, running)
-  yieldProcessor('other')
+  schedule(process.pid, 'other')
   running.client.disconnect()
   const hasLost = /lane died|the thread of surface \S+ has ended|heap out of memory/u.test(running.server.output())
   if (hasLost) problems.push(`${surface}: a thread has ended`)

@@ -16,23 +16,33 @@ const { config, surface, remote, port } = await openSurfaceThread('graphql', { o
 const service = new GraphqlService(config, { core: remote, surface })
 let answers: GraphqlAnswer[] = []
 
-function send(): void {
-  const bodies = answers.map(({ body }) => body)
-  const bytes = bodies.map(bytesOf)
-  const packed = packBodies(bodies, bytes)
+/** A long body goes alone, so that its buffer has one user. */
+function sendAll(): void {
+  const sized = answers.map((answer) => ({ answer, bytes: bytesOf(answer.body) }))
+  answers = []
+  for (const each of sized) if (each.bytes >= PORT_TRANSFER_BYTES_MIN) send([each])
+  const short = sized.filter(({ bytes }) => bytes < PORT_TRANSFER_BYTES_MIN)
+  if (short.length > 0) send(short)
+}
+
+function send(sized: readonly { readonly answer: GraphqlAnswer; readonly bytes: number }[]): void {
+  const bytes = sized.map((each) => each.bytes)
+  const bodies = packBodies(
+    sized.map(({ answer }) => answer.body),
+    bytes,
+  )
   const message: ThreadReport = {
     kind: 'answers',
-    ids: answers.map(({ id }) => id),
-    codes: answers.map(({ code }) => code),
+    ids: sized.map(({ answer }) => answer.id),
+    codes: sized.map(({ answer }) => answer.code),
     bytes,
-    bodies: packed,
+    bodies,
   }
-  answers = []
-  calls.postMessage(message, [packed.buffer])
+  calls.postMessage(message, [bodies.buffer])
 }
 
 function take(answer: GraphqlAnswer): void {
-  if (answers.length === 0) setImmediate(send)
+  if (answers.length === 0) setImmediate(sendAll)
   answers.push(answer)
 }
 

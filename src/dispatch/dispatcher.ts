@@ -37,7 +37,7 @@ import { RequestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
 import { ThreadOperations, ThreadTicket } from './thread_operations.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
-import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import { releaseAnswer, type AnswerSink, type OutgoingAnswer } from '../wire/answer.js'
 
 export class Dispatcher implements Core<Ticket | ThreadTicket> {
   readonly #slots: SlotTable
@@ -177,7 +177,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     const ticket = this.#slots.find(answer.slot, answer.generation)
     if (ticket === null) {
       this.telemetry.add('late_frames', 1)
-      return
+      return releaseAnswer(answer)
     }
     ticket.batch = 0
     noteNames(ticket, answer)
@@ -204,7 +204,8 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket, answer)
-    sink?.answer(answer)
+    if (sink === null) releaseAnswer(answer)
+    else sink.answer(answer)
   }
 
   /** No other request of the long lane runs during the switch. */

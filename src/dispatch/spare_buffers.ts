@@ -5,6 +5,7 @@
  * that were transferred may be kept where they arrive.
  */
 import { PORT_TRANSFER_BYTES_MIN, SPARE_BUFFERS_MS_MAX } from '../limits/dispatch.js'
+import { releaseBuffer } from '../wire/released_buffer.js'
 
 export class SpareBuffers {
   #buffers: ArrayBuffer[] = []
@@ -19,12 +20,16 @@ export class SpareBuffers {
    */
   keep(given: unknown): void {
     if (!(given instanceof ArrayBuffer) || given.byteLength < PORT_TRANSFER_BYTES_MIN) return
-    if (given.byteLength > this.bytesMax) return
+    if (given.byteLength > this.bytesMax) return releaseBuffer(given)
     this.#end ??= setTimeout(() => this.#clear(), SPARE_BUFFERS_MS_MAX).unref()
     this.#buffers.push(given)
     this.#bytes += given.byteLength
     // The oldest ones go: their lengths may not be wanted any more.
-    while (this.#bytes > this.bytesMax) this.#bytes -= this.#buffers.shift()!.byteLength
+    while (this.#bytes > this.bytesMax) {
+      const oldest = this.#buffers.shift()!
+      this.#bytes -= oldest.byteLength
+      releaseBuffer(oldest)
+    }
   }
 
   /**
@@ -50,6 +55,7 @@ export class SpareBuffers {
   }
 
   #clear(): void {
+    for (const buffer of this.#buffers) releaseBuffer(buffer)
     this.#buffers = []
     this.#bytes = 0
     this.#end = undefined

@@ -23,7 +23,7 @@ import type { Operation } from '../operations/operation.js'
 import { canonicalAddress } from '../outbound/networks.js'
 import { passAuditLines } from '../telemetry/audit.js'
 import { log } from '../telemetry/log.js'
-import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import { ownedBufferOf, releaseAnswer, type AnswerRest, type AnswerSink, type OutgoingAnswer } from '../wire/answer.js'
 import { isEncodedInput } from '../wire/form.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
 import { refusal, refusalWith } from './answers.js'
@@ -223,7 +223,7 @@ export class SurfacePort {
     const pending = this.#pending.get(id)
     if (pending === undefined) {
       rest?.end()
-      return
+      return releaseAnswer(answer)
     }
     // Parts come one by one, when the thread asks for them.
     const isPart = rest !== undefined || pending.rest !== null
@@ -232,14 +232,15 @@ export class SurfacePort {
     if (rest === undefined) this.#forget(id, pending)
     else pending.stall = setTimeout(() => this.#cancel(id), this.config.limits.PART_STALL_MS_MAX)
     const isTooMuch = !isPart && !this.sendsBodiesOn && this.#unread.refuses(answer.body.length)
+    if (isTooMuch) releaseAnswer(answer)
     const isOnItsWay = this.#reply(id, isTooMuch ? refusal('overloaded') : answer)
     if (rest === undefined && !isOnItsWay) this.#turns.end(id)
   }
 
   /** @returns whether the thread will say that it has taken the answer */
-  #reply(id: number, { code, contentType, facts, isCompressed, body, rest, page }: OutgoingAnswer): boolean {
-    // The body is valid during this call only.
-    const copy = typeof body === 'string' ? new TextEncoder().encode(body) : this.#spare.copyOf(body)
+  #reply(id: number, answer: OutgoingAnswer): boolean {
+    const { code, contentType, facts, isCompressed, rest, page } = answer
+    const body = this.#bodyOf(answer)
     const isPage = page !== undefined
     const reply: SurfaceReply = {
       kind: 'answer',
@@ -248,13 +249,20 @@ export class SurfacePort {
       contentType,
       facts,
       isCompressed,
-      body: copy,
+      body,
       isPage,
       hasMore: rest !== undefined,
     }
-    const isLarge = this.#unread.add(id, copy.length)
-    this.port.postMessage(reply, [copy.buffer])
+    const isLarge = this.#unread.add(id, body.length)
+    this.port.postMessage(reply, [body.buffer])
     return isLarge
+  }
+
+  /** The body is valid during this call only, unless its buffer is owned. */
+  #bodyOf(answer: OutgoingAnswer): Uint8Array<ArrayBuffer> {
+    const { body } = answer
+    if (typeof body === 'string') return new TextEncoder().encode(body)
+    return ownedBufferOf(answer) === null ? this.#spare.copyOf(body) : (body as Uint8Array<ArrayBuffer>)
   }
 
   #cancel(id: number): void {

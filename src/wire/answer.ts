@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../errors.js'
 import type { PushedBody } from './body_streams.js'
+import { releaseBuffer } from './released_buffer.js'
 
 /** Properties of an answer beside its body. A surface that has no form for a fact omits it. */
 export const FACTS = [
@@ -55,6 +56,8 @@ export interface OutgoingAnswer {
   readonly isCompressed: boolean
   /** Valid until `answer` returns, unless the sink copies it. */
   readonly body: Uint8Array | string
+  /** The buffer of the body, if nothing else uses it: the sink may transfer or release it. */
+  readonly owned?: ArrayBuffer
   /** Absent: the body is complete. */
   readonly rest?: AnswerRest
   /** The body is pushed, and `body` is empty. */
@@ -74,4 +77,15 @@ export interface AnswerRest {
 /** The receiver of an answer. Called at most once. */
 export interface AnswerSink {
   answer(answer: OutgoingAnswer): void
+}
+
+/** @returns the buffer of the body, if it is owned; null also for an answer whose body was replaced */
+export function ownedBufferOf({ body, owned }: Pick<OutgoingAnswer, 'body' | 'owned'>): ArrayBuffer | null {
+  return owned !== undefined && typeof body !== 'string' && body.buffer === owned ? owned : null
+}
+
+/** For an answer that nobody receives. */
+export function releaseAnswer(answer: Pick<OutgoingAnswer, 'body' | 'owned'>): void {
+  const owned = ownedBufferOf(answer)
+  if (owned !== null) releaseBuffer(owned)
 }

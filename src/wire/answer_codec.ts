@@ -40,6 +40,8 @@ export interface LaneAnswer {
   readonly body: Uint8Array
   /** In a lane: nothing else uses the body's buffer any more, so it need not be copied. */
   readonly isOwned?: boolean
+  /** On the event loop: as in `OutgoingAnswer`. */
+  readonly owned?: ArrayBuffer
 }
 
 /** Kinds whose body is a buffer of its own. */
@@ -121,6 +123,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
     batch.answers(i, frame)
     const code = frame.code()
     const attachment = frame.attachment()
+    const carried = attachment >= 0 ? envelope.attachments[attachment]! : null
     answers[i] = {
       slot: frame.slot(),
       generation: frame.generation(),
@@ -132,7 +135,8 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       collections: texts(frame.collectionsLength(), (at) => frame.collections(at)),
       key: frame.key() ?? '',
       stream: frame.stream(),
-      body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
+      body: carried === null ? (frame.bodyArray() ?? NO_BYTES) : bytesOf(carried, blocks),
+      ...(carried instanceof Uint8Array ? { owned: carried.buffer as ArrayBuffer } : {}),
     }
   }
   return answers

@@ -38,7 +38,7 @@ export interface ThreadAnswers {
   readonly codes: readonly (ErrorCode | null)[]
   /** Bytes of each body. */
   readonly bytes: readonly number[]
-  readonly bodies: Uint8Array
+  readonly bodies: Uint8Array<ArrayBuffer>
 }
 
 /** `read`: the thread has read a long body, whose buffer it gives back. */

@@ -39,6 +39,8 @@ describe('spare buffers', () => {
     for (const buffer of [first, second, third, new ArrayBuffer(2 * LONG + 1)]) spare.keep(buffer)
     const taken = [spare.take(LONG)?.buffer, spare.take(LONG)?.buffer]
     assert.ok(taken.includes(second) && taken.includes(third))
+    // Its memory does not wait for the garbage collector.
+    assert.equal(first.byteLength, 0)
     assert.equal(spare.take(LONG), null)
   })
 

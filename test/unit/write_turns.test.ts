@@ -76,7 +76,7 @@ describe('large answers', () => {
     const sockets = [1, 2].map((value) => {
       const shared = new Uint8Array(new SharedArrayBuffer(bytes)).fill(value)
       const socket = new FastSocket(bytes, () => ended++)
-      assert.ok(new LargeAnswer(socket, shared, budget, turns).begin())
+      assert.ok(new LargeAnswer(socket, shared, null, budget, turns).begin())
       shared.fill(9)
       return socket
     })
@@ -88,6 +88,27 @@ describe('large answers', () => {
     }
     for (const [at, { received }] of sockets.entries()) assert.ok(Buffer.concat(received).equals(Buffer.alloc(bytes, at + 1)))
     assert.equal(budget.used, 0)
+  })
+
+  it('memory of a body that has no other user is free with the end of the answer, and with that of its client', async () => {
+    const bytes = 2 * LARGE_WRITES_OF_TURN_BYTES_MAX
+    const turns = new WriteTurns()
+    const [whole, cutOff, kept] = [1, 2, 3].map((value) => new Uint8Array(bytes).fill(value))
+    let ended = 0
+    const begun = (body: Uint8Array, owned: ArrayBuffer | null): LargeAnswer => {
+      const answer = new LargeAnswer(new FastSocket(bytes, () => ended++), body, owned, new ByteBudget(bytes), turns)
+      assert.ok(answer.begin())
+      return answer
+    }
+    begun(whole!, whole!.buffer)
+    const gone = begun(cutOff!, cutOff!.buffer)
+    begun(kept!, null)
+    assert.equal(whole!.length, bytes)
+    gone.abandon()
+    assert.equal(cutOff!.length, 0)
+    while (ended < 2) await nextTurn()
+    assert.equal(whole!.length, 0)
+    assert.equal(kept!.length, bytes)
   })
 
   it('over real sockets: eight at once arrive whole, and nothing stays counted', async () => {

@@ -12,6 +12,7 @@ import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../installation.js'
 import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
+import { releaseAnswer } from '../../wire/answer.js'
 import {
   packBodies,
   type ThreadAnswers,
@@ -137,13 +138,17 @@ export class GraphqlHost implements ThreadRunner {
   }
 
   #answered({ ids, codes, bytes, bodies }: ThreadAnswers): void {
+    // A long body comes alone.
+    const owned = ids.length === 1 && bodies.length >= PORT_TRANSFER_BYTES_MIN ? { owned: bodies.buffer } : {}
     let at = 0
     for (const [index, id] of ids.entries()) {
       const end = at + bytes[index]!
       const ticket = this.#open.get(id)
-      if (ticket !== undefined) {
+      const answer = { ...successOf(bodies.subarray(at, end)), code: codes[index]!, ...owned }
+      if (ticket === undefined) releaseAnswer(answer)
+      else {
         this.#forget(id, ticket)
-        ticket.answer({ ...successOf(bodies.subarray(at, end)), code: codes[index]! })
+        ticket.answer(answer)
       }
       at = end
     }

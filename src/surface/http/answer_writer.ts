@@ -5,6 +5,7 @@
  */
 import type { HttpResponse } from 'uWebSockets.js'
 import { ANSWER_STREAMED_BYTES_MIN } from '../../limits/surface.js'
+import { ownedBufferOf } from '../../wire/answer.js'
 import type { PushedBody } from '../../wire/body_streams.js'
 import type { HttpAnswer } from './http_answer.js'
 import { BodyParts } from './body_parts.js'
@@ -73,25 +74,29 @@ export function endAtOnce(response: HttpResponse, answer: HttpAnswer, method: st
 export function sendBody(response: HttpResponse, answer: HttpAnswer, channel: AnswerChannel): BodySender | null {
   if (answer.push !== undefined) return sendPushed(response, answer.status, answer.push, channel)
   if (answer.rest !== undefined) return sendParts(response, answer, channel)
-  return sendLarge(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status, channel)
+  return sendLarge(response, answer, channel)
 }
 
 /** @returns null if the body has ended, or its connection */
-function sendLarge(response: HttpResponse, body: Uint8Array, status: number, channel: AnswerChannel): BodySender | null {
+function sendLarge(response: HttpResponse, answer: HttpAnswer, channel: AnswerChannel): BodySender | null {
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  // The body has no length once it is released.
+  const { length } = body
   const large = new LargeAnswer(
     {
       // No cork is needed, whether or not the body ends here: uWS corks `onWritable` itself.
       write: (piece) => {
         const live = channel.live()
         if (live === null) return null
-        const [, ended] = live.tryEnd(piece, body.length)
+        const [, ended] = live.tryEnd(piece, length)
         if (!ended) return live.getWriteOffset()
-        channel.finish(status, body.length)
-        return body.length
+        channel.finish(answer.status, length)
+        return length
       },
       close: () => void channel.live()?.close(),
     },
     body,
+    ownedBufferOf(answer),
     channel.loop.unsent,
     channel.loop.turns,
   )

@@ -20,6 +20,8 @@ export interface HttpAnswer {
   readonly gzip: boolean
   /** Valid until `answer` returns, unless it is copied. */
   readonly body: Uint8Array | string
+  /** As in `OutgoingAnswer`. */
+  readonly owned?: ArrayBuffer
   /** Absent if `body` is complete. */
   readonly rest?: AnswerRest
   /** Present if the body is pushed; `body` is empty then. */
@@ -41,11 +43,12 @@ const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> =
 
 /** @param operation null if none was found for the request */
 export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswer): HttpAnswer {
-  const { code, contentType, facts, isCompressed, body, rest, push } = answer
+  const { code, contentType, facts, isCompressed, body, owned, rest, push } = answer
   const status = code === null ? successStatusOf(operation) : entryOf(code).http
   const headers = code === null && facts.length === 0 ? NO_HEADERS : headersOf(code, facts)
   const given = { status, contentType, headers, gzip: isCompressed, body }
   if (rest !== undefined) return { ...given, rest }
+  if (owned !== undefined) return { ...given, owned }
   return push === undefined ? given : { ...given, push }
 }
 

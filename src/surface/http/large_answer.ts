@@ -4,6 +4,7 @@
  * of the socket, which answer_writer.ts provides. Front-end thread only.
  */
 import { LARGE_FIRST_BYTES } from '../../limits/surface.js'
+import { releaseBuffer } from '../../wire/released_buffer.js'
 import type { ByteBudget } from './byte_budget.js'
 import type { WriteTurns } from './write_turns.js'
 
@@ -22,6 +23,8 @@ export interface LargeSocket {
 
 export class LargeAnswer {
   #body: Uint8Array
+  #owned: ArrayBuffer | null
+  readonly #length: number
   /** Bytes of the answer before those of `#body`. */
   #before = 0
   #written = 0
@@ -32,11 +35,15 @@ export class LargeAnswer {
   constructor(
     readonly socket: LargeSocket,
     body: Uint8Array,
+    /** The buffer of the body, if nothing else uses it: it is released with the end of the answer. */
+    owned: ArrayBuffer | null,
     /** The budget of the bytes that all clients have not read yet. */
     readonly budget: ByteBudget,
     readonly turns: WriteTurns,
   ) {
     this.#body = body
+    this.#owned = owned
+    this.#length = body.length
   }
 
   /**
@@ -45,10 +52,9 @@ export class LargeAnswer {
    * @returns whether the answer goes on
    */
   begin(): boolean {
-    const { length } = this.#body
-    this.#writePiece(this.turns.take(length), LARGE_FIRST_BYTES)
+    this.#writePiece(this.turns.take(this.#length), LARGE_FIRST_BYTES)
     if (this.#isOver) return false
-    const unread = length - this.#written
+    const unread = this.#length - this.#written
     if (!this.budget.take(unread)) {
       // Too many bytes are unread by clients. This connection is closed, as at every bound that is exceeded
       // after the status line.
@@ -58,7 +64,9 @@ export class LargeAnswer {
     }
     this.#counted = unread
     if (this.#body.buffer instanceof SharedArrayBuffer) {
-      this.#body = new Uint8Array(this.#body.subarray(this.#written))
+      const rest = new Uint8Array(this.#body.subarray(this.#written))
+      this.#body = rest
+      this.#owned = rest.buffer
       this.#before = this.#written
     }
     return true
@@ -75,11 +83,13 @@ export class LargeAnswer {
     this.turns.leave(this.#writeLater)
     this.budget.give(this.#counted)
     this.#counted = 0
+    if (this.#owned !== null) releaseBuffer(this.#owned)
+    this.#owned = null
   }
 
   #write(): void {
     if (this.#isOver) return
-    const granted = this.turns.take(this.#before + this.#body.length - this.#written)
+    const granted = this.turns.take(this.#length - this.#written)
     if (granted === 0) this.turns.wait(this.#writeLater)
     else this.#writePiece(granted)
   }
@@ -89,7 +99,7 @@ export class LargeAnswer {
     const at = this.#written - this.#before
     const piece = this.#body.subarray(at, at + Math.max(granted, least))
     const written = this.socket.write(piece)
-    if (written === null || written === this.#before + this.#body.length) {
+    if (written === null || written === this.#length) {
       this.abandon()
       return
     }

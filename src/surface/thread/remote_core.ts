@@ -71,7 +71,8 @@ export class RemoteCore implements Core<Asked> {
 
   #outgoing(operation: AnyOperation, answer: CoreAnswer): OutgoingAnswer {
     const { id, code, contentType, facts, isCompressed, body, isPage, hasMore } = answer
-    const given = { code, contentType, facts, isCompressed, body }
+    const isOwned = !this.givesBuffersBack && !isPage && body.buffer instanceof ArrayBuffer
+    const given = { code, contentType, facts, isCompressed, body, ...(isOwned ? { owned: body.buffer } : {}) }
     if (isPage) return { ...given, page: this.#pageOf(operation, answer) }
     if (!hasMore) return given
     const more = (sink: AnswerSink): void => this.#port.more(id, (next) => this.#give(operation, next, sink))
