@@ -97,10 +97,13 @@ async function scenariosOf(program) {
 
 const args = process.argv.slice(2)
 const wanted = args.filter((arg) => !arg.startsWith('--'))
-const [part, parts] = /^--share=(\d+)\/(\d+)$/
-  .exec(args.find((arg) => arg.startsWith('--')) ?? '--share=1/1')
-  .slice(1)
-  .map(Number)
+const option = args.find((arg) => arg.startsWith('--')) ?? '--share=1/1'
+const share = /^--share=(\d+)\/(\d+)$/.exec(option)
+if (share === null) {
+  console.error(`unknown option ${option}: --share=PART/PARTS expected`)
+  process.exit(2)
+}
+const [part, parts] = share.slice(1).map(Number)
 let place = 0
 const programs = SUITES.map((version) => [version, install(version)])
 const copy = await scratchCopy(FIXTURE_EDITS)

@@ -133,6 +133,14 @@ describe('mcp: access', () => {
     await serving({ SVC_MCP_LOGGING_ENABLED: 'true', SVC_MCP_LOGGING_LEVEL: 'warn' }, async (client, server) => {
       await list(client)
       await printed(server, /warn mcp request method=tools\/list/)
+      // A batch has a line for each of its requests.
+      const batches = await client.initialize('2025-03-26')
+      await batches.post([
+        { jsonrpc: '2.0', id: 1, method: 'ping' },
+        { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'test_simple_text' } },
+      ])
+      await printed(server, /warn mcp request method=ping/)
+      await printed(server, /warn mcp request method=tools\/call operation=test_simple_text/)
       // It is the least level of messages to clients, too.
       const session = await client.initialize()
       assert.equal((await session.ask('tools/call', { name: 'test_tool_with_logging' })).all.length, 1)

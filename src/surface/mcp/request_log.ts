@@ -1,6 +1,7 @@
 /**
- * A line of the log for each request of MCP, where the operator wants them (SVC_MCP_LOGGING_ENABLED): the
- * method, the tool and how long it took. Never arguments, and never the query, which may have a key.
+ * A line of the log for each request of MCP, those of a batch included, where the operator wants them
+ * (SVC_MCP_LOGGING_ENABLED): the method, the tool and how long it took. Never arguments, and never the query,
+ * which may have a key.
  */
 import type { Config } from '../../config/config.js'
 import { log } from '../../telemetry/log.js'
@@ -14,21 +15,26 @@ interface Noted {
 /** Names of tools. Anything else that a client sends is not logged. */
 const TOOL = /^[\w.-]{1,64}$/
 const METHOD = /^[\w/]{1,64}$/
+const UNKNOWN: readonly Noted[] = [{ method: '', tool: '' }]
 
 export class RequestLog {
   readonly #write: (message: string, fields: Parameters<typeof log.info>[1]) => void
   readonly #isOn: boolean
-  readonly #noted = new WeakMap<object, Noted>()
+  readonly #noted = new WeakMap<object, Noted[]>()
 
   constructor({ mcpLoggingEnabled, mcpLoggingLevel }: Pick<Config, 'mcpLoggingEnabled' | 'mcpLoggingLevel'>) {
     this.#isOn = mcpLoggingEnabled
     this.#write = log[mcpLoggingLevel]
   }
 
+  /** Called once for each request of a batch. */
   note(request: object, method: string, tool: unknown): void {
     if (!this.#isOn) return
     const name = method === 'tools/call' && typeof tool === 'string' && TOOL.test(tool) ? tool : ''
-    this.#noted.set(request, { method: METHOD.test(method) ? method : '', tool: name })
+    const noted = { method: METHOD.test(method) ? method : '', tool: name }
+    const before = this.#noted.get(request)
+    if (before === undefined) this.#noted.set(request, [noted])
+    else before.push(noted)
   }
 
   done(exchange: Exchange): void {
@@ -40,8 +46,9 @@ export class RequestLog {
   /** @param fields what the transport knows of the request */
   write(request: object, fields: object, ms: number): void {
     if (!this.#isOn) return
-    const { method, tool } = this.#noted.get(request) ?? { method: '', tool: '' }
-    const named = { ...(method === '' ? {} : { method }), ...(tool === '' ? {} : { operation: tool }) }
-    this.#write('mcp request', { ...named, ...fields, ms: Math.round(ms * 10) / 10 })
+    for (const { method, tool } of this.#noted.get(request) ?? UNKNOWN) {
+      const named = { ...(method === '' ? {} : { method }), ...(tool === '' ? {} : { operation: tool }) }
+      this.#write('mcp request', { ...named, ...fields, ms: Math.round(ms * 10) / 10 })
+    }
   }
 }

@@ -167,6 +167,7 @@ export class Streamable {
     session.touch()
     for (const message of messages) if (message?.kind === 'notification') takeNotification(message.notification, session)
     if (requests.length === 0) return exchange.answerEmpty(202)
+    for (const request of requests) this.#note(exchange, request)
     const answer = new PostAnswer(exchange, [])
     const answered = await Promise.all(requests.map((request) => this.#run(exchange, asker, session, request, answer)))
     answer.finishAll(answered.filter((each) => each !== null))
