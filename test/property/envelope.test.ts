@@ -134,12 +134,16 @@ describe('envelope', () => {
         assert.equal(encoder.count, answers.length)
         const envelope = encoder.finish()
         assert.equal(encoder.count, 0)
-        const decoded = decodeAnswers(structuredClone(envelope), shared).map((answer) => ({
-          ...answer,
-          body: new Uint8Array(answer.body),
-        }))
+        const received = structuredClone(envelope)
+        const decoded = decodeAnswers(received, shared)
+        const plain = decoded.map(({ owned: _, ...answer }) => ({ ...answer, body: new Uint8Array(answer.body) }))
         releaseEnvelope(envelope, shared)
-        assert.deepEqual(decoded, answers)
+        assert.deepEqual(plain, answers)
+        // Who releases a body frees that of no other answer.
+        const owned = decoded.filter((answer) => answer.owned !== undefined)
+        for (const answer of owned) assert.equal(answer.owned, answer.body.buffer)
+        const buffers = [...owned.map((answer) => answer.owned), ...(received.frames instanceof Uint8Array ? [received.frames.buffer] : [])]
+        assert.equal(new Set(buffers).size, buffers.length)
       }),
     )
   })
