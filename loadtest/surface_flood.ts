@@ -3,9 +3,9 @@
  * three a new server with all surfaces; a healthy client gets a document every 4 ms from a process of its
  * own, alone before each flood and beside it, in rounds. Printed: medians of p50 and p99 over the rounds, the
  * median of the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and how
- * long at most a healthy client of the same surface waits for an answer afterwards. Clients run
- * on machines of their own elsewhere. So the floods yield the processor to the server, and the healthy
- * client goes before it. Linux only, as root.
+ * long at most a healthy client of the same surface waits for an answer afterwards. Elsewhere, clients have
+ * processors of their own. So the floods yield the processor to the server, and the healthy client preempts
+ * it. Linux only, as root.
  * Run: npm run loadtest:surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server
  * or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not
  * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last
@@ -162,7 +162,7 @@ async function measure(flood: Flood, running: Running): Promise<void> {
   if (!isAnswered) problems.push(`${name}: no answer afterwards`)
 }
 
-/** @param policy idle: it runs when nobody else wants to, and gives way at once; fifo: before all others */
+/** @param policy idle: all others preempt the process; fifo: it preempts all others; other: the default */
 function schedule(pid: number, policy: 'idle' | 'other' | 'fifo'): void {
   execFileSync('chrt', ['--all-tasks', `--${policy}`, '--pid', policy === 'fifo' ? '1' : '0', String(pid)])
 }

@@ -57,7 +57,7 @@ export interface OutgoingAnswer {
   /** Valid until `answer` returns, unless the sink copies it. */
   readonly body: Uint8Array | string
   /** The buffer of the body, if nothing else uses it: the sink may transfer or release it. */
-  readonly owned?: ArrayBuffer
+  readonly owned?: ArrayBuffer | undefined
   /** Absent: the body is complete. */
   readonly rest?: AnswerRest
   /** The body is pushed, and `body` is empty. */

@@ -38,10 +38,8 @@ export interface LaneAnswer {
   /** The document that the input names, for audit events. Empty: none. */
   readonly key: string
   readonly body: Uint8Array
-  /** In a lane: nothing else uses the body's buffer any more, so it need not be copied. */
-  readonly isOwned?: boolean
-  /** On the event loop: as in `OutgoingAnswer`. */
-  readonly owned?: ArrayBuffer
+  /** The buffer of the body, if nothing else uses it. It is transferred, and belongs to the event loop. */
+  readonly owned?: ArrayBuffer | undefined
 }
 
 /** Kinds whose body is a buffer of its own. */
@@ -77,7 +75,7 @@ export class AnswerEncoder {
     const builder = this.#builder
     let bodyAt = 0
     let attachment = -1
-    if (TAKEN.has(answer.kind) || answer.isOwned === true) attachment = this.#attachments.push(transferable(answer.body)) - 1
+    if (TAKEN.has(answer.kind) || answer.owned !== undefined) attachment = this.#attachments.push(transferable(answer.body)) - 1
     else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
     // Not the generated createBodyVector, which copies byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)
@@ -136,7 +134,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       key: frame.key() ?? '',
       stream: frame.stream(),
       body: carried === null ? (frame.bodyArray() ?? NO_BYTES) : bytesOf(carried, blocks),
-      ...(carried instanceof Uint8Array ? { owned: carried.buffer as ArrayBuffer } : {}),
+      owned: carried instanceof Uint8Array ? (carried.buffer as ArrayBuffer) : undefined,
     }
   }
   return answers

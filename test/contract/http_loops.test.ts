@@ -119,6 +119,27 @@ describe('several event loops', () => {
     )
   })
 
+  it('http loops: answers of GraphQL of any length come whole, many at once, beside clients that leave', async () => {
+    const asked = [1, 3, 40, 400].map((limit) => ({
+      query: `{ search(input: {collection: "c", sort: "key", limit: ${limit}}) { edges { node { key contentMd } } } }`,
+    }))
+    const alone: string[] = []
+    for (const question of asked) alone.push((await server.post('/graphql', question)).text)
+    assert.ok(alone[0]!.length < 10_000 && alone[3]!.length > 1_000_000)
+    const leaving = await Promise.all(Array.from({ length: 4 }, () => RawSocket.open(server.port)))
+    for (const socket of leaving) socket.write(rawPost('/graphql', JSON.stringify(asked[3])))
+    const questions = Array.from({ length: 32 }, (_, at) => at % asked.length)
+    const answers = questions.map(async (at) => (await server.post('/graphql', asked[at])).text === alone[at])
+    for (const socket of leaving) {
+      await socket.until((text) => text.includes('\r\n\r\n'))
+      socket.destroy()
+    }
+    assert.deepEqual(
+      await Promise.all(answers),
+      questions.map(() => true),
+    )
+  })
+
   it('http loops: a write that one loop has acknowledged is read on every other', async () => {
     for (let at = 0; at < 200; at++) {
       const writer = clients[at % LOOPS]!

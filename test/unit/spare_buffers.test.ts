@@ -36,22 +36,26 @@ describe('spare buffers', () => {
   it('beyond the bound the oldest goes, and one that is longer is not kept', () => {
     const spare = new SpareBuffers(2 * LONG)
     const [first, second, third] = [new ArrayBuffer(LONG), new ArrayBuffer(LONG), new ArrayBuffer(LONG)]
-    for (const buffer of [first, second, third, new ArrayBuffer(2 * LONG + 1)]) spare.keep(buffer)
+    const longer = new ArrayBuffer(2 * LONG + 1)
+    for (const buffer of [first, second, third, longer]) spare.keep(buffer)
     const taken = [spare.take(LONG)?.buffer, spare.take(LONG)?.buffer]
     assert.ok(taken.includes(second) && taken.includes(third))
-    // Its memory does not wait for the garbage collector.
-    assert.equal(first.byteLength, 0)
+    // The memory of both is free without a garbage collection.
+    assert.deepEqual([first.byteLength, longer.byteLength], [0, 0])
     assert.equal(spare.take(LONG), null)
   })
 
   it('buffers that nobody wants are dropped after a while, counted from the last use', (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] })
     const spare = new SpareBuffers(10 * LONG)
-    spare.keep(new ArrayBuffer(LONG))
+    const unwanted = new ArrayBuffer(LONG)
+    spare.keep(unwanted)
     spare.keep(new ArrayBuffer(LONG))
     test.mock.timers.tick(9_000)
     assert.notEqual(spare.take(LONG), null)
+    assert.equal(unwanted.byteLength, LONG)
     test.mock.timers.tick(20_000)
     assert.equal(spare.take(LONG), null)
+    assert.equal(unwanted.byteLength, 0)
   })
 })

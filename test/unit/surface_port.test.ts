@@ -20,7 +20,7 @@ import { SurfacePort } from '../../src/dispatch/surface_port.js'
 import { ticketOf } from '../../src/dispatch/ticket.js'
 import { entryOf, type ErrorCode } from '../../src/errors.js'
 import { ANSWER_STREAMS_MAX } from '../../src/limits/answers.js'
-import { SURFACE_PORT_SEARCHES_OF_LANE_MAX } from '../../src/limits/dispatch.js'
+import { PORT_TRANSFER_BYTES_MIN, SURFACE_PORT_SEARCHES_OF_LANE_MAX } from '../../src/limits/dispatch.js'
 import { PRINCIPAL_NAME_CHARS_MAX } from '../../src/limits/wire.js'
 import { submitBulkIngest } from '../../src/operations/bulk_ingest.js'
 import { receiveAuditEvents, type AuditEvent } from '../../src/telemetry/audit.js'
@@ -256,6 +256,20 @@ describe('the port of a surface', () => {
     dispatcher.onIo(submitBulkIngest, async () => Promise.resolve({ ...successOf(''), push }))
     const { code } = await thread.ask('submitBulkIngest', { collection: 'c', documents: [{ key: 'x', lang: 'en', contentMd: 'x' }] })
     assert.deepEqual([code, ended, thread.requests.underWay], ['internal', ['unsupported'], 0])
+    thread.close()
+  })
+
+  it('a body whose buffer has no other user is transferred to the thread, any other is copied', async () => {
+    const thread = new Thread(1)
+    const bytes = 2 * PORT_TRANSFER_BYTES_MIN
+    const [owned, kept] = [new Uint8Array(bytes).fill(1), new Uint8Array(bytes).fill(2)]
+    const answers = [{ ...successOf(owned), owned: owned.buffer }, successOf(kept)]
+    dispatcher.onIo(submitBulkIngest, async () => Promise.resolve(answers.shift()!))
+    for (const value of [1, 2]) {
+      const { body } = await thread.ask('submitBulkIngest', { collection: 'c', documents: [{ key: 'x', lang: 'en', contentMd: 'x' }] })
+      assert.ok(Buffer.from(body).equals(Buffer.alloc(bytes, value)))
+    }
+    assert.deepEqual([owned.length, kept.length], [0, bytes])
     thread.close()
   })
 })

@@ -139,12 +139,12 @@ export class GraphqlHost implements ThreadRunner {
 
   #answered({ ids, codes, bytes, bodies }: ThreadAnswers): void {
     // A long body comes alone.
-    const owned = ids.length === 1 && bodies.length >= PORT_TRANSFER_BYTES_MIN ? { owned: bodies.buffer } : {}
+    const owned = ids.length === 1 && bodies.length >= PORT_TRANSFER_BYTES_MIN ? bodies.buffer : undefined
     let at = 0
     for (const [index, id] of ids.entries()) {
       const end = at + bytes[index]!
       const ticket = this.#open.get(id)
-      const answer = { ...successOf(bodies.subarray(at, end)), code: codes[index]!, ...owned }
+      const answer = { ...successOf(bodies.subarray(at, end)), code: codes[index]!, owned }
       if (ticket === undefined) releaseAnswer(answer)
       else {
         this.#forget(id, ticket)

@@ -21,7 +21,7 @@ export interface HttpAnswer {
   /** Valid until `answer` returns, unless it is copied. */
   readonly body: Uint8Array | string
   /** As in `OutgoingAnswer`. */
-  readonly owned?: ArrayBuffer
+  readonly owned?: ArrayBuffer | undefined
   /** Absent if `body` is complete. */
   readonly rest?: AnswerRest
   /** Present if the body is pushed; `body` is empty then. */
@@ -46,9 +46,8 @@ export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswe
   const { code, contentType, facts, isCompressed, body, owned, rest, push } = answer
   const status = code === null ? successStatusOf(operation) : entryOf(code).http
   const headers = code === null && facts.length === 0 ? NO_HEADERS : headersOf(code, facts)
-  const given = { status, contentType, headers, gzip: isCompressed, body }
+  const given = { status, contentType, headers, gzip: isCompressed, body, owned }
   if (rest !== undefined) return { ...given, rest }
-  if (owned !== undefined) return { ...given, owned }
   return push === undefined ? given : { ...given, push }
 }
 

@@ -27,7 +27,7 @@ export class RequestLog {
     this.#write = log[mcpLoggingLevel]
   }
 
-  /** Called once for each request of a batch. */
+  /** Called once for each request of a batch. Each has the time of the whole batch. */
   note(request: object, method: string, tool: unknown): void {
     if (!this.#isOn) return
     const name = method === 'tools/call' && typeof tool === 'string' && TOOL.test(tool) ? tool : ''

@@ -71,8 +71,10 @@ export class RemoteCore implements Core<Asked> {
 
   #outgoing(operation: AnyOperation, answer: CoreAnswer): OutgoingAnswer {
     const { id, code, contentType, facts, isCompressed, body, isPage, hasMore } = answer
+    // A page is kept, and a body whose buffer goes back is only read.
     const isOwned = !this.givesBuffersBack && !isPage && body.buffer instanceof ArrayBuffer
-    const given = { code, contentType, facts, isCompressed, body, ...(isOwned ? { owned: body.buffer } : {}) }
+    const owned = isOwned ? body.buffer : undefined
+    const given = { code, contentType, facts, isCompressed, body, owned }
     if (isPage) return { ...given, page: this.#pageOf(operation, answer) }
     if (!hasMore) return given
     const more = (sink: AnswerSink): void => this.#port.more(id, (next) => this.#give(operation, next, sink))

@@ -113,7 +113,7 @@ export class RequestRunner {
         const answer = handler.run(context, input, about)
         const frame = answerFrame(this.#parts.readers, request, answer, mayBeCached ? { collections: access.collections } : {})
         // Avoids a second copy of a large answer.
-        return context.out.giveAway(frame.body) ? { ...frame, isOwned: true } : frame
+        return context.out.giveAway(frame.body) ? { ...frame, owned: frame.body.buffer as ArrayBuffer } : frame
       }
       case 'task':
       case 'switch':
