@@ -8,12 +8,8 @@ import { openSurfaceThread } from './surface_thread.js'
 
 const thread = await openSurfaceThread('grpc', {
   onDrain: () => {
-    connections.stop()
     server.drain()
-    void calls.idle().then(() => {
-      thread.port.drained()
-      server.close()
-    })
+    void connections.stop().then(() => thread.port.drained())
   },
   onRenew: (files) => connections.renew(files),
 })
@@ -23,6 +19,8 @@ const unread = new HeldBytes(config.limits.GRPC_UNREAD_BYTES_MAX, end)
 const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface), unread })
 const server = new GrpcServer(config, calls, control, new HeldBytes(config.limits.GRPC_BODIES_BYTES_MAX, end))
 const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
+// Also after an error. Node.js aborts the process if a thread ends while a session of HTTP/2 reads.
+process.once('exit', () => connections.close())
 if (descriptor === null) port.refused('gRPC has no socket to listen on')
 else
   connections.listen(

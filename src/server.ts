@@ -343,7 +343,13 @@ class Server implements ServerState, LanesListener {
 
   async #finishRequests(): Promise<void> {
     // Clients that neither send nor read must not prevent the clean shutdown of the store.
-    const slow = setTimeout(() => this.#closeSurfaces(), (this.config.shutdownSecondsMax * 1000) / 2)
+    const slow = setTimeout(
+      () => {
+        log.warn('shutdown: connections with requests are ended, half of its time has passed')
+        this.#closeSurfaces()
+      },
+      (this.config.shutdownSecondsMax * 1000) / 2,
+    )
     await Promise.all([...this.#running.values()].map((surface) => surface.idle()))
     clearTimeout(slow)
   }

@@ -70,6 +70,8 @@ export const PORT_TRANSFER_BYTES_MIN = 64 * KIB
  * costs at most one start each second.
  */
 export const SURFACE_RESTART_MS = 1000
+/** A thread that has been told to end is ended after this time. */
+export const SURFACE_END_MS_MAX = 1000
 /**
  * Bytes of a MessagePack input of an operation on the event loop. The longest that a client needs has one
  * name of a collection. 64 KiB of one-byte maps or of short keys take 7 ms once the code is compiled.

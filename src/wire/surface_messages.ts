@@ -77,6 +77,8 @@ export type SurfaceReply =
   | { readonly kind: 'crowded'; readonly clients: readonly string[] }
   /** No new connections; current requests are completed. */
   | { readonly kind: 'drain' }
+  /** The thread ends now, with its connections. */
+  | { readonly kind: 'end' }
   /** For threads that read the store: read this generation from now on, or none, and answer `served`. */
   | { readonly kind: 'serve'; readonly number: number; readonly generation: string | null }
   /** For threads that listen with TLS: accept connections with this pair from now on. */

@@ -173,6 +173,7 @@ describe('house rules', () => {
     // MCP listens on node's server, and standard input and output are sockets where they are pipes.
     const listening = [
       'src/surface/grpc/connections.ts',
+      'src/surface/grpc/open_sessions.ts',
       'src/surface/grpc/ping_guard.ts',
       'src/surface/http/gate/gate_thread.ts',
       'src/surface/tls/tls_texts.ts',

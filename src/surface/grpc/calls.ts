@@ -50,15 +50,9 @@ interface Accepted {
 export class GrpcCalls {
   readonly #parts: CallsParts
   #underWay = 0
-  readonly #idleWaiters: (() => void)[] = []
 
   constructor(parts: CallsParts) {
     this.#parts = parts
-  }
-
-  /** Settles when no call is under way. */
-  async idle(): Promise<void> {
-    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
   /** @param operation null: this version of the server has none */
@@ -114,7 +108,6 @@ export class GrpcCalls {
       outcome = { refusal: call.cancelled ? CANCELLED : faultOf(error) }
     }
     this.#underWay -= 1
-    if (this.#underWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
     this.#note(method, operation, call, 'refusal' in outcome ? outcome.refusal.code : status.OK, performance.now() - begin)
     return outcome
   }

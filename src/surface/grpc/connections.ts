@@ -5,7 +5,7 @@
 import { createServer, type Server as PlainServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
 import type { Config } from '../../config/config.js'
-import { GRPC_CONNECTIONS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
+import { GRPC_CONNECTIONS_MAX, GRPC_END_MS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
 import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { AddressCounts } from '../thread/address_counts.js'
@@ -30,7 +30,10 @@ export class GrpcConnections {
     this.#server.on('connection', (socket: Socket) => this.#accept(socket))
     if (tls !== null) refuseWrongCertificates(this.#server, tls)
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-      if (!socket.destroyed) this.#give(socket)
+      if (socket.destroyed) return
+      // Everything has been sent. A client that does not end its side holds nothing up.
+      socket.once('finish', () => setTimeout(() => socket.destroy(), GRPC_END_MS_MAX))
+      this.#give(socket)
     })
     // A client without a certificate, or one that does not speak TLS.
     this.#server.on('tlsClientError', (error: Error, client: TLSSocket) =>
@@ -54,10 +57,16 @@ export class GrpcConnections {
     for (const socket of this.#open) if (peerOf(socket) === peer) socket.destroy()
   }
 
-  /** Accepts no further connections. */
-  stop(): void {
+  /** Accepts no further connections. Resolves when the last one has ended. */
+  async stop(): Promise<void> {
+    for (const socket of this.#young.keys()) if (socket.bytesRead < GRPC_PREFACE_BYTES) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
     clearInterval(this.#sweep)
-    this.#server.close()
+  }
+
+  /** Ends every connection at once. */
+  close(): void {
+    for (const socket of this.#open) socket.destroy()
   }
 
   #accept(socket: Socket): void {

@@ -16,7 +16,6 @@ import {
 } from '@grpc/grpc-js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import {
-  GRPC_DRAIN_MS,
   GRPC_HEALTH_POLL_MS,
   GRPC_IDLE_MS_MAX,
   GRPC_KEEPALIVE_MS,
@@ -30,6 +29,7 @@ import type { Operation } from '../../operations/operation.js'
 import { guardBodies } from './body_guard.js'
 import type { GrpcCalls } from './calls.js'
 import type { HeldBytes } from '../thread/held_bytes.js'
+import { OpenSessions } from './open_sessions.js'
 import { guardPings } from './ping_guard.js'
 import type { StreamCall } from './server_calls.js'
 import {
@@ -53,6 +53,8 @@ function http2ServersOf(server: Server): Iterable<Http2Server> {
   return (server as unknown as { readonly http2Servers: ReadonlyMap<Http2Server, unknown> }).http2Servers.keys()
 }
 
+const SERVICES = [SERVICE, REPLICATION_SERVICE]
+
 type AnyStream = ServerDuplexStream<unknown, unknown>
 
 const OPTIONS = {
@@ -71,6 +73,7 @@ export class GrpcServer {
   readonly #health: InstanceType<typeof HealthImplementation>
   readonly #injector: ReturnType<Server['createConnectionInjector']>
   readonly #poll: NodeJS.Timeout
+  readonly #sessions = new OpenSessions((path) => SERVICES.some((service) => path.startsWith(`/${service}/`)))
 
   constructor(
     options: object,
@@ -79,7 +82,7 @@ export class GrpcServer {
     bodies: HeldBytes<string>,
   ) {
     const rows = new Map(offered(options).map((row) => [row.protocols.grpc, row]))
-    for (const service of [SERVICE, REPLICATION_SERVICE]) this.#add(service, service === SERVICE ? rows : new Map())
+    for (const service of SERVICES) this.#add(service, service === SERVICE ? rows : new Map())
     new ReflectionService(reflected()).addToServer(this.#guarded())
     this.#health = new HealthImplementation()
     this.#health.addToServer(this.#server)
@@ -87,6 +90,7 @@ export class GrpcServer {
     this.#poll = setInterval(() => this.#setHealth(), GRPC_HEALTH_POLL_MS)
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
     for (const server of http2ServersOf(this.#server)) {
+      this.#sessions.watch(server)
       guardPings(server)
       guardBodies(server, bodies)
     }
@@ -97,21 +101,15 @@ export class GrpcServer {
     this.#injector.injectConnection(socket)
   }
 
-  /** New calls are refused; those under way are completed. */
+  /** New calls are refused. Connections end when those under way have been answered. */
   drain(): void {
     clearInterval(this.#poll)
-    this.#injector.drain(GRPC_DRAIN_MS)
-  }
-
-  /** Ends every connection. */
-  close(): void {
-    this.#injector.destroy()
-    this.#server.forceShutdown()
+    this.#sessions.drain()
   }
 
   #setHealth(): void {
     const state = this.control.phase === 'healthy' ? 'SERVING' : 'NOT_SERVING'
-    for (const service of ['', SERVICE, REPLICATION_SERVICE]) this.#health.setStatus(service, state)
+    for (const service of ['', ...SERVICES]) this.#health.setStatus(service, state)
   }
 
   #add(service: string, rows: ReadonlyMap<string | null, Operation>): void {

@@ -43,6 +43,7 @@ export class CorePort {
       if (reply.kind === 'answer') this.#settle(reply)
       else if (reply.kind === 'identity') this.#identified(reply.id, reply.identity)
       else if (reply.kind === 'drain') onDrain()
+      else if (reply.kind === 'end') process.exit()
       else if (reply.kind === 'crowded') onCrowded?.(reply.clients)
       else if (reply.kind === 'renew') onRenew?.(reply.files)
       else void onServe?.(reply.generation).then(() => this.#send({ kind: 'served', number: reply.number }))

@@ -6,7 +6,7 @@ import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
-import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { SURFACE_END_MS_MAX, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
@@ -154,7 +154,11 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     this.#isStopping = true
     clearTimeout(this.#restart)
     this.#requests?.close()
-    void this.#worker?.terminate()
+    this.#port?.postMessage({ kind: 'end' } satisfies SurfaceReply)
+    const worker = this.#worker
+    if (worker === undefined) return
+    const late = setTimeout(() => void worker.terminate(), SURFACE_END_MS_MAX)
+    worker.once('exit', () => clearTimeout(late))
   }
 
   /** After a pause, and again until the thread listens. */

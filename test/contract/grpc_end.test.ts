@@ -1,0 +1,111 @@
+/** The end of the server, as clients of gRPC see it. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
+import { connect } from 'node:net'
+import { describe, it } from 'node:test'
+import { status, type ServiceError } from '@grpc/grpc-js'
+import { GrpcClient } from '../harness/grpc.js'
+import { startServer, type Server } from '../harness/server.js'
+
+const ID = { collection: 'c', key: 'k', lang: 'en' }
+const GET = Buffer.from('000000000a' + '0a0163' + '12016b' + '1a02656e', 'hex')
+const EXPORT = Buffer.from('0000000003' + '0a0163', 'hex')
+/** Longer than the windows of a stream and the buffers of a socket together. */
+const LONG_BYTES = 15_000_000
+/** What the server says when it waits for its clients no longer. */
+const IMPATIENT = /connections with requests are ended/
+const PATIENT = { SVC_SHUTDOWN_TIMEOUT_SEC: '20' }
+
+const port = (server: Server): number => Number(server.addressOf('grpc').split(':').at(-1))
+
+/** Begins a call whose answer is not read. Resolves when the answer has begun. */
+async function begin(server: Server, path: string, message: Buffer): Promise<ClientHttp2Stream> {
+  const session = connectHttp2(`http://127.0.0.1:${port(server)}`)
+  session.on('error', () => undefined)
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
+  stream.on('error', () => undefined)
+  stream.end(message)
+  await once(stream, 'response')
+  return stream
+}
+
+describe('grpc: the end of the server', () => {
+  it('grpc: clients that ask without a pause are answered or told that the server is not there, and it ends cleanly', async (context) => {
+    const server = await startServer({ env: PATIENT })
+    context.after(() => server.kill())
+    const clients = Array.from({ length: 8 }, () => GrpcClient.of(server))
+    await clients[0]!.call('Add', { ...ID, content_md: 'x'.repeat(1_000) })
+    let answered = 0
+    let isBusy = (): void => undefined
+    const busy = new Promise<void>((resolve) => (isBusy = resolve))
+    const askUntilRefused = async (client: GrpcClient): Promise<ServiceError> => {
+      try {
+        for (;;) {
+          assert.equal((await client.call('Get', ID)).key, 'k')
+          if (++answered === 2_000) isBusy()
+        }
+      } catch (error) {
+        return error as ServiceError
+      }
+    }
+    const asking = clients.flatMap((client) => Array.from({ length: 20 }, () => askUntilRefused(client)))
+    await busy
+    assert.equal(await server.stop(), 0, server.output())
+    assert.doesNotMatch(server.output(), IMPATIENT)
+    for (const refusal of await Promise.all(asking)) assert.equal(refusal.code, status.UNAVAILABLE, refusal.message)
+    for (const client of clients) client.close()
+  })
+
+  it('grpc: an answer that is being read arrives whole when the server ends', async (context) => {
+    const server = await startServer({ env: PATIENT })
+    context.after(() => server.kill())
+    const client = GrpcClient.of(server)
+    await client.call('Add', { ...ID, content_md: 'x'.repeat(LONG_BYTES) })
+    client.close()
+    const stream = await begin(server, '/mddb.MDDB/Get', GET)
+    const ending = server.stop()
+    while (!server.output().includes('shutting down')) await new Promise((resolve) => setImmediate(resolve))
+    const trailers = once(stream, 'trailers') as Promise<[IncomingHttpHeaders]>
+    let bytes = 0
+    for await (const chunk of stream) bytes += (chunk as Buffer).length
+    assert.ok(bytes > LONG_BYTES, `${bytes} bytes`)
+    assert.equal((await trailers)[0]['grpc-status'], '0')
+    assert.equal(await ending, 0)
+    assert.doesNotMatch(server.output(), IMPATIENT)
+  })
+
+  it('grpc: clients that watch the health, say nothing, or never end their connection do not hold up the end', async (context) => {
+    const server = await startServer({ env: PATIENT })
+    context.after(() => server.kill())
+    const watch = await begin(server, '/grpc.health.v1.Health/Watch', Buffer.alloc(5))
+    const open = { port: port(server), host: '127.0.0.1', allowHalfOpen: true }
+    const silent = connect(open)
+    const half = connect(open, () => half.write('PRI * HTTP/2.0\r\n'))
+    const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+    const idle = connect(open, () => idle.write(Buffer.concat([Buffer.from(preface), Buffer.from('000000040000000000', 'hex')])))
+    for (const socket of [silent, half, idle]) socket.on('error', () => undefined)
+    await once(idle, 'data')
+    assert.equal(await server.stop(), 0)
+    assert.doesNotMatch(server.output(), IMPATIENT)
+    watch.session?.destroy()
+    for (const socket of [silent, half, idle]) socket.destroy()
+  })
+
+  it('grpc: calls that are not read end with half the time of a shutdown, and the store is closed cleanly', async (context) => {
+    const server = await startServer({ env: { SVC_SHUTDOWN_TIMEOUT_SEC: '2' } })
+    context.after(() => server.kill())
+    const client = GrpcClient.of(server)
+    const content = 'x'.repeat(1_000_000)
+    const documents = Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, lang: 'en', content_md: content }))
+    await client.call('AddBatch', { collection: 'c', documents })
+    client.close()
+    const stalled = await begin(server, '/mddb.MDDB/Export', EXPORT)
+    const ended = once(stalled, 'close')
+    stalled.resume().pause()
+    assert.equal(await server.stop(), 0)
+    assert.match(server.output(), IMPATIENT)
+    assert.match(server.output(), /stopped\s*$/)
+    await ended
+  })
+})
