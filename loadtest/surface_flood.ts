@@ -1,11 +1,13 @@
 /**
  * What do floods on gRPC, GraphQL and MCP take from clients of HTTP, and from the server? For each of the
  * three a new server with all surfaces; a healthy client gets a document every 4 ms from a process of its
- * own, alone before each flood and beside it, in rounds. Printed: medians of p50 and p99 over the rounds, the
- * median of the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and how
- * long at most a healthy client of the same surface waits for an answer afterwards. Elsewhere, clients have
- * processors of their own. So the floods yield the processor to the server, and the healthy client preempts
- * it. Linux only, as root.
+ * own, alone before each flood and beside it, in rounds. A neighbour, another server on the same processors
+ * that nobody attacks, is asked in the same way: what its clients wait beside the flood is taken by the
+ * machine, not by the event loop of the attacked one. Printed: medians of p50 and p99 over the rounds, the
+ * medians of the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and
+ * how long at most a healthy client of the same surface waits for an answer afterwards. Elsewhere, clients
+ * have processors of their own. So the floods yield the processor to the server, and the healthy clients
+ * preempt it. Linux only, as root.
  * Run: npm run loadtest:surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server
  * or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not
  * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last
@@ -47,6 +49,9 @@ const healthy = { collection: 'healthy', key: 'k', lang: 'en' }
 interface Running {
   readonly server: Server
   readonly client: ChildProcess
+  /** Another server and its healthy client, on the same processors, which nobody attacks. */
+  readonly neighbour: Server
+  readonly neighbourClient: ChildProcess
   readonly mcp: McpClient
   idleMb: number
 }
@@ -79,14 +84,19 @@ function floodsOf(surface: Flood['surface'], { server, mcp }: Running): readonly
   return surface === 'mcp' ? mcpFloods(mcp) : graphqlFloods(server.port)
 }
 
-/** The server and the healthy client are started before this process yields to them. */
-async function start(): Promise<Running> {
+async function startWithClient(): Promise<readonly [Server, ChildProcess]> {
   const server = await startServer({ env: { SVC_MAX_CONN_IP: '10000' } })
-  const client = fork(fileURLToPath(new URL('./healthy_client.js', import.meta.url)), [String(server.port)])
   await server.post('/v1/add', { ...healthy, contentMd: '# Healthy' })
+  return [server, fork(fileURLToPath(new URL('./healthy_client.js', import.meta.url)), [String(server.port)])]
+}
+
+/** The servers and the healthy clients are started before this process yields to them. */
+async function start(): Promise<Running> {
+  const [server, client] = await startWithClient()
+  const [neighbour, neighbourClient] = await startWithClient()
   const contentMd = 'word '.repeat(DOCUMENT_BYTES / 5)
   for (let at = 0; at < DOCUMENTS; at++) await server.post('/v1/add', { collection: 'large', key: `k${at}`, lang: 'en', contentMd })
-  return { server, client, mcp: new McpClient(server), idleMb: 0 }
+  return { server, client, neighbour, neighbourClient, mcp: new McpClient(server), idleMb: 0 }
 }
 
 const memoryMb = (pid: number, name: 'VmRSS' | 'VmHWM'): number =>
@@ -114,24 +124,28 @@ const problems: string[] = []
 interface Round {
   readonly alone: Waits
   readonly beside: Waits
+  /** Of gets of the neighbour, beside the flood. */
+  readonly neighbour: Waits
   readonly grownMb: number
   /** Null: the surface does not answer. */
   readonly afterMs: number | null
 }
 
 async function roundOf({ surface, send }: Flood, running: Running): Promise<Round> {
-  const { server, client, idleMb } = running
+  const { server, client, neighbourClient, idleMb } = running
   await waitsOf(client)
   await untilEnd(performance.now() + ALONE_SECONDS * 1000)
   const alone = await waitsOf(client)
+  await waitsOf(neighbourClient)
   writeFileSync(`/proc/${server.pid}/clear_refs`, '5')
   await send(performance.now() + seconds * 1000)
   const beside = await waitsOf(client)
+  const neighbour = await waitsOf(neighbourClient)
   const grownMb = Math.round(memoryMb(server.pid, 'VmHWM') - idleMb)
   closeAll()
   const afterMs = await recovery(surface, running)
   await pause(1_000)
-  return { alone, beside, grownMb, afterMs }
+  return { alone, beside, neighbour, grownMb, afterMs }
 }
 
 async function measure(flood: Flood, running: Running): Promise<void> {
@@ -149,7 +163,9 @@ async function measure(flood: Flood, running: Running): Promise<void> {
     p50: median(all.map(({ beside }) => beside.p50Ms)),
     'p99 alone': median(all.map(({ alone }) => alone.p99Ms)),
     p99: median(all.map(({ beside }) => beside.p99Ms)),
+    'p99 neighbour': median(all.map(({ neighbour }) => neighbour.p99Ms)),
     times,
+    'of neighbour': median(all.map(({ beside, neighbour }) => beside.p99Ms / neighbour.p99Ms)),
     aim: times <= P99_TIMES_AIM ? 'pass' : 'miss',
     longest: Math.max(...all.map(({ beside }) => beside.longestMs)),
     failed,
@@ -170,7 +186,7 @@ function schedule(pid: number, policy: 'idle' | 'other' | 'fifo'): void {
 async function measureSurface(surface: Flood['surface']): Promise<void> {
   const running = await start()
   const floods = floodsOf(surface, running).filter(({ what }) => `${surface}: ${what}`.includes(wanted))
-  schedule(running.client.pid!, 'fifo')
+  for (const { pid } of [running.client, running.neighbourClient]) schedule(pid!, 'fifo')
   schedule(process.pid, 'idle')
   for (const ask of Object.values(HEALTHY)) if (!(await ask(running))) throw new Error('a healthy client is not answered before a flood')
   await pause(1_000)
@@ -178,8 +194,10 @@ async function measureSurface(surface: Flood['surface']): Promise<void> {
   for (const flood of floods) await measure(flood, running)
   schedule(process.pid, 'other')
   running.client.disconnect()
+  running.neighbourClient.disconnect()
   const hasLost = /lane died|the thread of surface \S+ has ended|heap out of memory/u.test(running.server.output())
   if (hasLost) problems.push(`${surface}: a thread has ended`)
+  await running.neighbour.stop()
   if ((await running.server.stop()) !== 0) problems.push(`${surface}: the server did not end well`)
 }
 
@@ -190,7 +208,9 @@ report.table([
   'p50',
   'p99 alone',
   'p99',
+  'p99 neighbour',
   'times',
+  'of neighbour',
   'aim',
   'longest',
   'failed',
