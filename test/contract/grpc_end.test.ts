@@ -1,10 +1,15 @@
 /** The end of the server, as clients of gRPC see it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect as connectHttp2, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { status, type ServiceError } from '@grpc/grpc-js'
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { GrpcClient } from '../harness/grpc.js'
 import { startServer, type Server } from '../harness/server.js'
 
@@ -90,6 +95,31 @@ describe('grpc: the end of the server', () => {
     assert.doesNotMatch(server.output(), IMPATIENT)
     watch.session?.destroy()
     for (const socket of [silent, half, idle]) socket.destroy()
+  })
+
+  it('grpc: a client that stops in its handshake of TLS does not hold up the end', { skip: LACKS_OPENSSL }, async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mds-end-'))
+    context.after(() => rm(folder, { recursive: true }))
+    const ca = new CertificateAuthority(folder)
+    const pair = ca.sign('server')
+    // Half of this is over before the time of a handshake is.
+    const env = { SVC_SHUTDOWN_TIMEOUT_SEC: '10', SVC_TLS_ENABLED: 'true', SVC_TLS_CERT: pair.cert, SVC_TLS_KEY: pair.key }
+    const server = await startServer({ env, tls: ca.trust })
+    context.after(() => server.kill())
+    // The beginning of a record of 512 bytes, longer than the preface of HTTP/2.
+    const stalled = connect(port(server), '127.0.0.1', () =>
+      stalled.write(Buffer.concat([Buffer.from('1603010200', 'hex'), Buffer.alloc(64, 1)])),
+    )
+    stalled.on('error', () => undefined)
+    await once(stalled, 'connect')
+    // Accepted after it.
+    const target = server.addressOf('grpc').replace('127.0.0.1', 'localhost')
+    const client = new GrpcClient(target, 'MDDB', credentials.createSsl(readFileSync(ca.cert)))
+    await client.call('Add', { ...ID, content_md: 'x' })
+    assert.equal(await server.stop(), 0)
+    assert.doesNotMatch(server.output(), IMPATIENT)
+    client.close()
+    stalled.destroy()
   })
 
   it('grpc: calls that are not read end with half the time of a shutdown, and the store is closed cleanly', async (context) => {

@@ -17,6 +17,8 @@ export class GrpcConnections {
   readonly #ofAddress: AddressCounts
   readonly #server: PlainServer | TlsServer
   readonly #open = new Set<Socket>()
+  /** The same connections after their handshakes, if any. */
+  readonly #given = new Set<Socket>()
   /** When those came that have not sent a preface yet. */
   readonly #young = new Map<Socket, number>()
   readonly #sweep: NodeJS.Timeout
@@ -33,6 +35,8 @@ export class GrpcConnections {
       if (socket.destroyed) return
       // Everything has been sent. A client that does not end its side holds nothing up.
       socket.once('finish', () => setTimeout(() => socket.destroy(), GRPC_END_MS_MAX))
+      this.#given.add(socket)
+      socket.once('close', () => this.#given.delete(socket))
       this.#give(socket)
     })
     // A client without a certificate, or one that does not speak TLS.
@@ -57,9 +61,12 @@ export class GrpcConnections {
     for (const socket of this.#open) if (peerOf(socket) === peer) socket.destroy()
   }
 
-  /** Accepts no further connections. Resolves when the last one has ended. */
+  /**
+   * Accepts no further connections, and ends those in their handshakes. Resolves when the last one has ended.
+   */
   async stop(): Promise<void> {
-    for (const socket of this.#young.keys()) if (socket.bytesRead < GRPC_PREFACE_BYTES) socket.destroy()
+    const given = new Set([...this.#given].map(peerOf))
+    for (const socket of this.#open) if (!given.has(peerOf(socket))) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
     clearInterval(this.#sweep)
   }
