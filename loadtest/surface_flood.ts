@@ -2,12 +2,11 @@
  * What do floods on gRPC, GraphQL and MCP take from clients of HTTP, and from the server? For each of the
  * three a new server with all surfaces; a healthy client gets a document every 4 ms from a process of its
  * own, alone before each flood and beside it, in rounds. A neighbour, another server on the same processors
- * that nobody attacks, is asked in the same way: what its clients wait beside the flood is taken by the
- * machine, not by the event loop of the attacked one. Printed: medians of p50 and p99 over the rounds, the
- * medians of the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and
- * how long at most a healthy client of the same surface waits for an answer afterwards. Elsewhere, clients
- * have processors of their own. So the floods yield the processor to the server, and the healthy clients
- * preempt it. Linux only, as root.
+ * that nobody attacks, is asked in the same way: its p99 beside the flood shows what the machine alone costs.
+ * Printed: medians of p50 and p99 over the rounds, the medians of the ratios of p99, the peak of the server's
+ * memory above idle (VmHWM, reset before each), and how long at most a healthy client of the same surface
+ * waits for an answer afterwards. Elsewhere, clients have processors of their own. So the floods yield the
+ * processor to the server, and the healthy clients preempt it. Linux only, as root.
  * Run: npm run loadtest:surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server
  * or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not
  * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last

@@ -5,6 +5,7 @@ import { GrpcServer } from './surface/grpc/grpc_server.js'
 import { ResidentGet } from './surface/grpc/resident_get.js'
 import { HeldBytes } from './surface/thread/held_bytes.js'
 import { openSurfaceThread } from './surface_thread.js'
+import { log } from './telemetry/log.js'
 
 const thread = await openSurfaceThread('grpc', {
   onDrain: () => {
@@ -19,8 +20,14 @@ const unread = new HeldBytes(config.limits.GRPC_UNREAD_BYTES_MAX, end)
 const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface), unread })
 const server = new GrpcServer(config, calls, control, new HeldBytes(config.limits.GRPC_BODIES_BYTES_MAX, end))
 const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
-// Also after an error. Node.js aborts the process if a thread ends while a session of HTTP/2 reads.
+// Node.js aborts the process if a thread ends while a session of HTTP/2 reads. So connections are closed
+// first, and an error ends the thread in the next turn, when what has been received is parsed.
 process.once('exit', () => connections.close())
+process.on('uncaughtException', (fault) => {
+  log.error('surface grpc', { fault })
+  connections.close()
+  setImmediate(() => process.exit(1))
+})
 if (descriptor === null) port.refused('gRPC has no socket to listen on')
 else
   connections.listen(

@@ -35,8 +35,11 @@ export const GRPC_PING_STRIKES_MAX = 2
 export const GRPC_PING_ACK_BYTES = 34
 /** A connection without calls is closed after this time. */
 export const GRPC_IDLE_MS_MAX = 30 * 60_000
-/** A client to which a connection has been ended has this time to end its side. */
-export const GRPC_END_MS_MAX = 1_000
+/**
+ * A connection that the server has ended is closed after this time in which the client sends nothing: one on
+ * a slow line still reads, and says so by updates of its window.
+ */
+export const GRPC_END_MS_MAX = 2_000
 /** How often the health that clients see follows the phase of the server. */
 export const GRPC_HEALTH_POLL_MS = 1_000
 /** Bytes of one chunk of an export: well under the 4 MiB that clients accept by default. */

@@ -17,7 +17,7 @@ export class GrpcConnections {
   readonly #ofAddress: AddressCounts
   readonly #server: PlainServer | TlsServer
   readonly #open = new Set<Socket>()
-  /** The same connections after their handshakes, if any. */
+  /** Those that were given on: with TLS other objects than in `#open`, with the same peers. */
   readonly #given = new Set<Socket>()
   /** When those came that have not sent a preface yet. */
   readonly #young = new Map<Socket, number>()
@@ -33,8 +33,8 @@ export class GrpcConnections {
     if (tls !== null) refuseWrongCertificates(this.#server, tls)
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       if (socket.destroyed) return
-      // Everything has been sent. A client that does not end its side holds nothing up.
-      socket.once('finish', () => setTimeout(() => socket.destroy(), GRPC_END_MS_MAX))
+      // All is sent or with the kernel. A client that does not end its side holds nothing up.
+      socket.once('finish', () => socket.setTimeout(GRPC_END_MS_MAX, () => socket.destroy()))
       this.#given.add(socket)
       socket.once('close', () => this.#given.delete(socket))
       this.#give(socket)

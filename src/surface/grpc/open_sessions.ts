@@ -1,5 +1,6 @@
 /** The sessions of the server and their calls, for an end at which every accepted call is answered. */
 import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { failPoint } from '../../fail_point.js'
 
 export class OpenSessions {
   readonly #isCall: (path: string) => boolean
@@ -20,13 +21,12 @@ export class OpenSessions {
       this.#sessions.add(session)
       session.on('close', () => this.#sessions.delete(session))
       session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => this.#note(stream, headers[':path'] ?? ''))
-      if (this.#isDraining) session.close()
     })
   }
 
   /**
-   * New calls are refused. Sessions close when their calls have been answered, and watches with the last of
-   * them.
+   * New calls are refused. A session closes when its calls have been answered; watches end with the last call
+   * of all sessions. No session may begin after this.
    */
   drain(): void {
     this.#isDraining = true
@@ -35,6 +35,7 @@ export class OpenSessions {
   }
 
   #note(stream: ServerHttp2Stream, path: string): void {
+    failPoint('grpc.stream')
     const isCall = this.#isCall(path)
     if (isCall) this.#calls += 1
     else this.#watches.add(stream)

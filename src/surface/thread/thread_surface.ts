@@ -98,6 +98,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         requests.close()
         this.#drained()
         this.#port = undefined
+        this.#worker = undefined
         for (const number of [...this.#served.keys()]) this.#settle(number)
         onEnd?.()
         const reason = `the thread of surface ${surface.name} has ended`
