@@ -1,10 +1,9 @@
 /** Floods on the port of gRPC: connections, streams, frames of HTTP/2, and answers that nobody reads. */
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
+import { FRAME, frame, PREFACE } from '../../test/harness/http2_frames.js'
 import { endsWithFlood, openSocket, repeat, untilEnd, type Flood } from './flood.js'
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-const [FRAME_HEADERS, FRAME_SETTINGS, FRAME_PING, FRAME_CONTINUATION] = [1, 4, 6, 9] as const
 /** Frames in one write. */
 const FRAMES = 1_000
 const MESSAGE_BYTES = 8 << 20
@@ -19,22 +18,12 @@ function framed(message: Buffer, bytes = message.length): Buffer {
   return Buffer.concat([head, message])
 }
 
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.writeUInt8(type, 3)
-  head.writeUInt8(flags, 4)
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
 const many = (bytes: Buffer): Buffer => Buffer.concat(Array<Buffer>(FRAMES).fill(bytes))
-const BEGIN = Buffer.concat([PREFACE, frame(FRAME_SETTINGS, 0, 0, Buffer.alloc(0))])
-const PINGS = many(frame(FRAME_PING, 0, 0, Buffer.alloc(8)))
-const SETTINGS = many(frame(FRAME_SETTINGS, 0, 0, Buffer.alloc(0)))
+const PINGS = many(frame(FRAME.ping, 0, 0, Buffer.alloc(8)))
+const SETTINGS = many(frame(FRAME.settings, 0, 0, Buffer.alloc(0)))
 /** A head that begins and never ends: one literal field in each frame, and none is the last. */
 const FIELD = Buffer.concat([Buffer.from([0, 1, 0x78, 1]), Buffer.from('y')])
-const CONTINUATIONS = many(frame(FRAME_CONTINUATION, 0, 1, FIELD))
+const CONTINUATIONS = many(frame(FRAME.continuation, 0, 1, FIELD))
 
 export function grpcFloods(port: number): readonly Flood[] {
   const session = (window: number): ClientHttp2Session => {
@@ -110,9 +99,9 @@ export function grpcFloods(port: number): readonly Flood[] {
         }
       })
     }),
-    flood('pings', frames(8, BEGIN, PINGS)),
-    flood('settings', frames(8, BEGIN, SETTINGS)),
-    flood('heads that never end (CONTINUATION)', frames(8, Buffer.concat([BEGIN, frame(FRAME_HEADERS, 0, 1, FIELD)]), CONTINUATIONS)),
+    flood('pings', frames(8, PREFACE, PINGS)),
+    flood('settings', frames(8, PREFACE, SETTINGS)),
+    flood('heads that never end (CONTINUATION)', frames(8, Buffer.concat([PREFACE, frame(FRAME.headers, 0, 1, FIELD)]), CONTINUATIONS)),
     flood('64 calls at once of gets, as fast as they come', async (end) => {
       const opened = session(65_535)
       await repeat(

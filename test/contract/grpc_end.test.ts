@@ -11,6 +11,7 @@ import { describe, it } from 'node:test'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { GrpcClient } from '../harness/grpc.js'
+import { FRAME, frame, PREFACE } from '../harness/http2_frames.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
@@ -22,26 +23,14 @@ const LONG_BYTES = 15_000_000
 const IMPATIENT = /connections with requests are ended/
 const PATIENT = { SVC_SHUTDOWN_TIMEOUT_SEC: '20' }
 
-/** The beginning of a connection: the preface of HTTP/2 and empty settings. */
-const PREFACE = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))])
-
 const port = (server: Server): number => Number(server.addressOf('grpc').split(':').at(-1))
-
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.writeUInt8(type, 3)
-  head.writeUInt8(flags, 4)
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
 
 /** A get, as frames of HEADERS and DATA. Its names and values are literals without an index. */
 function getFrames(stream: number): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
   const headers = { ':method': 'POST', ':scheme': 'http', ':path': '/mddb.MDDB/Get', ':authority': 'a', 'content-type': 'application/grpc' }
   const fields = Object.entries(headers).map(([name, value]) => Buffer.concat([Buffer.from([0]), text(name), text(value)]))
-  return Buffer.concat([frame(1, 4, stream, Buffer.concat(fields)), frame(0, 1, stream, GET)])
+  return Buffer.concat([frame(FRAME.headers, 4, stream, Buffer.concat(fields)), frame(FRAME.data, 1, stream, GET)])
 }
 
 /** Begins a call whose answer is not read. Resolves when the answer has begun. */
