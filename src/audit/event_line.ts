@@ -15,12 +15,17 @@ export function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
+/** As JSON text, as an event has it in a field of its own. */
+export function quotedField(text: string): string {
+  return bounded(text, AUDIT_TEXT_CHARS_MAX)
+}
+
 function bounded(text: string, charsMax: number): string {
   return quoted(text.length > charsMax ? text.slice(0, charsMax) : text)
 }
 
 function optional(name: string, text = ''): string {
-  return text === '' ? '' : `,"${name}":${bounded(text, AUDIT_TEXT_CHARS_MAX)}`
+  return text === '' ? '' : `,"${name}":${quotedField(text)}`
 }
 
 /** Digits of the time of a line that another thread will set: as many as a time has until the year 2286. */
@@ -49,8 +54,8 @@ export function lineOf(ts: string, event: AuditEvent): string {
   )
     return `{"ts":${ts},"actor":"${actor}","action":"${action}","resource":"${resource}","result":"${result}","ip":"${ip}","userAgent":"${userAgent}"}\n`
   return (
-    `{"ts":${ts},"actor":${bounded(actor, AUDIT_TEXT_CHARS_MAX)},"action":${bounded(action, AUDIT_TEXT_CHARS_MAX)}` +
-    `,"resource":${bounded(resource, AUDIT_RESOURCE_CHARS_MAX)}${optional('collection', collection)}${optional('key', key)},"result":"${result}","ip":${bounded(ip, AUDIT_TEXT_CHARS_MAX)}` +
+    `{"ts":${ts},"actor":${quotedField(actor)},"action":${quotedField(action)}` +
+    `,"resource":${bounded(resource, AUDIT_RESOURCE_CHARS_MAX)}${optional('collection', collection)}${optional('key', key)},"result":"${result}","ip":${quotedField(ip)}` +
     `,"userAgent":${bounded(userAgent, AUDIT_USER_AGENT_CHARS_MAX)}${optional('detail', detail)}}\n`
   )
 }

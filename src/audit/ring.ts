@@ -3,7 +3,7 @@
  * spelling (event_line.ts), so that no event is parsed. Thread of the audit log.
  */
 import type { AuditFilter } from '../wire/audit_messages.js'
-import { quoted, timeOf } from './event_line.js'
+import { quoted, quotedField, timeOf } from './event_line.js'
 
 /** Digits of a time with zeros before them: any time of 64 bits compares as text. */
 const TIME_DIGITS = 20
@@ -33,17 +33,20 @@ export class Ring {
   }
 }
 
-function matcherOf({ from, to, actor, action, result }: AuditFilter): (line: string) => boolean {
+function matcherOf({ from, to, actor, action, collection, keys, result }: AuditFilter): (line: string) => boolean {
   // Each is a part of the line that no value can contain, because quotes are escaped in values.
   const parts = [
     ...(actor === undefined ? [] : [`,"actor":${quoted(actor)},"action":`]),
     ...(action === undefined ? [] : [`,"action":${quoted(action)},"resource":`]),
+    ...(collection === undefined ? [] : [`,"collection":${quotedField(collection)},"`]),
     ...(result === undefined ? [] : [`,"result":"${result}","ip":`]),
   ]
+  const keyParts = keys?.map((key) => `,"key":${quotedField(key)},"result":`)
   const first = from?.padStart(TIME_DIGITS, '0')
   const last = to?.padStart(TIME_DIGITS, '0')
   return (line) => {
     for (const part of parts) if (!line.includes(part)) return false
+    if (keyParts?.some((part) => line.includes(part)) === false) return false
     if (first === undefined && last === undefined) return true
     const time = timeOf(line).padStart(TIME_DIGITS, '0')
     return (first === undefined || time >= first) && (last === undefined || time <= last)

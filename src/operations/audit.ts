@@ -23,7 +23,11 @@ const AuditEvent = shape(
     action: Type.String({ examples: ['auth.login', 'auth.jwt', 'auth.apikey', 'auth.missing', 'write./v1/add'] }),
     resource: Type.String({ description: 'The collections that the request names, separated by commas; else its path.' }),
     collection: optional(Type.String({ description: 'The collection, where the request names one.' })),
-    key: optional(Type.String({ description: 'The key of the document, where the request names one.' })),
+    key: optional(
+      Type.String({
+        description: 'The key of the document, where the request names one; `hmac:` and a hash of it where the collection is encrypted.',
+      }),
+    ),
     result: Type.String({ description: '`ok` or `fail`.' }),
     ip: Type.String({ description: 'Address of the client, behind the trusted proxies. Empty: not known.' }),
     userAgent: Type.String(),
@@ -45,6 +49,12 @@ export const auditEvents = operation({
     toNanos: optional(Type.String({ description: 'Last time in Unix nanoseconds, inclusive. Takes precedence over `to`.' })),
     actor: optional(Type.String({ description: 'Only events of this actor.' })),
     action: optional(Type.String({ description: 'Only events of this action.' })),
+    collection: optional(Type.String({ description: 'Only events that name this collection alone, as the request wrote it.' })),
+    key: optional(
+      Type.String({
+        description: 'Only events of this document; needs `collection`. Finds the hashes of the key where the collection is encrypted.',
+      }),
+    ),
     result: optional(word(['ok', 'fail'], 'Only events with this result.')),
     limit: optional(Type.Integer({ default: AUDIT_LIMIT_DEFAULT, description: `Maximum number of events, from 1 to ${AUDIT_LIMIT_MAX}.` })),
   }),

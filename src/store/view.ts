@@ -22,6 +22,7 @@ import type { Identity } from './documents/identities.js'
 import { RevisionView } from './documents/revisions.js'
 import { isUpgradeWanted } from './environment.js'
 import type { Environment } from './environment.js'
+import { lowerCase } from '../operations/lower_case.js'
 import type { Head } from './head.js'
 import { HistoryView } from './histories/history_view.js'
 import { readJob, readJobs, type Job, type JobKind } from './jobs.js'
@@ -182,6 +183,21 @@ export class View {
    */
   docidsOfKey(collection: number, key: string, count: number): number[] {
     return readDocidsOfKey(this.#environment, this.#sealOf(collection), collection, key, count)
+  }
+
+  /**
+   * What stands for a document's key outside of the store where its collection is encrypted: a hash under the
+   * collection's own secret, equal in all spellings and languages.
+   * @returns undefined: the collection is not encrypted
+   * @throws CorruptRecord if that can't be read
+   */
+  hashOfKey(collection: number, key: string): string | undefined {
+    return this.#sealOf(collection)?.keyHash(lowerCase(key))
+  }
+
+  /** The hashes of the key under every known master key; none if the collection was never encrypted. */
+  hashesOfKey(collection: number, key: string): string[] {
+    return this.#sealOf(collection)?.keyHashes(lowerCase(key)) ?? []
   }
 
   /** The owner of the identity (key, lang), in any spelling. */

@@ -10,6 +10,9 @@ export interface AuditFilter {
   readonly to?: string
   readonly actor?: string
   readonly action?: string
+  readonly collection?: string
+  /** Texts that stand for one document: its key, and hashes of it. */
+  readonly keys?: readonly string[]
   readonly result?: 'ok' | 'fail'
   readonly limit: number
 }

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { addDocuments, auditOf, killStarted, startAudited, timesOf } from '../harness/audit_log.js'
+import { askGraphql } from '../harness/graphql.js'
 import { DocumentsClient, summary } from '../harness/documents_client.js'
 import { startServer } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
@@ -55,6 +56,47 @@ describe('audit events', () => {
     await client.server.request('DELETE', '/v1/embedding-configs/nobodys')
     const { events } = await auditOf(client.server, 'action=write./v1/embedding-configs/:id')
     assert.deepEqual(events.map(({ resource, result }) => [resource, result]), [['/v1/embedding-configs/nobodys', 'fail']]) // prettier-ignore
+  })
+
+  it('audit: no event has the key of a document in an encrypted collection, but one keyed hash of it, on every way in', async () => {
+    const [vault, other] = [client.collection(), client.collection()]
+    for (const collection of [vault, other])
+      assert.equal((await client.server.request('PUT', '/v1/collection-config', { collection, encrypted: true })).status, 200)
+    const key = 'Patient-4711'
+    for (const collection of [vault, other])
+      await client.server.post('/v1/add', { collection, key, lang: 'en', meta: {}, contentMd: 'text' })
+    await client.server.post('/v1/add', { collection: vault, key: 'patient-4711', lang: 'de', meta: {}, contentMd: 'text' })
+    await client.server.post('/v1/add', { collection: vault, key: 'patient-4712', lang: 'de', meta: {}, contentMd: 'text' })
+    await client.server.post('/v1/add', { collection: vault, key, lang: 'en' })
+    await client.server.request('PATCH', '/v1/update', { collection: vault, key, lang: 'en', meta: { a: ['b'] } })
+    const { data } = await askGraphql(client.server, `mutation { deleteDocument(collection: "${vault}", key: "${key}", lang: "en") }`)
+    assert.deepEqual(data, { deleteDocument: true })
+    await client.server.post('/v1/delete', { collection: vault, key: 'patient-4711', lang: 'de' })
+    const everything = (await client.server.get('/v1/audit?limit=10000')).text
+    assert.doesNotMatch(everything, /patient/i)
+    const { events } = await auditOf(client.server, `limit=1000&collection=${vault}`)
+    const hashes = events.flatMap(({ key: hash }) => hash ?? [])
+    for (const hash of hashes) assert.match(hash, /^hmac:[0-9a-f]{32}$/)
+    const written = events.map(({ action, key: hash, result }) => hash && result === 'ok' && action).filter(Boolean)
+    assert.deepEqual(written.sort(), ['write./v1/add', 'write./v1/add', 'write./v1/add', 'write./v1/delete', 'write./v1/delete', 'write./v1/update']) // prettier-ignore
+    const of = async (query: string): Promise<(string | undefined)[]> =>
+      (await auditOf(client.server, query)).events.map(({ key: hash }) => hash)
+    const mine = await of(`collection=${vault}&key=${key}`)
+    assert.ok(mine.length >= 4 && new Set(mine).size === 1, String(mine))
+    assert.equal(new Set(hashes).size, 2)
+    assert.notEqual((await of(`collection=${other}&key=${key}`))[0], mine[0])
+  })
+
+  it('audit: events of one collection, and of one document in it, whose key another collection has, too', async () => {
+    const [one, two] = [client.collection(), client.collection()]
+    for (const collection of [one, two]) await addDocuments(client.server, collection, 3)
+    const asked = async (query: string): Promise<unknown> =>
+      (await auditOf(client.server, query)).events.map(({ collection, key }) => [collection, key]).sort()
+    assert.deepEqual(await asked(`collection=${one}&limit=9`), [[one, 'k0'], [one, 'k1'], [one, 'k2']]) // prettier-ignore
+    assert.deepEqual(await asked(`collection=${two}&key=k1`), [[two, 'k1']])
+    assert.deepEqual(await asked(`collection=${two}&key=k9`), [])
+    const refused = summary(await client.server.get('/v1/audit?key=k1'))
+    assert.equal(refused, '400 {"error":"invalid key: it needs a collection"}')
   })
 
   it('audit: a rotation of keys is requested, started and completed, each with the id of the job', async () => {

@@ -2638,6 +2638,13 @@ export interface AuditEventsInput {
   readonly actor?: string | undefined
   /** Only events of this action. */
   readonly action?: string | undefined
+  /** Only events that name this collection alone, as the request wrote it. */
+  readonly collection?: string | undefined
+  /**
+   * Only events of this document; needs `collection`. Finds the hashes of the key where the
+   * collection is encrypted.
+   */
+  readonly key?: string | undefined
   /** Only events with this result. */
   readonly result?: 'ok' | 'fail' | undefined
   /** Maximum number of events, from 1 to 10000. Default: `100`. */
@@ -2655,7 +2662,10 @@ export interface AuditEvent {
   readonly resource: string
   /** The collection, where the request names one. */
   readonly collection?: string
-  /** The key of the document, where the request names one. */
+  /**
+   * The key of the document, where the request names one; `hmac:` and a hash of it where the
+   * collection is encrypted.
+   */
   readonly key?: string
   /** `ok` or `fail`. */
   readonly result: string

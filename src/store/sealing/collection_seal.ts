@@ -57,6 +57,8 @@ export function decodeSealing(record: Buffer, collection: number): SealingState 
  */
 export const TEXT_HASH_BYTES = 16
 const LANG_HASH_BYTES = 8
+/** Begins a text that stands for a document's key. */
+const KEY_HASH_BEGIN = 'hmac:'
 const NOTHING = Buffer.alloc(0)
 
 interface Keys {
@@ -127,6 +129,21 @@ export class CollectionSeal {
   settingKey(form: number, kind: number, id: string): Buffer | undefined {
     const hash = this.textHash(form, `setting\0${kind}\0${id}`)
     return hash === undefined ? undefined : Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), Buffer.from([kind]), hash])
+  }
+
+  /** For logs. Undefined if new rows are not sealed. @param key in lower case */
+  keyHash(key: string): string | undefined {
+    return this.writtenForm === CLEAR ? undefined : this.#keyHash(this.writtenForm, key)
+  }
+
+  /** @returns those under every known master key @param key in lower case */
+  keyHashes(key: string): string[] {
+    return this.#keyring.ids.flatMap((form) => this.#keyHash(form, key) ?? [])
+  }
+
+  #keyHash(form: number, key: string): string | undefined {
+    const hash = this.textHash(form, `log\0${key}`)
+    return hash === undefined ? undefined : `${KEY_HASH_BEGIN}${hash.toString('hex')}`
   }
 
   /** Cached, because there are few languages. */

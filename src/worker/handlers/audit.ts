@@ -6,12 +6,23 @@ import { badRequest, serviceError } from '../../errors.js'
 import { AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX } from '../../limits/audit.js'
 import { auditEvents as eventsRow, auditExporters as exportersRow } from '../../operations/audit.js'
 import type { InputOf } from '../../operations/operation.js'
+import type { View } from '../../store/view.js'
 import type { AuditFilter, AuditQuestion } from '../../wire/audit_messages.js'
 import { io, type BoundHandler, type LaneContext } from '../request/handler.js'
 
-function events({ config }: LaneContext, input: InputOf<typeof eventsRow>): AuditQuestion {
+function events({ config, store }: LaneContext, input: InputOf<typeof eventsRow>): AuditQuestion {
   if (!config.auditEnabled) throw serviceError('auditOff')
-  return { kind: 'events', filter: filterOf(input) }
+  const filter = filterOf(input)
+  const { collection, key } = input
+  if (key === undefined) return { kind: 'events', filter }
+  if (collection === undefined) throw badRequest('invalid key: it needs a collection')
+  return { kind: 'events', filter: { ...filter, keys: store.read((view) => textsOfKey(view, collection, key)) } }
+}
+
+/** What events may name the document by: its key, and its hashes from when the collection was encrypted. */
+function textsOfKey(view: View, collection: string, key: string): string[] {
+  const found = view.collection(collection)
+  return [key, ...(found === undefined ? [] : view.hashesOfKey(found.id, key))]
 }
 
 function exporters({ config }: LaneContext): AuditQuestion {
@@ -21,7 +32,7 @@ function exporters({ config }: LaneContext): AuditQuestion {
 
 /** @throws ServiceError 400 that names the field */
 export function filterOf(input: InputOf<typeof eventsRow>): AuditFilter {
-  const { actor, action, result, limit = AUDIT_LIMIT_DEFAULT } = input
+  const { actor, action, collection, result, limit = AUDIT_LIMIT_DEFAULT } = input
   if (limit < 1 || limit > AUDIT_LIMIT_MAX) throw serviceError('invalidLimit')
   if (result !== undefined && result !== 'ok' && result !== 'fail') throw badRequest('invalid result')
   const from = timeOf(input, 'from')
@@ -32,6 +43,7 @@ export function filterOf(input: InputOf<typeof eventsRow>): AuditFilter {
     ...(to === undefined ? {} : { to }),
     ...(actor === undefined ? {} : { actor }),
     ...(action === undefined ? {} : { action }),
+    ...(collection === undefined ? {} : { collection }),
     ...(result === undefined ? {} : { result }),
   }
 }

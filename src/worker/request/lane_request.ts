@@ -8,8 +8,7 @@ import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
 import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
-import { AUDIT_COLLECTIONS_MAX } from '../../limits/audit.js'
-import { isInternal, type AnyOperation, type Operation } from '../../operations/operation.js'
+import { isInternal, type AnyOperation } from '../../operations/operation.js'
 import { CorruptRecord } from '../../store/record.js'
 import type { Answer } from '../../wire/answer.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
@@ -17,6 +16,7 @@ import type { ControlBlock } from '../../wire/control_block.js'
 import type { Form } from '../../wire/form.js'
 import { encodeMessage, type RequestMessage } from '../../wire/messages.js'
 import type { LaneRequest } from '../../wire/request_codec.js'
+import { auditedNames } from './audited_names.js'
 import type { FormReader } from './form_reader.js'
 import type { LaneContext, RequestContext } from './handler.js'
 import { withHint } from './hints.js'
@@ -36,9 +36,10 @@ export function readInput(
   readers: FormReaders,
   operation: AnyOperation,
   request: LaneRequest,
-  { store, config, rights }: LaneContext,
+  context: LaneContext,
   stopWord: RequestContext['stopWord'],
 ): ReadRequest {
+  const { store, config, rights } = context
   const input = readers[request.form].read(operation, request, stopWord)
   hinted(operation, input, () => {
     validate(operation, input)
@@ -47,16 +48,12 @@ export function readInput(
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
   const collections = collectionsOf(operation, input, collectionOfJob)
   if (config.auditEnabled && !isInternal(operation) && operation.audit !== null)
-    request.audited = { collections: collections.slice(0, AUDIT_COLLECTIONS_MAX), key: documentOf(operation, input) }
+    request.audited = auditedNames(operation, input, collections, context)
   const { kind, name } = request.principal
   const ofUser = kind === 'user' ? rights.rightsOf(name, (run) => store.read(run)) : undefined
   const principal = ofUser === undefined ? request.principal : { kind, name, rights: ofUser }
   const access = authorize(operation, principal, collections, 'lane')
   return { input, access }
-}
-
-function documentOf(operation: Operation, { key }: Input): string {
-  return operation.collections.kind === 'server' || typeof key !== 'string' ? '' : key
 }
 
 /** Runs `run` and adds a hint about the expected input to its refusals. */
