@@ -111,7 +111,7 @@ function ticketOf(client: number): Ticket {
     principal: ANONYMOUS,
     client: undefined,
     surface: SURFACE,
-    acceptedAt: now,
+    receivedAt: now,
     deadlineAt: now + operation.deadlineMs,
     limitMs: operation.deadlineMs,
     bodyBytes: 0,

@@ -89,6 +89,8 @@ export const CATALOGUE = {
   unknownOperation: { ...ABSENT, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'unknown operation' },
   methodNotAllowed: { ...INVALID, kind: 'request', http: 405, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'method not allowed' },
   bodyTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'request body too large' },
+  /** Its client sends too few bytes. */
+  bodyTooSlow: { ...INVALID, kind: 'request', http: 408, grpc: 'DEADLINE_EXCEEDED', text: 'request body comes too slowly' },
   restoreFailed: { ...INTERNAL, text: 'restore failed' },
   damaged: { ...INTERNAL, text: 'stored data is damaged' },
   backupFailed: { ...INTERNAL, text: 'backup failed' },

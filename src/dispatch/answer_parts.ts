@@ -31,7 +31,7 @@ export function nextPartOf(before: Ticket, stream: number, sink: AnswerSink): Ti
   const now = performance.now()
   return {
     ...before,
-    acceptedAt: now,
+    receivedAt: now,
     deadlineAt: now + before.limitMs,
     queuedAt: now,
     stream,

@@ -22,7 +22,7 @@ export function ask(
       admitted: dispatcher.admission.admitOwn(operation),
       input: input instanceof Uint8Array ? bytesInput(input) : msgpackInput(input),
       principal,
-      acceptedAt: performance.now(),
+      receivedAt: performance.now(),
       sink: { answer: (answer) => resolve(typeof answer.body === 'string' ? answer : { ...answer, body: Buffer.from(answer.body) }) },
     })
   })

@@ -173,7 +173,7 @@ export class SurfacePort {
     const request = {
       admitted,
       input,
-      acceptedAt: performance.now(),
+      receivedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(address === undefined && agent === undefined ? {} : { client: clientOf(address, agent) }),
       sink: this.#sinkOf(id),

@@ -21,9 +21,9 @@ export interface DispatchRequest {
   readonly principal: Principal
   /** Absent for requests of the server itself. */
   readonly client?: RequestClient
-  /** Milliseconds, monotonic (`performance.now()` of the front end). */
-  readonly acceptedAt: number
-  /** Milliseconds from `acceptedAt`, finite. Default and maximum: the operation's deadline. */
+  /** When the whole of it had come: milliseconds, monotonic (`performance.now()` of the front end). */
+  readonly receivedAt: number
+  /** Milliseconds from `receivedAt`, finite. Default and maximum: the operation's deadline. */
   readonly deadlineMs?: number
   readonly sink: AnswerSink
 }
@@ -35,7 +35,7 @@ export interface Ticket {
   readonly principal: Principal
   readonly client: RequestClient | undefined
   readonly surface: Surface
-  readonly acceptedAt: number
+  readonly receivedAt: number
   readonly deadlineAt: number
   /** Milliseconds that the request may take, and each further part of its answer. */
   readonly limitMs: number
@@ -70,7 +70,7 @@ export interface Ticket {
 }
 
 export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
-  const { admitted, input, acceptedAt } = request
+  const { admitted, input, receivedAt } = request
   const { operation, surface } = admitted
   const limitMs = Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity)
   return {
@@ -80,8 +80,8 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     principal: request.principal,
     client: request.client,
     surface,
-    acceptedAt,
-    deadlineAt: acceptedAt + limitMs,
+    receivedAt,
+    deadlineAt: receivedAt + limitMs,
     limitMs,
     bodyBytes: input.body?.length ?? 0,
     slot: -1,

@@ -18,6 +18,19 @@ export const BODY_FIRST_BYTES = 16 * KIB
  */
 export const DISCARDED_BYTES_MAX = 256 * MIB
 /**
+ * A body must bring some bytes in each time of this length: a client may be silent for a while, but not hold
+ * a connection. uWebSockets.js alone would close it after 8 to 12 s that bring less than 160 KiB.
+ */
+export const BODY_PROGRESS_MS_MAX = 30_000
+/** How many: 1 KiB/s, */
+export const BODY_PROGRESS_BYTES_MIN = 30 * KIB
+/** or this part of what has come, because it is held in memory, */
+export const BODY_PROGRESS_PART = 1 / 16
+/** but no more than 16 KiB/s. */
+export const BODY_PROGRESS_BYTES_MAX = 480 * KIB
+/** How often bodies are looked at. uWebSockets.js would close their connections in twice this time. */
+export const BODY_WATCH_MS = 3_000
+/**
  * Larger answers are written piece by piece as the client reads them. The kernel's send buffer accepts most
  * of a smaller one in one call.
  */

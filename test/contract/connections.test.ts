@@ -107,21 +107,64 @@ describe('connections of one client', { skip }, () => {
     for (const ms of times) assert.ok(ms > 7_000 && ms < 16_000, `${ms} ms`)
   })
 
-  it('connections: a client that sends its head or its body a byte at a time loses the connection after 8 to 16 s', async (test) => {
+  it('connections: a client that sends its head a byte at a time loses the connection after 8 to 16 s', async (test) => {
     const server = await start(test, {})
-    const head = 'POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n'
-    const heldMs = async (begin: string): Promise<number> => {
+    const socket = await open(test, server, '127.0.0.1')
+    socket.resume()
+    socket.write(`${HEAD}X-Slow: `)
+    const begun = performance.now()
+    drip(test, socket, 'a'.repeat(100), 1)
+    await once(socket, 'close')
+    const ms = performance.now() - begun
+    assert.ok(ms > 7_000 && ms < 17_000, `${ms} ms`)
+  })
+
+  it('connections: a body that takes longer to arrive than its request may take is answered, on every loop', async (test) => {
+    const server = await start(test, {})
+    const body = JSON.stringify({ collection: 'c', key: 'k', lang: 'en', contentMd: 'a'.repeat(100_000) })
+    // Some 7 KB/s: a write may take 12 s.
+    const pieces = 28
+    const send = async (): Promise<string> => {
       const socket = await open(test, server, '127.0.0.1')
-      socket.resume()
-      socket.write(begin)
+      socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n`)
+      drip(test, socket, body, Math.ceil(body.length / pieces))
+      const [answer] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [Buffer | boolean]
+      return String(answer).split('\r\n')[0]!
+    }
+    assert.deepEqual([...new Set(await Promise.all(Array.from({ length: 12 }, send)))], ['HTTP/1.1 200 OK'])
+  })
+
+  it('connections: a body that makes no progress for its time, or too little, is 408, and its connection is closed', async (test) => {
+    const timeMs = 2_000
+    const server = await start(test, { env: { SVC_LIMIT_BODY_PROGRESS_MS_MAX: String(timeMs) } })
+    const send = async (begin: string, bytes: number): Promise<number> => {
+      const socket = await open(test, server, '127.0.0.1')
+      let received = ''
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
+      socket.write(`${HEAD}Content-Length: 4000000\r\n\r\n${begin}`)
       const begun = performance.now()
-      const drip = setInterval(() => socket.write('a'), 500)
-      test.after(() => clearInterval(drip))
+      drip(test, socket, 'a'.repeat(100 * bytes), bytes)
+      const late = setTimeout(() => socket.destroy(), 6 * timeMs)
       await once(socket, 'close')
-      clearInterval(drip)
+      clearTimeout(late)
+      assert.match(received, /^HTTP\/1\.1 408 Request Timeout\r\n[^]*Connection: close[^]*\{"error":"request body comes too slowly"\}$/)
       return performance.now() - begun
     }
-    const times = await Promise.all([heldMs(`${head}X-Slow: `), heldMs(`${head}\r\n{`)])
-    for (const ms of times) assert.ok(ms > 7_000 && ms < 17_000, `${ms} ms`)
+    // 2 MB ask for more progress than 40 KB in the time.
+    const times = await Promise.all([send('{', 1), send('', 0), send('a'.repeat(2_000_000), 10_000)])
+    for (const ms of times) assert.ok(ms >= timeMs && ms < 6 * timeMs, `${ms} ms`)
   })
 })
+
+const HEAD = 'POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+
+/** Sends a piece of the text each half second. */
+function drip(test: TestContext, socket: Socket, text: string, bytes: number): void {
+  let at = 0
+  const timer = setInterval(() => {
+    socket.write(text.slice(at, at + bytes))
+    at += bytes
+    if (at >= text.length) clearInterval(timer)
+  }, 500)
+  test.after(() => clearInterval(timer))
+}

@@ -61,7 +61,7 @@ export function requestOf(
     admitted: admission.admitOwn(row),
     input: { form: 'json', head: '', params: [], body: Buffer.from(JSON.stringify(input)), mayCompress: false },
     principal: ANONYMOUS,
-    acceptedAt: performance.now(),
+    receivedAt: performance.now(),
     ...change,
   }
 }

@@ -5,7 +5,9 @@
 import * as uWS from 'uWebSockets.js'
 import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../src/wire/body_streams.js'
 import { SpareBuffers } from '../../src/dispatch/spare_buffers.js'
+import { BODY_PROGRESS_MS_MAX } from '../../src/limits/surface.js'
 import type { HttpAnswer } from '../../src/surface/http/http_answer.js'
+import { BodyWatch } from '../../src/surface/http/body_watch.js'
 import { ByteBudget } from '../../src/surface/http/byte_budget.js'
 import { Exchange, type ExchangeListener } from '../../src/surface/http/exchange.js'
 import { OpenStreams } from '../../src/surface/http/open_streams.js'
@@ -69,10 +71,11 @@ export class ExchangeServer {
   readonly #app = uWS.App()
   port = 0
 
-  private constructor(bodyBytesMax: number, stallMsMax: number) {
+  private constructor(bodyBytesMax: number, stallMsMax: number, progressMsMax: number) {
     this.budget = new ByteBudget(bodyBytesMax)
     const loop = {
       bodies: this.budget,
+      receiving: new BodyWatch(progressMsMax),
       unsent: this.unsent,
       spare: new SpareBuffers(8 * MIB),
       turns: new WriteTurns(),
@@ -91,8 +94,8 @@ export class ExchangeServer {
     })
   }
 
-  static async start(bodyBytesMax = 8 * MIB, stallMsMax = 60_000): Promise<ExchangeServer> {
-    const server = new ExchangeServer(bodyBytesMax, stallMsMax)
+  static async start(bodyBytesMax = 8 * MIB, stallMsMax = 60_000, progressMsMax = BODY_PROGRESS_MS_MAX): Promise<ExchangeServer> {
+    const server = new ExchangeServer(bodyBytesMax, stallMsMax, progressMsMax)
     const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => server.#app.listen(0, 1, resolve))
     if (socket === false) throw new Error('no port')
     server.port = uWS.us_socket_local_port(socket)

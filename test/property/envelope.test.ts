@@ -37,7 +37,7 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
     principal: ANONYMOUS,
     client: undefined,
     surface: SURFACE,
-    acceptedAt: 0,
+    receivedAt: 0,
     deadlineAt: 1,
     limitMs: 1,
     bodyBytes: 0,

@@ -93,7 +93,7 @@ describe('two surfaces', () => {
     for (const topN of [3, 3, 2, 3]) {
       const admitted = dispatcher.admission.admit(operationByName.get('autocomplete') as Operation, SECOND) as Admitted
       const input = msgpackInput({ collection: 'c', q: 'wo', topN })
-      assert.equal(statusOf(await ask({ admitted, input, principal: ANONYMOUS, acceptedAt: performance.now() })), 200)
+      assert.equal(statusOf(await ask({ admitted, input, principal: ANONYMOUS, receivedAt: performance.now() })), 200)
       counts.push(telemetry.read().counters.authorizations_cached)
     }
     assert.deepEqual(counts.map((count) => count - (counts[0] as number)), [0, 1, 1, 2]) // prettier-ignore

@@ -209,6 +209,29 @@ describe('streamed request bodies', () => {
     assertNothingHeld()
   })
 
+  it('a consumer that is full for longer than a body may take for its progress gets the whole body', async (test) => {
+    const progressMsMax = 40
+    const own = await ExchangeServer.start(8 * MIB, undefined, progressMsMax)
+    test.after(() => own.close())
+    const body = bodyOf(MIB)
+    const consumer = new TestConsumer(() => false)
+    own.handlers.set('/paused', (exchange) => {
+      consumer.end = () => exchange.answer(textAnswer(`${consumer.bytes} bytes`))
+      exchange.streamBody(consumer, BODY_MAX)
+    })
+    const socket = await own.open()
+    test.after(() => socket.destroy())
+    socket.write(head('/paused', `Content-Length: ${2 * body.length}`))
+    socket.write(body)
+    await consumer.events.until((events) => events.includes('write'))
+    await new Promise((resolve) => setTimeout(resolve, 5 * progressMsMax))
+    socket.write(body)
+    consumer.takes = () => true
+    consumer.drained()
+    await socket.until((text) => text.includes(' bytes'))
+    assert.match(socket.text, new RegExp(`${2 * body.length} bytes$`))
+  })
+
   it('an answer before the end of the body aborts a full consumer, the rest is dropped, and the next request is read', async () => {
     const consumer = new TestConsumer(() => false)
     server.handlers.set('/early', (exchange) => {

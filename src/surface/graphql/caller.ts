@@ -129,7 +129,7 @@ export class Caller {
       input: { form: 'json', head: '', params: NO_PARAMS, body, mayCompress: false },
       principal: this.#asking.principal,
       client: this.#client,
-      acceptedAt: performance.now(),
+      receivedAt: performance.now(),
       sink: { answer },
     })
     const { outcome } = taken

@@ -30,7 +30,7 @@ export class ResidentGet {
       admitted,
       input: { form: 'json', head: '', params: [], body, mayCompress: false },
       principal,
-      acceptedAt: 0,
+      receivedAt: 0,
       sink: NO_SINK,
     })
     if (answer === null || answer.code !== null) return null

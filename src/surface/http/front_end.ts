@@ -22,6 +22,7 @@ import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { metrics } from '../../operations/health.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
+import { BodyWatch } from './body_watch.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, type CorsPolicy } from './cors.js'
 import { PLAIN_ENTRY, type Entry } from './entry.js'
@@ -100,9 +101,10 @@ export class FrontEnd<Handle extends object> {
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
     const { files, isBehindGate } = parts.entry ?? PLAIN_ENTRY
-    const { BODIES_IN_FLIGHT_BYTES_MAX, ANSWERS_UNSENT_BYTES_MAX, PART_STALL_MS_MAX } = parts.config.limits
+    const { BODIES_IN_FLIGHT_BYTES_MAX, BODY_PROGRESS_MS_MAX, ANSWERS_UNSENT_BYTES_MAX, PART_STALL_MS_MAX } = parts.config.limits
     this.#loop = {
       bodies: parts.budgets?.bodies ?? new ByteBudget(BODIES_IN_FLIGHT_BYTES_MAX),
+      receiving: new BodyWatch(BODY_PROGRESS_MS_MAX),
       unsent: parts.budgets?.unsent ?? new ByteBudget(ANSWERS_UNSENT_BYTES_MAX),
       spare: parts.spare ?? new SpareBuffers(BODIES_SPARE_BYTES_MAX),
       turns: new WriteTurns(),
@@ -325,6 +327,8 @@ class Call<Handle extends object> implements ExchangeListener {
   /** Whose request it is; a promise while that is looked up. */
   principal: Principal | Promise<Checked> = GUEST
   #handle: Handle | null = null
+  /** Milliseconds, monotonic. A client on a slow line does not use up the deadline of its request. */
+  #receivedAt = 0
 
   constructor(
     readonly parts: FrontEndParts<Handle>,
@@ -334,6 +338,7 @@ class Call<Handle extends object> implements ExchangeListener {
   ) {}
 
   onBody(exchange: Exchange, body: Uint8Array | null): void {
+    this.#receivedAt = performance.now()
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
     else if (this.admitted !== null) this.#runFor(exchange, this.admitted, body)
@@ -381,13 +386,13 @@ class Call<Handle extends object> implements ExchangeListener {
 
   #run(exchange: Exchange, admitted: Admitted, principal: Principal, body: Uint8Array | null): void {
     const { operation } = admitted
-    const { query, acceptsGzip, acceptedAt } = exchange
+    const { query, acceptsGzip } = exchange
     this.#handle = this.parts.core.submit({
       admitted,
       input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
       principal,
       client: exchange,
-      acceptedAt,
+      receivedAt: this.#receivedAt,
       sink: {
         answer: (answer) =>
           exchange.answer(

@@ -1,5 +1,6 @@
 /** What the requests of one event loop share. */
 import type { SpareBuffers } from '../../dispatch/spare_buffers.js'
+import type { BodyWatch } from './body_watch.js'
 import type { ByteBudget } from './byte_budget.js'
 import type { OpenStreams } from './open_streams.js'
 import type { WriteTurns } from './write_turns.js'
@@ -9,6 +10,8 @@ export interface LoopResources {
   readonly bodies: ByteBudget
   /** The budget of the bytes of answers that clients have not read yet. */
   readonly unsent: ByteBudget
+  /** Bodies that are being received. */
+  readonly receiving: BodyWatch
   /** Buffers for long bodies. */
   readonly spare: SpareBuffers
   /** In which large answers are written. */

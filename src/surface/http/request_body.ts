@@ -9,6 +9,7 @@ import type { ErrorCode } from '../../errors.js'
 import { DISCARDED_BYTES_MAX } from '../../limits/surface.js'
 import { BodyCollector } from './body_collector.js'
 import { BodyStream, type StreamRefusal } from './body_stream.js'
+import type { WatchedBody } from './body_watch.js'
 import type { LoopResources } from './loop_resources.js'
 
 /** The callbacks of a body to its exchange. One object: closures would cost each request a microsecond. */
@@ -27,12 +28,13 @@ export interface BodyOwner {
 
 const REFUSALS = { tooLarge: 'bodyTooLarge', overloaded: 'overloaded', stalled: 'overloaded', shutdown: 'shuttingDown' } as const
 
-export class RequestBody {
+export class RequestBody implements WatchedBody {
   #state: 'reading' | 'discarding' | 'over' = 'reading'
   #refused: ErrorCode = 'bodyTooLarge'
   #reader: BodyCollector | BodyStream | null = null
   #hasLast = false
   #received = 0
+  #isPaused = false
 
   /** Null once the exchange has answered or its client has disconnected: the response may then be invalid. */
   #response: HttpResponse | null
@@ -47,6 +49,22 @@ export class RequestBody {
   /** Bytes received so far. */
   get received(): number {
     return this.#received
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** uWebSockets.js begins to count again at `resume`, which must follow a `pause`. */
+  waitLonger(): void {
+    this.#response?.pause()
+    this.#response?.resume()
+  }
+
+  endSlow(): void {
+    const code = this.#state === 'discarding' ? this.#refused : 'bodyTooSlow'
+    this.#reader?.release('answered')
+    this.owner.bodyRefused(code, true)
   }
 
   readWhole(bytesMax: number): void {
@@ -67,8 +85,8 @@ export class RequestBody {
   stream(consumer: BodyConsumer, bytesMax: number, stallMsMax: number): void {
     const { loop, declaredBytes } = this.owner
     const source = {
-      pause: () => void this.#response?.pause(),
-      resume: () => void this.#response?.resume(),
+      pause: () => this.#pause(),
+      resume: () => this.#resume(),
       complete: () => this.owner.bodyStreamed(),
       refuse: (reason: StreamRefusal) => this.#refuseStream(reason),
       fault: (error: unknown) => this.owner.bodyFault(error),
@@ -83,6 +101,7 @@ export class RequestBody {
 
   /** The exchange has answered, or its client has disconnected: the rest of the body is not needed. */
   release(reason: 'answered' | 'clientGone'): void {
+    this.owner.loop.receiving.delete(this)
     if (reason === 'clientGone') this.#response = null
     this.#state = 'over'
     this.#reader?.release(reason)
@@ -90,9 +109,11 @@ export class RequestBody {
   }
 
   #onChunk(take: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.owner.loop.receiving.add(this)
     this.#response?.onData((data, isLast) => {
       this.#received += data.byteLength
       this.#hasLast = isLast
+      if (isLast) this.owner.loop.receiving.delete(this)
       try {
         if (this.#state === 'reading') take(new Uint8Array(data), isLast)
         else if (this.#state === 'discarding') this.#discard()
@@ -100,6 +121,16 @@ export class RequestBody {
         this.owner.bodyFault(error)
       }
     })
+  }
+
+  #pause(): void {
+    this.#isPaused = true
+    this.#response?.pause()
+  }
+
+  #resume(): void {
+    this.#isPaused = false
+    this.#response?.resume()
   }
 
   #refuseStream(reason: StreamRefusal): void {

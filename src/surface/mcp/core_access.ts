@@ -55,7 +55,7 @@ export class McpCore implements CoreAccess {
         input: { form: 'json', head: '', params: [], body, mayCompress: false },
         principal,
         client: { clientAddress: () => address, userAgent: () => agent },
-        acceptedAt: performance.now(),
+        receivedAt: performance.now(),
         sink: { answer: (answer) => resolve(wholeAnswer(answer)) },
       })
       if (handle === null) return

@@ -1,0 +1,62 @@
+/**
+ * The bodies that one event loop receives. Each must make progress within a time; a slow client is waited
+ * for. uWebSockets.js would close a connection whose body brings less than 16 KiB/s, at its own timer, which
+ * is put off here. Decision: docs/decisions/0274. On the thread of the loop.
+ */
+import { BODY_PROGRESS_BYTES_MAX, BODY_PROGRESS_BYTES_MIN, BODY_PROGRESS_PART, BODY_WATCH_MS } from '../../limits/surface.js'
+
+export interface WatchedBody {
+  /** Bytes received so far. */
+  readonly received: number
+  /** The server itself reads nothing at present. */
+  readonly isPaused: boolean
+  /** Puts off the timer of uWebSockets.js. */
+  waitLonger(): void
+  /** Ends the request. */
+  endSlow(): void
+}
+
+/** When a body had made progress last, and what had come of it then. */
+interface Mark {
+  readonly at: number
+  readonly received: number
+}
+
+export class BodyWatch {
+  /** Null: not looked at yet. */
+  readonly #bodies = new Map<WatchedBody, Mark | null>()
+  #timer: NodeJS.Timeout | null = null
+
+  /** @param progressMsMax in which a body must make progress */
+  constructor(readonly progressMsMax: number) {}
+
+  add(body: WatchedBody): void {
+    this.#bodies.set(body, null)
+    this.#timer ??= setInterval(() => this.#look(), Math.min(BODY_WATCH_MS, this.progressMsMax)).unref()
+  }
+
+  delete(body: WatchedBody): void {
+    this.#bodies.delete(body)
+  }
+
+  #look(): void {
+    if (this.#bodies.size === 0 && this.#timer !== null) {
+      clearInterval(this.#timer)
+      this.#timer = null
+    }
+    const now = performance.now()
+    for (const [body, mark] of this.#bodies) {
+      if (mark === null || body.isPaused || body.received - mark.received >= wantedBytes(mark)) {
+        this.#bodies.set(body, { at: now, received: body.received })
+      } else if (now - mark.at >= this.progressMsMax) {
+        body.endSlow()
+        continue
+      }
+      if (!body.isPaused) body.waitLonger()
+    }
+  }
+}
+
+function wantedBytes({ received }: Mark): number {
+  return Math.min(BODY_PROGRESS_BYTES_MAX, Math.max(BODY_PROGRESS_BYTES_MIN, received * BODY_PROGRESS_PART))
+}
