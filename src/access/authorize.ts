@@ -69,6 +69,16 @@ export function authorize(
   return { principal, collections, mayRead: (collection: string) => permits(principal, 'read', collection) } as unknown as Authorized
 }
 
+/** Whether the caller may do everything: while access control is off, everybody may. */
+export function isServerAdmin({ principal: { kind, rights } }: Authorized): boolean {
+  return kind === 'anonymous' || kind === 'system' || rights?.isAdmin === true
+}
+
+/** For parts of an operation that concern the server. @throws ServiceError 403 */
+export function requireServerAdmin(access: Authorized): void {
+  if (!isServerAdmin(access)) throw serviceError('adminRequired')
+}
+
 const COUNTERS = { loop: 'authorizations_loop', lane: 'authorizations_lane', cached: 'authorizations_cached' } as const
 
 function isAllowed(operation: AnyOperation, principal: Principal, collections: readonly string[]): boolean {

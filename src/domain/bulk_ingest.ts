@@ -10,6 +10,7 @@ import { JOB_MESSAGE_BYTES_MAX } from '../limits/jobs.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { lowerCase } from '../operations/lower_case.js'
+import { requirePlainName } from './documents/identity.js'
 import type { View } from '../store/view.js'
 import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
@@ -98,6 +99,7 @@ export function decideSubmit(
   transaction: WriteTransaction,
   { id, collection, total, callbackUrl }: SubmitIngestCommand,
 ): { readonly steps: readonly Step[]; readonly answer: object } {
+  if (transaction.view.collection(collection) === undefined) requirePlainName('collection', collection)
   const submittedAt = transaction.view.now
   const record: IngestRecord = {
     status: 'pending',

@@ -150,6 +150,8 @@ export interface DeleteBatchCommand {
 export interface DeleteCollectionCommand {
   readonly kind: 'deleteCollection'
   readonly collection: string
+  /** Whoever deletes it may take permissions away: those on its name end with it. */
+  readonly endsGrants: boolean
 }
 
 export interface SetTtlCommand {

@@ -126,7 +126,7 @@ function commands(): Command[] {
     ...accessCommands(),
     { kind: 'delete', ...named },
     { kind: 'deleteBatch', collection: 'blog', documents: [['a', 'en']], errors: [] },
-    { kind: 'deleteCollection', collection: 'other' },
+    { kind: 'deleteCollection', collection: 'other', endsGrants: false },
     { kind: 'setTtl', ...named, ttl: 60 },
     { kind: 'rotate', collection: 'blog', id: 'rot-1' },
     { kind: 'submitIngest', id: 'job-1', collection: 'blog', total: 3, callbackUrl: 'https://example.org/' },

@@ -153,7 +153,7 @@ describe('the write lane', () => {
       eventMinutes({ lane, tools, enqueue }),
     ])
     for (let key = 0; key < 30; key++) await bench.commit({ kind: 'add', collection: 'Old', document: bench.document(`${key}`) })
-    await bench.commit({ kind: 'deleteCollection', collection: 'Old' })
+    await bench.commit({ kind: 'deleteCollection', collection: 'Old', endsGrants: true })
     const rows = (): number => bench.store.read((view) => view.retired().length)
     const before = bench.groups
     await clock.advance(1000)

@@ -4,6 +4,7 @@
  */
 import { badRequest } from '../../errors.js'
 import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits/input.js'
+import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
 import { lowerCase } from '../../operations/lower_case.js'
 
 /** `|` is not escaped. */
@@ -43,12 +44,14 @@ export function checkIdentity(key: string, lang: string): void {
 }
 
 /**
- * For new names: `|` separates the parts of an id, so two documents could have the same id. Names that older
- * versions accepted remain usable. A key may contain `|`: it is the middle part.
+ * For new names: `|` separates the parts of an id, so two documents could have the same id, and `*` means all
+ * collections in permissions. Names that older versions accepted remain usable. A key may contain `|`: it is
+ * the middle part.
  * @throws ServiceError 400
  */
 export function requirePlainName(field: 'collection' | 'lang', name: string): void {
   if (name.includes('|')) throw badRequest(`invalid ${field}: | is not allowed`)
+  if (field === 'collection' && name === ALL_COLLECTIONS) throw badRequest('invalid collection: * means all collections')
 }
 
 function checkBytes(field: string, value: string, bytesMax: number): void {

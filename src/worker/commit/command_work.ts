@@ -6,12 +6,15 @@ import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
 import { findDocument, requireCollection } from '../../domain/writes/changes.js'
 import type {
   Command,
+  DeleteCollectionCommand,
   ForgetReleasesCommand,
   IngestChunkCommand,
   MoveCommand,
   PreparedDocument,
   SetTtlCommand,
 } from '../../domain/commands.js'
+import { requirePlainName } from '../../domain/documents/identity.js'
+import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
@@ -70,7 +73,7 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'setTtl':
       return single((transaction, effects) => setTtl(transaction, effects, command))
     case 'deleteCollection':
-      return deleteCollection(command.collection)
+      return deleteCollection(command)
     case 'settings':
       return single((transaction, effects) => {
         const { steps, answer } = decideSettings(transaction, command)
@@ -113,12 +116,13 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
   }
 }
 
-function deleteCollection(name: string): Work {
+function deleteCollection({ collection: name, endsGrants }: DeleteCollectionCommand): Work {
   return freeing((transaction, effects) => {
     const collection = transaction.view.collection(name)
     const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
+    if (collection === undefined && name === ALL_COLLECTIONS) requirePlainName('collection', name)
     if (collection !== undefined) {
-      const grants = serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1)
+      const grants = endsGrants ? serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1) : []
       carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name), ...grants])
     }
     return jsonAnswer({ status: 'deleted', collection: name, deleted, deletedCount: deleted })

@@ -1,4 +1,5 @@
 /** Operations on a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing. */
+import { isServerAdmin, requireServerAdmin } from '../../access/authorize.js'
 import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { listDocuments } from '../../domain/listing/listing.js'
@@ -14,6 +15,7 @@ import { readRetrieval } from '../../domain/search/retrieval.js'
 import { checksum as checksumRow, deleteCollection as deleteCollectionRow, metaKeys as metaKeysRow } from '../../operations/collections.js'
 import { search as searchRow } from '../../operations/documents.js'
 import { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
+import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { Answer } from '../../wire/answer.js'
@@ -78,8 +80,10 @@ function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer
   return { body: JSON.stringify({ collection: input.collection, checksum: hex, documentCount: counters?.documents ?? 0 }) }
 }
 
-function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollectionRow>): Uint8Array {
-  return encodeCommand({ kind: 'deleteCollection', collection: input.collection })
+/** Older versions accepted the name `*`. It also means all collections, so it is left to administrators. */
+function deleteCollection(_lane: LaneContext, { collection }: InputOf<typeof deleteCollectionRow>, { access }: RequestContext): Uint8Array {
+  if (collection === ALL_COLLECTIONS) requireServerAdmin(access)
+  return encodeCommand({ kind: 'deleteCollection', collection, endsGrants: isServerAdmin(access) })
 }
 
 /**

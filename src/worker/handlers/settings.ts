@@ -3,7 +3,7 @@
  * Changes are validated here, as far as that is possible without the store, and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
-import type { Authorized } from '../../access/authorize.js'
+import { requireServerAdmin } from '../../access/authorize.js'
 import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
@@ -88,11 +88,6 @@ function configIn(view: View, name: string, change: ConfigChange): CollectionCon
 
 /** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
 const ADMIN_FIELDS = ['storageConfig', 'encrypted'] as const
-
-/** @throws ServiceError 403 */
-function requireServerAdmin({ principal: { kind, rights } }: Authorized): void {
-  if (kind === 'user' && rights?.isAdmin !== true) throw serviceError('adminRequired')
-}
 
 function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
   const stored = inCollection(lane, collection, configOf)
