@@ -4,25 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ACCESS_ENV } from '../harness/access.js'
 import { McpClient } from '../harness/mcp_client.js'
 import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
+import { freePort } from '../harness/ports.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server, type ServerOptions } from '../harness/server.js'
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  return await new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
 
 describe('mcp: configuration and plain paths', () => {
   let copy: ScratchCopy

@@ -6,9 +6,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createConnection, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { freePort, isListening } from './ports.js'
 
 export const ACCESS_KEY = 'test-access'
 export const SECRET_KEY = 'test-secret/+='
@@ -94,7 +94,7 @@ export class ObjectStore {
     const env = { ...process.env, ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: secretKey }
     this.#child = spawn(program ?? '', args, { env, stdio: 'ignore' })
     const deadline = Date.now() + START_MS_MAX
-    while (!(await answers(this.port))) {
+    while (!(await isListening(this.port))) {
       if (this.#child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start')
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
@@ -123,24 +123,4 @@ export class ObjectStore {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ port, host: '127.0.0.1' })
-    const end = (isOpen: boolean) => () => {
-      socket.destroy()
-      resolve(isOpen)
-    }
-    socket.on('connect', end(true)).on('error', end(false))
-  })
 }
