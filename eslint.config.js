@@ -36,6 +36,24 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-floating-promises': 'off' },
   },
   {
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
+    ignores: ['test/harness/owned_processes.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: 'node:child_process',
+              importNames: ['spawn', 'fork', 'exec', 'execFile'],
+              message: 'take it from test/harness/owned_processes.ts, whose processes end with the test',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     files: ['scripts/**/*.mjs', 'bin/**/*.mjs', 'clients/**/*.mjs', 'eslint.config.js'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
     rules: { eqeqeq: ['error', 'always'], 'no-empty': ['error', { allowEmptyCatch: false }], 'no-unused-vars': 'error' },

@@ -6,11 +6,12 @@
  * Run: npm run bench:grpc-get [-- SECONDS]. Aim: 0.8.
  * Last result: see bench/README.md.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client, credentials } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
+import { spawn } from '../test/harness/owned_processes.js'
 import { startServer } from '../test/harness/server.js'
 import { PROTO } from '../test/harness/grpc.js'
 import { describePinning, movePinned } from './pinning.js'

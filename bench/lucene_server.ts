@@ -2,9 +2,9 @@
  * Runs the Lucene server of the shared aids: the same HTTP paths over Lucene 9.12, without durability. It is
  * started on a free port and stopped by its process id.
  */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { spawn } from '../test/harness/owned_processes.js'
 import { luceneClassPath } from './peers.js'
 
 /**

@@ -7,9 +7,10 @@
  * Run: npm run bench:mcp-tool-call [-- SECONDS]. Fails below CALLS_A_SECOND_MIN.
  * Last result: see bench/README.md.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { spawn } from '../test/harness/owned_processes.js'
 import { startServer } from '../test/harness/server.js'
 import { Connection, postBytes } from './connection.js'
 import { runLoad, type LoadResult } from './load.js'

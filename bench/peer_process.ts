@@ -11,10 +11,11 @@
  * best ten and the stored key of each. `hits` and `matches` are means per query. The process ends when its
  * input ends.
  */
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { spawn } from '../test/harness/owned_processes.js'
 import { pinned } from './pinning.js'
 
 /** Indexing 200 000 documents takes two minutes. */

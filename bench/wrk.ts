@@ -3,9 +3,10 @@
  * server. Each thread cycles through the requests; keep-alive connections; a closed loop. Without it the
  * benches' own client sends the same requests.
  */
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { execFile } from '../test/harness/owned_processes.js'
 import { getBytes, postBytes } from './connection.js'
 import { runLoad } from './load.js'
 import { skipPart } from './report.js'

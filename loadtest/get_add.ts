@@ -8,13 +8,13 @@
  * Aim: get at 64 connections at least 0.6 of the constant. Last result (2 cores, shared with other work): see
  * bench/README.md.
  */
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { postBytes } from '../bench/connection.js'
 import { readDocuments, sharedPath, type CorpusDocument } from '../bench/corpora.js'
 import { runLoad, type LoadResult } from '../bench/load.js'
 import { Report } from '../bench/report.js'
+import { fork } from '../test/harness/owned_processes.js'
 import { startServer, type Server } from '../test/harness/server.js'
 import { randomSource } from '../bench/random_source.js'
 

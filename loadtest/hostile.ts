@@ -5,13 +5,14 @@
  * reset before each), and the healthy client's latencies. Linux only.
  * Run: npm run loadtest:hostile [SCALE=1] [PART OF A NAME]. Exits with 1 if a bound is exceeded.
  */
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fork } from '../test/harness/owned_processes.js'
 import { startServer, type Server } from '../test/harness/server.js'
 import { HOSTILE_REQUESTS, type HostileRequest } from '../test/harness/hostile_requests.js'
 import type { Waits } from './healthy_client.js'

@@ -12,7 +12,7 @@
  * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last
  * result: see bench/README.md.
  */
-import { execFileSync, fork, type ChildProcess } from 'node:child_process'
+import { execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,7 @@ import { median } from '../bench/statistics.js'
 import { askGraphql } from '../test/harness/graphql.js'
 import { GrpcClient } from '../test/harness/grpc.js'
 import { McpClient } from '../test/harness/mcp_client.js'
+import { fork } from '../test/harness/owned_processes.js'
 import { startServer, type Server } from '../test/harness/server.js'
 import { closeAll, pause, untilEnd, type Flood } from './floods/flood.js'
 import { graphqlFloods } from './floods/graphql.js'

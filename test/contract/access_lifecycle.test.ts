@@ -1,6 +1,5 @@
 /** Accounts over restarts, restores and kills, and a flood of logins. Through the real front door. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +10,7 @@ import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { View } from '../../src/store/view.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, type Headers } from '../harness/access.js'
+import { execFile } from '../harness/owned_processes.js'
 import { startServer } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
 

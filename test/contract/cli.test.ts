@@ -3,7 +3,6 @@
  * readable back byte for byte, and errors are shown to users.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,6 +10,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createGunzip } from 'node:zlib'
 import { splitLines } from '../../src/cli/line_splitter.js'
+import { spawn } from '../harness/owned_processes.js'
 import { startServer } from '../harness/server.js'
 import type { Server } from '../harness/server.js'
 

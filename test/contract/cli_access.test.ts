@@ -1,6 +1,5 @@
 /** `mds init`, `login`, `user`, `key`, `grant` with a real server, in separate processes: issue 18, "CLI". */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { AddressInfo } from 'node:net'
+import { spawn } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 
 function findRoot(folder: string): string {

@@ -3,13 +3,13 @@
  * processes: clients.md, "Go client / mddb-cli". Every error is one line and exit code 1.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { EmbeddingServer } from '../harness/embedding_server.js'
+import { spawn } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 import { embeddingEnv } from '../harness/embedding_client.js'
 

@@ -3,7 +3,6 @@
  * the compiler, by Bun and by a browser. The examples of its README run.
  */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -13,6 +12,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { findBrowser, Page } from '../harness/browser.js'
+import { execFile } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')

@@ -3,13 +3,14 @@
  * document, which the server then has. Those of languages whose tools are not installed are skipped.
  */
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { PROTO } from '../harness/grpc.js'
+import { execFile } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')

@@ -4,7 +4,6 @@
  * docs/decisions/0171-openapi-for-generators.md. `npm run campaign:schemathesis` tests openapi-python-client.
  */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -13,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import openapiTypescript, { astToString } from 'openapi-typescript'
+import { execFile } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))

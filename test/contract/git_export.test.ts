@@ -3,12 +3,13 @@
  * documents, an import of them produces the same documents, and the same history produces the same commits.
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { spawn } from '../harness/owned_processes.js'
 import { SmallDisk } from '../harness/small_disk.js'
 import { DocumentsClient } from '../harness/documents_client.js'
 

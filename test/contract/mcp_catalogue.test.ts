@@ -22,14 +22,17 @@ describe('mcp: catalogue', () => {
     folder = mkdtempSync(join(tmpdir(), 'mds-mcp-'))
     server = await startServer()
     client = new McpClient(server)
-    await server.post('/v1/add', {
+    // With times, because the prompts show the newest first, and times are in seconds.
+    const times = (second: number): object => ({ addedAt: second, updatedAt: second })
+    const written = await server.post('/v1/add-batch', {
       collection: 'blog',
-      key: 'a/b',
-      lang: 'en',
-      contentMd: '# Otters\n\nswim.',
-      meta: { kind: ['animal'], tag: ['x'] },
+      keepTimes: true,
+      documents: [
+        { key: 'c', lang: 'de', contentMd: '# Biber', meta: { kind: ['animal'], tag: ['y'] }, ...times(1_700_000_000) },
+        { key: 'a/b', lang: 'en', contentMd: '# Otters\n\nswim.', meta: { kind: ['animal'], tag: ['x'] }, ...times(1_700_000_001) },
+      ],
     })
-    await server.post('/v1/add', { collection: 'blog', key: 'c', lang: 'de', contentMd: '# Biber', meta: { kind: ['animal'], tag: ['y'] } })
+    assert.equal(written.status, 200, written.text)
     await server.post('/v1/add', { collection: 'books', key: 'c', lang: 'en', contentMd: '# Book' })
   })
 

@@ -3,7 +3,6 @@
  * fixtures of the conformance suite as its tools.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +17,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { McpClient, META, messagesOf, REVISION, type Rpc } from '../harness/mcp_client.js'
 import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
+import { MARK, spawn } from '../harness/owned_processes.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
@@ -50,7 +50,7 @@ describe('mcp: the official clients', () => {
   ): { readonly command: string; readonly args: string[]; readonly env: Record<string, string>; readonly stderr: 'pipe' } => ({
     command: process.execPath,
     args: [copy.main, '--db', join(folder, name), '--mcp-stdio'],
-    env: { PATH: process.env['PATH'] ?? '', SVC_EMBEDDING_AUTODETECT: '0' },
+    env: { ...MARK, PATH: process.env['PATH'] ?? '', SVC_EMBEDDING_AUTODETECT: '0' },
     stderr: 'pipe',
   })
 

@@ -4,13 +4,13 @@
  * docs/decisions/0176-batches-state-times.md.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { DocumentsClient, summary, type Fields } from '../harness/documents_client.js'
+import { spawn } from '../harness/owned_processes.js'
 
 const BIN = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'bin', 'mds.mjs')
 const DAY = 86_400

@@ -5,7 +5,6 @@
  * `mds doctor` names the leaf.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +16,7 @@ import { openEnvironment } from '../../src/store/environment.js'
 import { documentKey } from '../../src/store/keys.js'
 import { View } from '../../src/store/view.js'
 import { damageLeaf } from '../harness/damaged_leaf.js'
+import { spawn } from '../harness/owned_processes.js'
 import { startServer } from '../harness/server.js'
 import type { Server } from '../harness/server.js'
 

@@ -4,12 +4,12 @@
  * byte.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { spawn } from '../harness/owned_processes.js'
 import { Random } from '../harness/random.js'
 import { startServer, type Server } from '../harness/server.js'
 import { SmallDisk } from '../harness/small_disk.js'

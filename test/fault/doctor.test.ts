@@ -3,7 +3,6 @@
  * nothing, and exits with 0, 1 or 2.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +15,7 @@ import type { Environment, TableName } from '../../src/store/environment.js'
 import { bodyKey, collectionKey, counterKey, documentKey, identityKey } from '../../src/store/keys.js'
 import { View } from '../../src/store/view.js'
 import { GOLDEN_KEY, goldenKeyring, unpackGoldenStore } from '../harness/golden_store.js'
+import { spawn } from '../harness/owned_processes.js'
 import { startServer } from '../harness/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-doctor-'))

@@ -1,6 +1,6 @@
 /** What tests of the audit log share: questions to a server, its files, and events for a log without one. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile } from './owned_processes.js'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -2,12 +2,13 @@
  * A browser for tests: the machine's Chromium, headless, driven by its own protocol over a WebSocket. Nothing
  * is installed: tests say so when they skip.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { WebSocket } from 'undici'
+import { spawn } from './owned_processes.js'
 import { untilAsked } from './until.js'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

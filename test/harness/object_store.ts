@@ -3,11 +3,12 @@
  * It checks signatures and preconditions. If it is missing (scripts/install-object-store.mjs installs it into
  * .cache/bin), the tests that need it are skipped with a message.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { spawn } from './owned_processes.js'
 import { freePort, isListening } from './ports.js'
 
 export const ACCESS_KEY = 'test-access'

@@ -2,11 +2,12 @@
  * HAProxy and nginx of the system, as separate processes with a configuration of the test. Both run in the
  * foreground, in a folder of their own, as the user of the test.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { spawn } from './owned_processes.js'
 import { freePort, isListening } from './ports.js'
 import { untilAsked } from './until.js'
 

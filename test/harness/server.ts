@@ -3,7 +3,7 @@
  * directory. A start waits for the ready line. The process is the server itself, without the supervisor,
  * unless the test asks for it.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programPath } from '../../src/installation.js'
 import { gcFlags } from '../../src/supervisor.js'
+import { spawn } from './owned_processes.js'
 
 /**
  * Time limit of a start: an empty store needs half a second, the rest is for a loaded machine and for tests

@@ -1,12 +1,12 @@
 /** Lines of the log: their permitted contents and their form. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { LOG_TEXT_CHARS_MAX } from '../../src/limits/telemetry.js'
 import { textLine } from '../../src/telemetry/log.js'
 import type { LogFields } from '../../src/telemetry/log.js'
+import { spawn } from '../harness/owned_processes.js'
 
 /** Many times the capacity of a pipe and its reader. */
 const LINES = 10_000
