@@ -3,21 +3,23 @@
  * and one summary line over all runners.
  *
  * Arguments select files by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`.
+ * `--again`, which .ci/run passes, runs each failed file twice more, alone: green both times, it counts as
+ * passed and is listed as unstable; more than three unstable files are a failure. `--root` and
+ * `--file-ms-max` are for the test of this runner.
  * Files named `*.long.test.ts` take minutes and run only with TEST_LONG=1. Native tests need GoogleTest;
  * without it they count as one skipped test. Groups run one after the other: tests of one group may share the
  * two cores, but a fault test must not share them with a contract test.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { run } from 'node:test'
-import { spec } from 'node:test/reporters'
-import { inspect } from 'node:util'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import '../dist/test/harness/owned_processes.js'
 import { bundleWhereChanged } from './lib/bundle.mjs'
 import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
+import { firstOutput, judgeAgain, runFiles, sourceOf, UNSTABLE_FILES_MAX } from './lib/test_files.mjs'
 
 /**
  * Ordered by how early a failure is worth knowing. `concurrency`: files run at once. `fileMsMax`: time limit
@@ -32,60 +34,21 @@ const GROUPS = [
   { name: 'fault', concurrency: 2, fileMsMax: 900_000 },
 ]
 
-const REASON_LINES_MAX = 40
 /** The slowest files are listed at the end, slowest first. */
 const SLOW_FILES_SHOWN = 15
 
-const patterns = process.argv.slice(2)
+const { values: flags, positionals: patterns } = parseArgs({
+  allowPositionals: true,
+  options: { again: { type: 'boolean' }, root: { type: 'string' }, 'file-ms-max': { type: 'string' } },
+})
+const root = flags.root === undefined ? projectRoot : resolve(flags.root)
 const long = process.env.TEST_LONG === '1'
 
 function filesOf(group) {
-  return filesUnder(projectRoot, `dist/test/${group.name}`)
+  return filesUnder(root, `dist/test/${group.name}`)
     .filter((file) => file.endsWith('.test.js') && (long || !file.endsWith('.long.test.js')))
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)))
-    .map((file) => join(projectRoot, file))
-}
-
-/**
- * Counts tests, not suites, and lists the failures. A file that exits before its first test counts as one
- * failed test.
- */
-async function runGroup(group, files) {
-  const tally = { name: group.name, passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
-  const stream = run({ files, concurrency: group.concurrency, timeout: group.fileMsMax })
-  const count = (field) => (event) => {
-    const fileMs = event.nesting === 0 ? event.details.duration_ms : 0
-    if (event.file !== undefined) tally.fileMs.set(event.file, (tally.fileMs.get(event.file) ?? 0) + fileMs)
-    if (event.details.type === 'suite') {
-      // A suite fails with its tests. It fails alone if a hook throws, which no test reports.
-      if (field !== 'failed' || event.details.error?.failureType === 'subtestsFailed') return
-    }
-    if (event.skip !== undefined || event.todo !== undefined) tally.skipped += 1
-    else tally[field] += 1
-    if (field === 'failed' && event.todo === undefined) tally.failures.push(`${group.name}: ${event.name}${reason(event)}`)
-  }
-  stream.on('test:pass', count('passed'))
-  stream.on('test:fail', count('failed'))
-  await new Promise((resolve, reject) => {
-    stream.on('error', reject)
-    const shown = stream.compose(new spec())
-    shown.on('data', (chunk) => process.stdout.write(chunk))
-    shown.on('end', resolve)
-    shown.on('error', reject)
-  })
-  return { ...tally, elapsed: seconds(tally.startMs) }
-}
-
-/**
- * The position of a test and the reason of its failure, indented, so that the last lines of a long log
- * suffice.
- */
-function reason(event) {
-  const error = event.details.error
-  const cause = error?.cause ?? error
-  const lines = inspect(cause, { depth: 4, maxStringLength: 2000 }).split('\n').slice(0, REASON_LINES_MAX)
-  const position = event.file === undefined ? '' : ` (${relative(projectRoot, event.file)}:${event.line})`
-  return `${position}\n${lines.map((line) => `    ${line}`).join('\n')}`
+    .map((file) => join(root, file))
 }
 
 /**
@@ -93,10 +56,19 @@ function reason(event) {
  * counts as one failed test.
  */
 async function runNative() {
-  const tally = { name: 'native', passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
+  const startMs = Date.now()
+  const tally = (passed, failed, skipped, failures = []) => ({
+    name: 'native',
+    passed,
+    failed,
+    skipped,
+    failures,
+    startMs,
+    endMs: Date.now(),
+  })
   if (!hasGoogleTest()) {
     console.log('native tests skipped: GoogleTest is not installed (apt-get install libgtest-dev)')
-    return { ...tally, skipped: 1, elapsed: seconds(tally.startMs) }
+    return tally(0, 0, 1)
   }
   let output = ''
   const code = await new Promise((resolve) => {
@@ -113,7 +85,7 @@ async function runNative() {
   const counts = /(\d+) tests? failed out of (\d+)/.exec(output)
   const failed = counts === null || (code !== 0 && counts[1] === '0') ? 1 : Number(counts[1])
   const passed = counts === null ? 0 : Number(counts[2]) - Number(counts[1])
-  return { ...tally, passed, failed, failures: failed > 0 ? [`native: exit ${code}`] : [], elapsed: seconds(tally.startMs) }
+  return tally(passed, failed, 0, failed > 0 ? [`native: exit ${code}`] : [])
 }
 
 function hasGoogleTest() {
@@ -123,34 +95,50 @@ function hasGoogleTest() {
   )
 }
 
-async function runAll() {
-  await bundleWhereChanged(projectRoot)
-  const tallies = []
-  for (const group of GROUPS) {
-    const files = filesOf(group)
-    if (files.length > 0) tallies.push(await runGroup(group, files))
-  }
-  const hasNativeTests = existsSync(join(projectRoot, 'native', 'test', 'CMakeLists.txt'))
-  if (hasNativeTests && (patterns.length === 0 || patterns.includes('native'))) tallies.push(await runNative())
-  return tallies
+/** The tests of a group, counted over its files. */
+function tallyOf({ name, startMs, endMs }, results) {
+  const sum = (field) => results.reduce((total, result) => total + result[field], 0)
+  const failures = results.flatMap((result) => result.failures)
+  return { name, passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures, startMs, endMs }
 }
 
-function report(tallies) {
+async function runAll() {
+  // Scratch files of the test of this runner start none of our programs.
+  if (flags.root === undefined) await bundleWhereChanged(root)
+  const ran = []
+  const first = []
+  for (const group of GROUPS) {
+    const files = filesOf(group)
+    if (files.length === 0) continue
+    const startMs = Date.now()
+    const limit = flags['file-ms-max'] === undefined ? {} : { fileMsMax: Number(flags['file-ms-max']) }
+    first.push(...(await runFiles(root, { ...group, ...limit }, files)))
+    ran.push({ name: group.name, startMs, endMs: Date.now() })
+  }
+  const hasNativeTests = existsSync(join(root, 'native', 'test', 'CMakeLists.txt'))
+  const native = hasNativeTests && (patterns.length === 0 || patterns.includes('native')) ? [await runNative()] : []
+  const { results, unstable } = flags.again === true ? await judgeAgain(root, first) : { results: first, unstable: [] }
+  const groups = ran.map((group) =>
+    tallyOf(
+      group,
+      results.filter((result) => result.group.name === group.name),
+    ),
+  )
+  return { tallies: [...groups, ...native], results, unstable }
+}
+
+function report({ tallies, results, unstable }) {
   console.log('\ngroup       passed  failed  skipped      time')
   for (const tally of tallies) {
     const numbers = [tally.passed, tally.failed, tally.skipped].map((n, i) => String(n).padStart([7, 8, 9][i])).join('')
-    console.log(tally.name.padEnd(11) + numbers + tally.elapsed.padStart(10))
+    console.log(tally.name.padEnd(11) + numbers + seconds(tally.startMs, tally.endMs).padStart(10))
   }
-  const files = tallies.flatMap((tally) => [...tally.fileMs]).sort(([, a], [, b]) => b - a)
   console.log('\nslowest files')
-  for (const [file, ms] of files.slice(0, SLOW_FILES_SHOWN)) {
-    console.log(
-      `${(ms / 1000).toFixed(1).padStart(8)} s  ${relative(projectRoot, file)
-        .replace(/^dist\//, '')
-        .replace(/\.js$/, '.ts')}`,
-    )
-  }
+  for (const { file, ms } of [...results].sort((a, b) => b.ms - a.ms).slice(0, SLOW_FILES_SHOWN))
+    console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${sourceOf(root, file)}`)
   console.log()
+  for (const result of unstable) console.log(firstOutput(root, result))
+  if (unstable.length > UNSTABLE_FILES_MAX) console.log(`${unstable.length} files are unstable, more than ${UNSTABLE_FILES_MAX}`)
   for (const failure of tallies.flatMap((tally) => tally.failures)) console.log(`failed: ${failure}`)
   const sum = (field) => tallies.reduce((total, tally) => total + tally[field], 0)
   const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')]

@@ -13,8 +13,8 @@ const TICK_MS = 10_000
  */
 const TAIL_LINES = 60
 
-export function seconds(sinceMs) {
-  return ((Date.now() - sinceMs) / 1000).toFixed(1) + ' s'
+export function seconds(sinceMs, untilMs = Date.now()) {
+  return ((untilMs - sinceMs) / 1000).toFixed(1) + ' s'
 }
 
 /**
