@@ -4,20 +4,23 @@
  * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
-import { AUTH_VARIABLES, AUTH_YAML, isStrongSecret, readAuth, readSecrets, weaknessOfAdminPassword, type AuthSecrets } from './auth.js'
-import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, readWebhookHeaders } from './audit.js'
-import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
-import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './encryption.js'
+import { isStrongSecret, readAuth, readSecrets, weaknessOfAdminPassword, type AuthSecrets } from './auth.js'
+import { readWebhookHeaders } from './audit.js'
+import { readEmbedding } from './embedding.js'
+import { readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
-import { isLaterVariable, GUARDS, LATER_YAML } from './later.js'
-import { MCP_KEYS_VARIABLE, MCP_KEYS_YAML, readMcpKeys, type McpKey } from './mcp_keys.js'
-import { METRICS_TOKEN_VARIABLE, METRICS_TOKEN_YAML, readMetricsToken } from './metrics_token.js'
+import { GUARDS } from './later.js'
+import { readMcpKeys, type McpKey } from './mcp_keys.js'
+import { readMetricsToken } from './metrics_token.js'
 import { OPTIONS } from './options.js'
 import type { OptionValues } from './options.js'
 import type { Option } from './option.js'
 import { productionRefusal } from './production.js'
-import { ConfigError, readFlags } from './sources.js'
-import type { Flags } from './sources.js'
+import { withoutServiceLinks } from './service_links.js'
+import { ConfigError, isSet, isSetIn, nonEmpty, readFlags } from './sources.js'
+import type { Sources } from './sources.js'
+import { checkSwitches } from './switched_off.js'
+import { checkNames } from './unknown_names.js'
 import { BadValue, parseWhole } from './values.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { readYaml } from './yaml_file.js'
@@ -68,17 +71,16 @@ export interface Config extends Omit<OptionValues, Given> {
   readonly warnings: readonly string[]
 }
 
-interface Sources {
-  readonly flags: Flags
-  readonly env: NodeJS.ProcessEnv
-  readonly yaml: ReadonlyMap<string, string>
-}
-
 /** @throws ConfigError whose text is one line that names the option and its source */
-export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Config {
+export function loadConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const flags = readFlags(argv)
+  const env = withoutServiceLinks(environment)
   const file = flags.configFile ?? nonEmpty(env.SVC_CONFIG)
   const sources: Sources = { flags, env, yaml: file === undefined ? new Map() : readYaml(file) }
+  const nameWarnings = checkNames(env, sources.yaml, {
+    configLenient: readOption(OPTIONS.configLenient, sources) === true,
+    production: readOption(OPTIONS.production, sources) === true,
+  })
   refuseMissingGuards(sources)
   const { httpModeOverride, grpcModeOverride, mcpModeOverride, grpcAddrGiven, mcpAddrGiven, graphqlPlaygroundGiven, ...given } =
     readOptions(sources)
@@ -92,6 +94,12 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
   }
   const auth = readAuth(values, env, sources.yaml)
+  const warnings = [
+    ...flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`),
+    ...nameWarnings,
+    ...checkSwitches(sources, values),
+    ...warningsOf(sources, values, auth),
+  ]
   const config: Config = {
     ...values,
     guardsLocal:
@@ -112,7 +120,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     metricsToken: readMetricsToken(env, sources.yaml),
     auditWebhookHeaders: readWebhookHeaders(env, sources.yaml),
     limits: readLimits(env),
-    warnings: collectWarnings(sources, values, auth).slice(0, CONFIG_WARNINGS_MAX),
+    warnings: warnings.slice(0, CONFIG_WARNINGS_MAX),
   }
   return Object.freeze(config)
 }
@@ -139,21 +147,12 @@ function readOptions(sources: Sources): OptionValues {
   return values as OptionValues
 }
 
-/** Whether any source sets the option, even to its default. */
-function isSet({ flag, variables, yaml: paths }: Option<readonly string[]>, { flags, env, yaml }: Sources): boolean {
-  return (
-    flags.values.has(flag) ||
-    variables.some((name) => nonEmpty(env[name]) !== undefined) ||
-    paths.some((path) => nonEmpty(yaml.get(path)) !== undefined)
-  )
-}
-
 function readOption(option: Option<unknown>, { flags, env, yaml }: Sources): unknown {
   const flag = flags.values.get(option.flag)
   if (flag !== undefined) return parse(option, flag, `--${option.flag}`)
   const variable = option.variables.find((name) => nonEmpty(env[name]) !== undefined)
   if (variable !== undefined) return parse(option, env[variable] ?? '', variable)
-  const key = option.yaml.find((path) => nonEmpty(yaml.get(path)) !== undefined)
+  const key = option.yaml.find((path) => isSetIn(yaml, path))
   if (key !== undefined) return parse(option, yaml.get(key) ?? '', `${key} in the configuration file`)
   return option.fallback
 }
@@ -188,38 +187,8 @@ function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
   return Object.fromEntries(Object.entries(OVERRIDABLE).map(([name, standard]) => [name, read(name, standard)])) as OverridableLimits
 }
 
-function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValues, Given>, auth: AuthSecrets | null): string[] {
-  const options = Object.values(OPTIONS) as Option<unknown>[]
-  const variables = new Set([
-    ...options.flatMap((option) => option.variables),
-    ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
-    'SVC_CONFIG',
-    ...ENCRYPTION_VARIABLES,
-    ...AUTH_VARIABLES,
-    EMBEDDING_KEY_VARIABLE,
-    METRICS_TOKEN_VARIABLE,
-    AUDIT_HEADER_VARIABLE,
-    MCP_KEYS_VARIABLE,
-  ])
-  const keys = new Set([
-    ...options.flatMap((option) => option.yaml),
-    ...ENCRYPTION_YAML,
-    ...AUTH_YAML,
-    EMBEDDING_KEY_YAML,
-    METRICS_TOKEN_YAML,
-    AUDIT_HEADER_YAML,
-    MCP_KEYS_YAML,
-  ])
-  const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
-  for (const name of Object.keys(env).sort()) {
-    if (!name.startsWith('SVC_') || variables.has(name)) continue
-    warnings.push(isLaterVariable(name) ? `${name} has no effect: its feature is not in this version` : `${name} is not a known variable`)
-  }
-  for (const key of yaml.keys()) {
-    if (keys.has(key)) continue
-    const later = LATER_YAML.includes(key.split('.')[0] ?? '')
-    warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
-  }
+function warningsOf({ env, yaml }: Sources, values: Omit<OptionValues, Given>, auth: AuthSecrets | null): string[] {
+  const warnings: string[] = []
   const weakness = auth === null ? null : weaknessOfAdminPassword(auth, values.authAdminUsername)
   if (weakness !== null) warnings.push(weakness)
   if (auth !== null && !isStrongSecret(auth))
@@ -228,8 +197,4 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     warnings.push('SVC_METRICS_PUBLIC=false: nobody can read /metrics without SVC_METRICS_TOKEN')
   if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
   return warnings
-}
-
-function nonEmpty(text: string | undefined): string | undefined {
-  return text === undefined || text === '' ? undefined : text
 }

@@ -1,8 +1,8 @@
 /**
  * The options of the operation of a server, a part of the table of options (options.ts): access to the
- * metrics, profiles, search statistics, the check for updates, the admin panel. The token of the metrics is
- * not an option, because every process on the machine can read flags (metrics_token.ts). Pure data; main
- * thread, at start.
+ * metrics, profiles, search statistics, the check for updates, the admin panel, the check of names. The token
+ * of the metrics is not an option, because every process on the machine can read flags (metrics_token.ts).
+ * Pure data; main thread, at start.
  */
 import type { Option } from './option.js'
 import { parseBoolean, parseUrl, parseWord } from './values.js'
@@ -23,6 +23,8 @@ export interface OperationOptionValues {
   /** Address of the description of the newest version; empty: not asked. */
   readonly updateUrl: string
   readonly updateCheck: boolean
+  /** Unknown names in sections that protect nothing are warnings. */
+  readonly configLenient: boolean
 }
 
 export const OPERATION_OPTIONS: { readonly [Name in keyof OperationOptionValues]: Option<OperationOptionValues[Name]> } = {
@@ -86,5 +88,14 @@ export const OPERATION_OPTIONS: { readonly [Name in keyof OperationOptionValues]
     parse: parseBoolean,
     boolean: true,
     help: 'check for updates where SVC_UPDATE_URL is set; 0: no check',
+  },
+  configLenient: {
+    flag: 'config-lenient',
+    variables: ['SVC_CONFIG_LENIENT'],
+    yaml: [],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'start with unknown YAML keys and misspelled variables, which are then warnings; not below auth, tls, encryption, audit, metrics, rateLimit, mcp and replication',
   },
 }

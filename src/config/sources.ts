@@ -1,9 +1,12 @@
 /**
- * The sources of option values: flags here, the environment as it is, the YAML file in yaml_file.ts. Each
- * source is a flat map of strings; values are not interpreted here. Main thread, at start.
+ * The sources of option values: flags here, the environment without service links (service_links.ts), the
+ * YAML file in yaml_file.ts. Each source is a flat map of strings; values are not interpreted here. Main
+ * thread, at start.
  */
 import { LATER_FLAGS } from './later.js'
+import type { Option } from './option.js'
 import { OPTIONS } from './options.js'
+import { similarName } from './suggestion.js'
 
 /** Refuses a start, in one line that names the option and its source. */
 export class ConfigError extends Error {
@@ -18,6 +21,34 @@ export interface Flags {
   readonly configFile: string | undefined
   /** Flags of features that are not implemented yet. */
   readonly later: readonly string[]
+}
+
+export interface Sources {
+  readonly flags: Flags
+  readonly env: NodeJS.ProcessEnv
+  /** By dotted path. */
+  readonly yaml: ReadonlyMap<string, string>
+}
+
+/** An empty text counts as unset. */
+export function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : text
+}
+
+export function isSetIn(yaml: ReadonlyMap<string, string>, path: string): boolean {
+  return nonEmpty(yaml.get(path)) !== undefined
+}
+
+/** Whether any source sets the option, even to its default. */
+export function isSet(
+  { flag, variables, yaml: paths }: Pick<Option<unknown>, 'variables' | 'yaml'> & { readonly flag?: string },
+  { flags, env, yaml }: Sources,
+): boolean {
+  return (
+    (flag !== undefined && flags.values.has(flag)) ||
+    variables.some((name) => nonEmpty(env[name]) !== undefined) ||
+    paths.some((path) => isSetIn(yaml, path))
+  )
 }
 
 const BOOLEAN_FLAGS = new Set(Object.values(OPTIONS).flatMap((option) => ('boolean' in option ? [option.flag] : [])))
@@ -47,7 +78,7 @@ export function readFlags(argv: readonly string[]): Flags {
       continue
     }
     const known = FLAGS.has(name) || name === 'config' || LATER_FLAGS.includes(name)
-    if (!known) throw new ConfigError(`unknown option ${argument}; --help lists them`)
+    if (!known) throw new ConfigError(`unknown option ${argument}; ${meantOf(name)}--help lists them`)
     const optionalValue = LATER_FLAGS.includes(name) && (next === undefined || next.startsWith('--'))
     if (inline === undefined && next === undefined && !optionalValue) throw new ConfigError(`${argument} needs a value`)
     if (inline === undefined && !optionalValue) at++
@@ -56,6 +87,11 @@ export function readFlags(argv: readonly string[]): Flags {
     else later.push(`--${name}`)
   }
   return { values, configFile, later }
+}
+
+function meantOf(name: string): string {
+  const meant = similarName(name, FLAGS)
+  return meant === undefined ? '' : `did you mean --${meant}? `
 }
 
 function splitFlag(argument: string): { readonly name: string; readonly inline: string | undefined } {

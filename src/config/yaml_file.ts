@@ -12,13 +12,17 @@ import { ConfigError } from './sources.js'
 type Yaml = typeof import('yaml')
 
 /**
- * Returns the scalars of the file by dotted path. A list of scalars is joined by commas.
+ * Returns the scalars of the file by dotted path. Scalars of a list are joined by commas; a map or a list in
+ * a list is named by its position, as in `auth[0].enabled`. Keys at the top that begin with `x-` are not
+ * read: they are for anchors.
  * @throws ConfigError
  */
 export function readYaml(path: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const yaml = createRequire(import.meta.url)('yaml') as Yaml
   const document = parseYaml(yaml, path, readBounded(path))
+  if (document.contents !== null && !yaml.isMap(document.contents) && !isEmpty(yaml, document.contents))
+    throw new ConfigError(`${path}: a map of keys expected`)
   collectScalars({ yaml, document, values }, document.contents, '', [])
   return values
 }
@@ -69,15 +73,22 @@ function collectScalars(collection: Collection, node: unknown, path: string, anc
   if (yaml.isScalar(target)) {
     if (target.value !== null) values.set(path, textOf(target))
   } else if (yaml.isSeq(target)) {
-    const items = target.items.map((item) => targetOf(collection, item)).filter((item) => yaml.isScalar(item))
-    const texts = items.flatMap((item) => (item.value === null ? [] : [textOf(item)]))
+    const items = target.items.map((item) => targetOf(collection, item))
+    const texts = items.flatMap((item) => (yaml.isScalar(item) && item.value !== null ? [textOf(item)] : []))
     if (texts.length > 0) values.set(path, texts.join(','))
+    for (const [at, item] of items.entries())
+      if (!yaml.isScalar(item)) collectScalars(collection, item, `${path}[${at}]`, [...ancestors, target])
   } else if (yaml.isMap(target)) {
     for (const pair of target.items) {
       const key = yaml.isScalar(pair.key) ? String(pair.key.value) : ''
+      if (path === '' && key.startsWith('x-')) continue
       collectScalars(collection, pair.value, path === '' ? key : `${path}.${key}`, [...ancestors, target])
     }
   }
+}
+
+function isEmpty({ isScalar }: Yaml, node: unknown): boolean {
+  return isScalar(node) && node.value === null
 }
 
 /** Resolves an alias. */

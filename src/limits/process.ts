@@ -9,6 +9,12 @@ export const YAML_ALIASES_MAX = 50
  * Warnings about the configuration that are collected. A container may set hundreds of unrelated variables.
  */
 export const CONFIG_WARNINGS_MAX = 100
+/** Unknown names that one refusal names. A file for another program may have hundreds. */
+export const CONFIG_REFUSALS_NAMED_MAX = 8
+/** One edit in so many characters of a name is a typo: `auth.enable`, `SVC_MDOE`. */
+export const CONFIG_TYPO_CHARS = 4
+/** Longer names are not compared with the known ones: the longest of these has 42 characters. */
+export const CONFIG_NAME_CHARS_COMPARED = 64
 /**
  * On up to this many cores, each thread collects its own garbage: lanes and event loop keep the cores busy.
  */

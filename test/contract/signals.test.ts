@@ -58,6 +58,13 @@ for (const supervisor of [false, true]) {
         server,
         / error SIGHUP: the configuration stays as it is: log\.level in the configuration file: one of debug, info, warn, error expected/,
       )
+      await writeFile(file, 'log: { level: debug }\nauth: { enable: true }\n')
+      hangUp()
+      await until(server, / error SIGHUP: the configuration stays as it is: auth\.enable in .*; did you mean auth\.enabled\?/)
+      await writeFile(file, 'log: { level: debug }\nauth: { jwtSecret: c4nary }\n')
+      hangUp()
+      await until(server, / error SIGHUP: the configuration stays as it is: auth\.jwtSecret in .*access control would be off/)
+      assert.doesNotMatch(server.output(), /setting=log\.level from=info|c4nary/)
       assert.equal((await server.get('/health')).status, 200)
 
       await writeFile(file, 'log: { level: info, access: true }\n')

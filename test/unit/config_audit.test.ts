@@ -32,7 +32,7 @@ it('configuration: the options of the audit log by flag, variable and YAML, and 
     assert.deepEqual(loadConfig([], {})[name], standard, field)
     assert.deepEqual(loadConfig([], { [variable]: text })[name], value, variable)
     assert.deepEqual(loadConfig([`--${flag}=${text}`], {})[name], value, flag)
-    writeFileSync(file, `audit:\n  ${key}: "${text}"\n`)
+    writeFileSync(file, `audit:\n${key === 'enabled' ? '' : '  enabled: true\n'}  ${key}: "${text}"\n`)
     const read = loadConfig(['--config', file], {})
     assert.deepEqual([read[name], read.warnings], [value, []], key)
   }

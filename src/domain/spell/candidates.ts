@@ -17,7 +17,7 @@ import {
 } from '../../limits/spell.js'
 import type { View } from '../../store/view.js'
 import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
-import { editDistance } from './edit_distance.js'
+import { editDistance } from '../../engine/edit_distance.js'
 import type { WordList } from './word_list.js'
 
 export interface Candidate {
