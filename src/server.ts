@@ -216,6 +216,10 @@ class Server implements ServerState, LanesListener {
     return this.#audit.obstacle()
   }
 
+  auditNearlyFull(): number | null {
+    return this.#audit.nearlyFull()
+  }
+
   vectorConfig(): VectorConfig {
     return this.#provider.describe()
   }

@@ -10,20 +10,23 @@ import { lockFile } from '../engine/native_engine.js'
 import { makeFolders } from '../folders.js'
 import { programPath } from '../installation.js'
 import {
+  AUDIT_ALIKE_MS,
   AUDIT_BATCH_MS,
   AUDIT_CLOSE_MS_MAX,
   AUDIT_EXPORT_CLOSE_MS_MAX,
   AUDIT_HEAP_MB,
+  AUDIT_LOG_NEARLY_FULL,
   AUDIT_QUERY_MS_MAX,
   AUDIT_RESTART_MS,
 } from '../limits/audit.js'
 import type { Service } from '../services.js'
-import { receiveAuditEvents, type AuditEvent, type AuditLines } from '../telemetry/audit.js'
+import { receiveAuditEvents, type AuditEvent, type AuditLines, type ForwardedLines } from '../telemetry/audit.js'
 import { log, logMemory } from '../telemetry/log.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { AuditOrder, AuditQuestion, AuditReport, AuditThreadStart } from '../wire/audit_messages.js'
-import { EventClock, lineOf, setTime } from './event_line.js'
+import { EventClock, eventOfLine, lineOf, setTime } from './event_line.js'
 import { LineBuffer } from './line_buffer.js'
+import { RepeatedFailures } from './repeated_failures.js'
 
 type Batch = Extract<AuditOrder, { kind: 'batch' }>
 type Exported = Pick<Extract<AuditReport, { kind: 'exported' }>, 'delivered' | 'failed' | 'dropped'>
@@ -46,10 +49,15 @@ export class AuditLog implements Service {
   readonly #clock = new EventClock()
   /** Events that are not sent to the thread yet. */
   readonly #lines = new LineBuffer()
+  #window: NodeJS.Timeout | undefined
+  readonly #failures = new RepeatedFailures(() => {
+    this.#window = setTimeout(() => this.#takeFolded(), AUDIT_ALIKE_MS)
+  })
   /** Batches that the thread has not written yet. */
   readonly #sent: Batch[] = []
   #held = 0
   #dropped = 0
+  #bytes = 0
   #timer: NodeJS.Timeout | undefined
   #worker: Worker | undefined
   #restart: NodeJS.Timeout | undefined
@@ -75,7 +83,9 @@ export class AuditLog implements Service {
     const isKnown = new Promise<void>((known) => (this.#onState = known))
     this.#spawn()
     receiveAuditEvents({
-      take: (event) => this.#take(event),
+      take: (event) => {
+        if (this.#failures.admits(event)) this.#take(event)
+      },
       takeLines: (lines) => this.#takeLines(lines),
     })
     await isKnown
@@ -84,6 +94,7 @@ export class AuditLog implements Service {
   /** Writes and delivers what is there, within a bound. */
   async stop(): Promise<void> {
     receiveAuditEvents(undefined)
+    this.#takeFolded()
     this.#isStopping = true
     clearTimeout(this.#restart)
     if (this.#worker === undefined) return
@@ -97,6 +108,12 @@ export class AuditLog implements Service {
   /** Why events are not written; null: they are. */
   obstacle(): string | null {
     return this.#obstacle
+  }
+
+  /** Bytes of the log, if it will soon remove events before their time; null: it will not. */
+  nearlyFull(): number | null {
+    const { auditBytesMax } = this.#parts.config
+    return this.#bytes >= AUDIT_LOG_NEARLY_FULL * auditBytesMax ? this.#bytes : null
   }
 
   /** Events that were lost since the start of the process. */
@@ -127,7 +144,26 @@ export class AuditLog implements Service {
     this.#afterTaking()
   }
 
-  #takeLines({ bytes, events }: AuditLines): void {
+  #takeLines(lines: ForwardedLines): void {
+    if (lines.areFailures) this.#takeFailures(lines)
+    else this.#takeBytes(lines)
+  }
+
+  #takeFailures({ bytes }: AuditLines): void {
+    const { buffer, byteOffset, length } = bytes
+    for (const line of Buffer.from(buffer, byteOffset, length).toString().split('\n').slice(0, -1)) {
+      const event = eventOfLine(line)
+      if (this.#failures.admits(event)) this.#take(event)
+    }
+  }
+
+  /** Ends the window of failures that are alike. */
+  #takeFolded(): void {
+    clearTimeout(this.#window)
+    for (const event of this.#failures.take()) this.#take(event)
+  }
+
+  #takeBytes({ bytes, events }: AuditLines): void {
     const admitted = this.#admit(events)
     for (let at = 0, begin = 0; at < admitted; at++) {
       const end = bytes.indexOf(NEWLINE, begin) + 1
@@ -205,6 +241,10 @@ export class AuditLog implements Service {
       case 'state':
         this.#setObstacle(report.obstacle)
         break
+      case 'size':
+        this.#bytes = report.bytes
+        this.#parts.telemetry.set('audit_bytes', report.bytes)
+        break
       case 'answer':
         this.#settle(report.id, report)
         break
@@ -258,6 +298,7 @@ function threadStart(config: Config): AuditThreadStart {
     folder: auditFolder(config),
     fileBytesMax: config.auditFileBytesMax,
     retentionDays: config.auditRetentionDays,
+    bytesMax: config.auditBytesMax,
     ringSize: config.auditRingSize,
     queueMax: config.auditExportQueueMax,
     webhook:

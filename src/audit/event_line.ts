@@ -43,12 +43,13 @@ function isShort({ actor, resource, userAgent }: AuditEvent): boolean {
 
 /** @param ts nanoseconds in decimal digits. @returns the line with its newline */
 export function lineOf(ts: string, event: AuditEvent): string {
-  const { actor, action, resource, collection, key, result, ip, userAgent, detail } = event
+  const { actor, action, resource, collection, key, result, ip, userAgent, detail, count } = event
   // A check of a credential, as there is one with every request: one search through all of its texts.
   if (
     collection === undefined &&
     key === undefined &&
     detail === undefined &&
+    count === undefined &&
     isShort(event) &&
     PLAIN.test(actor + resource + ip + userAgent + action)
   )
@@ -56,8 +57,13 @@ export function lineOf(ts: string, event: AuditEvent): string {
   return (
     `{"ts":${ts},"actor":${quotedField(actor)},"action":${quotedField(action)}` +
     `,"resource":${bounded(resource, AUDIT_RESOURCE_CHARS_MAX)}${optional('collection', collection)}${optional('key', key)},"result":"${result}","ip":${quotedField(ip)}` +
-    `,"userAgent":${bounded(userAgent, AUDIT_USER_AGENT_CHARS_MAX)}${optional('detail', detail)}}\n`
+    `,"userAgent":${bounded(userAgent, AUDIT_USER_AGENT_CHARS_MAX)}${optional('detail', detail)}${count === undefined ? '' : `,"count":${count}`}}\n`
   )
+}
+
+/** @param line of an event with NO_TIME */
+export function eventOfLine(line: string): AuditEvent {
+  return JSON.parse(`{${line.slice(TIME_AT + NO_TIME.length + 1)}`) as AuditEvent
 }
 
 /** Digits of the nanoseconds of a line that `lineOf` has made. */

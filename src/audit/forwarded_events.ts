@@ -3,28 +3,30 @@
  * loop to the front end in one message. Their lines lack the time, which the front end fills in, so that
  * times increase strictly within the process.
  */
-import type { AuditEvent, AuditLines, AuditReceiver } from '../telemetry/audit.js'
+import type { AuditEvent, AuditReceiver, ForwardedLines } from '../telemetry/audit.js'
 import { lineOf, NO_TIME } from './event_line.js'
 import { LineBuffer } from './line_buffer.js'
 
 export class ForwardedEvents implements AuditReceiver {
   readonly #lines = new LineBuffer()
+  readonly #failures = new LineBuffer()
   #isScheduled = false
 
-  constructor(readonly send: (lines: AuditLines) => void) {}
+  constructor(readonly send: (lines: ForwardedLines) => void) {}
 
   take(event: AuditEvent): void {
-    this.#lines.append(lineOf(NO_TIME, event))
+    const lines = event.result === 'ok' ? this.#lines : this.#failures
+    lines.append(lineOf(NO_TIME, event))
     this.#schedule()
   }
 
   /** Of a thread whose events come by way of this one. */
-  takeLines(lines: AuditLines): void {
+  takeLines(lines: ForwardedLines): void {
     this.send(lines)
   }
 
   #schedule(): void {
-    if (this.#lines.isFull) this.#flush()
+    if (this.#lines.isFull || this.#failures.isFull) this.#flush()
     else if (!this.#isScheduled) {
       this.#isScheduled = true
       setImmediate(() => {
@@ -35,6 +37,7 @@ export class ForwardedEvents implements AuditReceiver {
   }
 
   #flush(): void {
-    for (let lines = this.#lines.take(); lines !== null; lines = this.#lines.take()) this.send(lines)
+    for (let lines = this.#lines.take(); lines !== null; lines = this.#lines.take()) this.send({ ...lines, areFailures: false })
+    for (let lines = this.#failures.take(); lines !== null; lines = this.#failures.take()) this.send({ ...lines, areFailures: true })
   }
 }

@@ -19,10 +19,12 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolders } from '../folders.js'
-import { AUDIT_FILE_MS_MAX } from '../limits/audit.js'
+import { AUDIT_FILE_MS_MAX, AUDIT_LOG_FILES_MIN } from '../limits/audit.js'
+import { log } from '../telemetry/log.js'
 import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, sumsOf, type Seal } from './chain.js'
 import { ChainReader, type ReadBatch } from './chain_reader.js'
 import { filesIn, readFile, type LogFile } from './log_files.js'
+import { beginOf, beyond, bytesOf, olderThan } from './retention.js'
 
 export interface LogWriterOptions {
   readonly folder: string
@@ -30,6 +32,8 @@ export interface LogWriterOptions {
   readonly fileBytesMax: number
   /** 0: files are kept forever. */
   readonly retentionDays: number
+  /** Bytes of all files; beyond it the oldest are removed. */
+  readonly bytesMax: number
   /** Unix milliseconds. */
   readonly now?: () => number
 }
@@ -53,6 +57,7 @@ interface OpenFile {
 }
 
 const DAY_MS = 86_400_000
+const NO_LINES = new Uint8Array(0)
 
 export class LogWriter {
   readonly #options: LogWriterOptions
@@ -64,6 +69,8 @@ export class LogWriter {
   #prev = NO_HASH
   #first = 1
   #cut = 0
+  /** Of all files. */
+  #bytes = 0
   /** A write has failed behind the last seal. */
   #isTorn = false
 
@@ -95,6 +102,7 @@ export class LogWriter {
       recent = [...found.recent, ...recent].slice(-recentMax)
       if (recent.length >= recentMax) break
     }
+    this.#bytes = bytesOf(filesIn(folder))
     this.#batch = last?.seal.seal ?? 0
     this.#prev = last?.hash ?? NO_HASH
     this.#first = last?.seal.first ?? 1
@@ -125,6 +133,11 @@ export class LogWriter {
    * @throws Error of the system
    */
   append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
+    this.#makeRoom(lines.length, dropped)
+    this.#append(lines, dropped, mark)
+  }
+
+  #append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
     const file = this.#present()
     const head = file.bytes === 0 ? headerLine(file.number, file.begunAt) : ''
     const sums = sumsOf(lines)
@@ -156,19 +169,49 @@ export class LogWriter {
   trim(dropped: number): number {
     const { retentionDays, folder } = this.#options
     if (retentionDays === 0) return 0
-    if (this.#file !== null && this.#isOld(this.#file)) this.append(new Uint8Array(0), dropped)
-    const cutoff = this.#now() - retentionDays * DAY_MS
+    if (this.#file !== null && this.#isOld(this.#file)) this.#append(NO_LINES, dropped)
     const files = filesIn(folder)
-    // A file ends when the next one begins.
-    let kept = 0
-    while (kept + 1 < files.length && (beginOf(files[kept + 1]!).at ?? Infinity) <= cutoff) kept += 1
-    const batch = kept === 0 ? undefined : beginOf(files[kept]!).batch
+    return this.#remove(files, olderThan(files, this.#now() - retentionDays * DAY_MS), dropped)
+  }
+
+  /** Removes the oldest files if the log would exceed its bound with so many bytes more. */
+  #makeRoom(bytes: number, dropped: number): void {
+    const { bytesMax, folder } = this.#options
+    if (this.#bytes + bytes <= bytesMax) return
+    const files = filesIn(folder)
+    this.#bytes = bytesOf(files)
+    const removed = this.#remove(files, beyond(files, bytesMax - bytes), dropped)
+    if (removed > 0)
+      log.warn('audit log: the oldest files were removed because all together have reached their bound', {
+        entries: removed,
+        bytes: bytesMax,
+      })
+  }
+
+  /**
+   * @param count of files, from the oldest on
+   * @returns the number of removed files: none where the first batch that is kept can't be read
+   */
+  #remove(files: readonly LogFile[], count: number, dropped: number): number {
+    const batch = count === 0 ? undefined : beginOf(files[count]!).batch
     if (batch === undefined) return 0
     this.#first = batch
-    this.append(new Uint8Array(0), dropped)
-    for (const { path } of files.slice(0, kept)) unlinkSync(path)
-    syncFolder(folder)
-    return kept
+    this.#append(NO_LINES, dropped)
+    for (const { path } of files.slice(0, count)) unlinkSync(path)
+    syncFolder(this.#options.folder)
+    this.#bytes = bytesOf(filesIn(this.#options.folder))
+    return count
+  }
+
+  /** Bytes of all files. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** So that the log keeps at least three quarters of its bound when it removes a file. */
+  get #fileBytesMax(): number {
+    const { bytesMax, fileBytesMax } = this.#options
+    return Math.min(fileBytesMax, bytesMax / AUDIT_LOG_FILES_MIN)
   }
 
   /** Number and hash of the last batch. */
@@ -194,7 +237,7 @@ export class LogWriter {
     const file = this.#file
     // Whoever removes the file of a running server must not get the events that follow, too.
     const isGone = file !== null && fstatSync(file.descriptor).nlink === 0
-    if (file !== null && !isGone && (file.bytes === 0 || (file.bytes < this.#options.fileBytesMax && !this.#isOld(file)))) return file
+    if (file !== null && !isGone && (file.bytes === 0 || (file.bytes < this.#fileBytesMax && !this.#isOld(file)))) return file
     this.#close()
     return this.#next()
   }
@@ -220,6 +263,7 @@ export class LogWriter {
     fdatasyncSync(file.descriptor)
     this.#isTorn = false
     file.bytes += bytes
+    this.#bytes += bytes
   }
 }
 
@@ -281,12 +325,4 @@ function refuseUnknown(path: string, { header }: ChainReader): void {
     throw new Error(
       `${path} has version ${header.audit} of the format of audit logs, and ${dirname(path)} can't be continued by this version`,
     )
-}
-
-/** When a file was begun, and the number of its first batch; undefined where they can't be read. */
-function beginOf({ path }: LogFile): { readonly at: number | undefined; readonly batch: number | undefined } {
-  let batch: number | undefined
-  const reader = new ChainReader({ onBatch: ({ seal }) => (batch ??= seal.seal) })
-  readFile(path, reader)
-  return { at: reader.header?.at, batch }
 }

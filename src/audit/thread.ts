@@ -97,6 +97,7 @@ class AuditThread {
       }
       this.#retryMs = AUDIT_RETRY_MS_FIRST
       this.#setObstacle(null)
+      this.#report({ kind: 'size', bytes: this.#writer.bytes })
     } catch (error) {
       this.#setObstacle(error instanceof Error ? error.message : String(error))
       this.#retry = setTimeout(() => this.#write(), this.#retryMs)
@@ -133,6 +134,7 @@ class AuditThread {
     if (!this.#isOpen || this.#isFirst || this.#retry !== undefined) return
     try {
       const removed = this.#writer.trim(this.#dropped)
+      this.#report({ kind: 'size', bytes: this.#writer.bytes })
       if (removed > 0) log.info('audit log: files that retention does not keep were removed', { entries: removed })
     } catch (error) {
       // The next batch meets the same obstacle, and reports it.

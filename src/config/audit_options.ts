@@ -8,6 +8,9 @@ import {
   AUDIT_FILE_BYTES_DEFAULT,
   AUDIT_FILE_BYTES_MAX,
   AUDIT_FILE_BYTES_MIN,
+  AUDIT_LOG_BYTES_DEFAULT,
+  AUDIT_LOG_BYTES_MAX,
+  AUDIT_LOG_BYTES_MIN,
   AUDIT_RETENTION_DAYS_DEFAULT,
   AUDIT_RETENTION_DAYS_MAX,
   AUDIT_RING_DEFAULT,
@@ -31,6 +34,8 @@ export interface AuditOptionValues {
   readonly auditFileBytesMax: number
   /** 0: files are kept forever. */
   readonly auditRetentionDays: number
+  /** Of all files. */
+  readonly auditBytesMax: number
   /** Writes are refused while their events could not be kept. */
   readonly auditStrict: boolean
   /** Empty: none. */
@@ -90,6 +95,15 @@ export const AUDIT_OPTIONS: { readonly [Name in keyof AuditOptionValues]: Option
     fallback: AUDIT_RETENTION_DAYS_DEFAULT,
     parse: parseWhole(0, AUDIT_RETENTION_DAYS_MAX),
     help: 'days for which files of the audit log are kept; 0: forever',
+  },
+  auditBytesMax: {
+    flag: 'audit-max-bytes',
+    variables: ['SVC_AUDIT_MAX_BYTES'],
+    yaml: ['audit.maxBytes'],
+    fallback: AUDIT_LOG_BYTES_DEFAULT,
+    fallbackText: '10GB',
+    parse: parseBytes(AUDIT_LOG_BYTES_MIN, AUDIT_LOG_BYTES_MAX),
+    help: 'size of all files of the audit log; beyond it the oldest are removed, whatever their age',
   },
   auditStrict: {
     flag: 'audit-strict',

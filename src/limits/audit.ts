@@ -44,6 +44,27 @@ export const AUDIT_FILE_BYTES_MAX = 4 * GIB
  */
 export const AUDIT_FILE_MS_MAX = 86_400_000
 export const AUDIT_TRIM_MS = 3_600_000
+/**
+ * Bytes of all files together; beyond it the oldest are removed, whatever their age. 10 GiB are 40 million
+ * events. A log has four files at least, so that a quarter of it is removed at once at most.
+ */
+export const AUDIT_LOG_FILES_MIN = 4
+export const AUDIT_LOG_BYTES_DEFAULT = 10 * GIB
+export const AUDIT_LOG_BYTES_MIN = AUDIT_LOG_FILES_MIN * AUDIT_FILE_BYTES_MIN
+export const AUDIT_LOG_BYTES_MAX = 1024 * GIB
+/** Share of the bound from which health warns. */
+export const AUDIT_LOG_NEARLY_FULL = 0.8
+/**
+ * Failures of one client that are events of their own in each minute; further ones are one event with their
+ * number. A client without credentials gets 11 lines of some 300 bytes into the log in a minute: 5 MB a day.
+ */
+export const AUDIT_ALIKE_EVENTS_MAX = 10
+export const AUDIT_ALIKE_MS = 60_000
+/**
+ * Clients and actions that are told apart in that minute: 1 024 of some 1 KB are 1 MB. All addresses of the
+ * world together write 11 300 lines in a minute: 57 KB a second. Beyond it, failures are counted by action.
+ */
+export const AUDIT_ALIKE_CLIENTS_MAX = 1024
 /** Days for which files are kept; 0: forever. The longest is a hundred years. */
 export const AUDIT_RETENTION_DAYS_DEFAULT = 90
 export const AUDIT_RETENTION_DAYS_MAX = 36_525

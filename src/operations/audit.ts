@@ -31,6 +31,9 @@ const AuditEvent = shape(
     result: Type.String({ description: '`ok` or `fail`.' }),
     ip: Type.String({ description: 'Address of the client, behind the trusted proxies. Empty: not known.' }),
     userAgent: Type.String(),
+    count: optional(
+      wholeNumber('Number of failures of one client that this event stands for, besides those that are events of their own.'),
+    ),
     detail: optional(Type.String({ description: 'For example the id of the job that the request has started.' })),
   },
   'AuditEvent',

@@ -56,6 +56,14 @@ function auditUnwritten(obstacle: string, isStrict: boolean): { readonly code: s
   return { code: 'audit_not_written', detail: `the audit log cannot be written (${obstacle}); ${events}` }
 }
 
+function auditNearlyFull(bytes: number, { auditBytesMax, auditRetentionDays }: Config): { readonly code: string; readonly detail: string } {
+  const early = auditRetentionDays === 0 ? '' : ` before their ${auditRetentionDays} days`
+  return {
+    code: 'audit_nearly_full',
+    detail: `the audit log has ${bytes} of ${auditBytesMax} bytes (SVC_AUDIT_MAX_BYTES); beyond it the oldest events are removed${early}`,
+  }
+}
+
 const DISK_FULL = {
   code: 'disk_full',
   detail: 'what is free is kept for reads, deletes and the shutdown; writing is resumed when there is space',
@@ -73,6 +81,7 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const isFull = state.isDiskFull()
   const damage = state.damageFound()
   const obstacle = state.auditObstacle()
+  const auditBytes = state.auditNearlyFull()
   const refusal = isFull ? 'diskFull' : obstacle !== null && state.config.auditStrict ? 'auditUnwritable' : undefined
   const warnings = [
     ...found.warnings,
@@ -81,6 +90,7 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
     ...(damage > 0 ? [storeDamaged(damage)] : []),
     ...(state.areWritesLost() ? [WRITES_LOST] : []),
     ...(obstacle === null ? [] : [auditUnwritten(obstacle, state.config.auditStrict)]),
+    ...(auditBytes === null ? [] : [auditNearlyFull(auditBytes, state.config)]),
     ...(isFull ? [DISK_FULL] : diskLow(found.freeBytes, state.diskFloorBytes() + state.config.bodyBytesMax)),
   ]
   const persistence = { ...found, writable: found.writable && refusal === undefined, warnings }

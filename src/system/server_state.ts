@@ -53,6 +53,8 @@ export interface ServerState {
   areWritesLost(): boolean
   /** Why the audit log is not written; null: it is, or there is none. */
   auditObstacle(): string | null
+  /** Bytes of the audit log, if it will soon remove events before their time; null: it will not. */
+  auditNearlyFull(): number | null
   /** The embedding provider, without its key. */
   vectorConfig(): VectorConfig
   /** Undefined: not asked, or not answered yet. */

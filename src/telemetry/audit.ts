@@ -20,6 +20,8 @@ export interface AuditEvent {
   readonly ip: string
   readonly userAgent: string
   readonly detail?: string
+  /** Number of events that this one stands for. */
+  readonly count?: number
 }
 
 /** Whole lines of events (src/audit/event_line.ts). */
@@ -28,11 +30,16 @@ export interface AuditLines {
   readonly events: number
 }
 
+/** Lines of another thread, without their times. */
+export interface ForwardedLines extends AuditLines {
+  /** Failures come apart from other events, because they may be folded. */
+  readonly areFailures: boolean
+}
+
 /** Neither function throws; an event takes about a microsecond. */
 export interface AuditReceiver {
   take(event: AuditEvent): void
-  /** Lines of events of another thread, without their times. */
-  takeLines(lines: AuditLines): void
+  takeLines(lines: ForwardedLines): void
 }
 
 let receiver: AuditReceiver | undefined
@@ -52,6 +59,6 @@ export function emitAuditEvent(event: AuditEvent): void {
 }
 
 /** @param lines as another thread has sent them */
-export function passAuditLines(lines: AuditLines): void {
+export function passAuditLines(lines: ForwardedLines): void {
   receiver?.takeLines(lines)
 }

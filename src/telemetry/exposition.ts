@@ -111,6 +111,7 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   last_backup_timestamp_seconds: 'When the newest backup in the backup directory was made, in Unix time; 0: there is none.',
   supervisor_restarts: 'Times the supervisor has started the server again.',
   audit_writable: '1 while the audit log is written; 0 while it cannot be, or is off.',
+  audit_bytes: 'Bytes of all files of the audit log.',
   audit_queue: 'Audit events that wait for the file of the audit log.',
   mcp_sessions_streamable: 'Sessions of MCP over streamable HTTP.',
   mcp_sessions_sse: 'Sessions of MCP over the older streams of events.',

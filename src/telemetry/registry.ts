@@ -86,6 +86,7 @@ export const GAUGES = [
   'supervisor_restarts',
   'audit_writable',
   'audit_queue',
+  'audit_bytes',
   'mcp_sessions_streamable',
   'mcp_sessions_sse',
 ] as const

@@ -47,6 +47,8 @@ export type AuditReport =
   | { readonly kind: 'written'; readonly events: number }
   /** Why nothing can be written; null: it can. The first one follows the opening of the log. */
   | { readonly kind: 'state'; readonly obstacle: string | null }
+  /** Bytes of all files of the log. */
+  | { readonly kind: 'size'; readonly bytes: number }
   /** The answer to a question, as JSON. Events: a list. */
   | { readonly kind: 'answer'; readonly id: number; readonly events: readonly string[]; readonly exporters: readonly ExporterState[] }
   /** Sums over the exporters. */
@@ -59,6 +61,8 @@ export interface AuditThreadStart {
   readonly folder: string
   readonly fileBytesMax: number
   readonly retentionDays: number
+  /** Of all files. */
+  readonly bytesMax: number
   readonly ringSize: number
   /** Events in the queue of each exporter. */
   readonly queueMax: number

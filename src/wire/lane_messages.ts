@@ -1,6 +1,6 @@
 /** Messages between a lane and the front end on the lane's port, beside batches. */
 import type { MessagePort } from 'node:worker_threads'
-import type { AuditLines } from '../telemetry/audit.js'
+import type { ForwardedLines } from '../telemetry/audit.js'
 import type { Envelope } from './envelope.js'
 import type { BlockMemory } from './envelope_blocks.js'
 import type { ObjectsWanted } from './object_messages.js'
@@ -28,7 +28,7 @@ export type LaneMessage =
   | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
   | { readonly kind: 'noticed'; readonly topics: readonly string[] }
   /** Audit events of background work. */
-  | { readonly kind: 'audit'; readonly lines: AuditLines }
+  | { readonly kind: 'audit'; readonly lines: ForwardedLines }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'fatal'; readonly reason: string }
 

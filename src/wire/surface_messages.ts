@@ -8,7 +8,7 @@ import type { AskedIdentity, Identity } from '../access/identity.js'
 import type { Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
-import type { AuditLines } from '../telemetry/audit.js'
+import type { ForwardedLines } from '../telemetry/audit.js'
 import type { EncodedInput } from './form.js'
 import type { TlsFiles } from './tls_files.js'
 
@@ -32,7 +32,7 @@ export type SurfaceRequest =
   /** Asks who a credential belongs to. `id`: as for `ask`. */
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
   /** From the server's own threads: events without their times. */
-  | { readonly kind: 'audit'; readonly lines: AuditLines }
+  | { readonly kind: 'audit'; readonly lines: ForwardedLines }
   /** A token or API key was refused; `ip` is the address of the client. */
   | { readonly kind: 'authFailure'; readonly ip: string }
   /** Requests the next part of an answer that has more. */

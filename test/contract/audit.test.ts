@@ -202,4 +202,5 @@ it('audit: a rotation of keys that fails is an event with the id of its job', as
   const { id } = (await server.post('/v1/encryption/rotate', {})).json<{ id: string }>()
   const { events } = await untilAsked(() => auditOf(server, 'action=encryption.rotation_failed'), ({ count }) => count > 0) // prettier-ignore
   assert.deepEqual(events.map(({ result, detail }) => [result, detail]), [['fail', id]]) // prettier-ignore
+  await server.stop()
 })

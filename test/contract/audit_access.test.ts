@@ -1,8 +1,11 @@
 /** service-2, "Authentication": with an audit log every login and every check of a credential is an event. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, JWT_SECRET, tokenOf, type Headers } from '../harness/access.js'
-import { auditOf, killStarted, startAudited, timesOf, type EventJson } from '../harness/audit_log.js'
+import { auditFiles, auditOf, killStarted, linesOf, startAudited, timesOf, verify, type EventJson } from '../harness/audit_log.js'
 import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import type { Server } from '../harness/server.js'
 
@@ -147,4 +150,30 @@ describe('audit of access', () => {
       assert.equal((await server.post(path, {}, admin.headers)).status, 405)
     }
   })
+})
+
+it('audit: of failures that an address repeats, ten are events, and the others one event with their count; none is lost', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'mds-audit-flood-'))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  const server = await startAudited({ directory, env: { ...ACCESS_ENV, SVC_HTTP_LOOPS: '2' } })
+  const [withToken, without] = [bearer('x.y.z'), {}]
+  for (let round = 0; round < 10; round++)
+    await Promise.all(Array.from({ length: 50 }, (_, at) => server.post('/v1/get', GET, at % 2 === 0 ? withToken : without)))
+  const { events } = await auditOf(server, 'result=fail&limit=1000', asUser('admin'))
+  assert.deepEqual(
+    events
+      .map(({ action }) => action)
+      .filter((action) => action.startsWith('auth.'))
+      .sort(),
+    [...Array<string>(10).fill('auth.jwt'), ...Array<string>(10).fill('auth.missing')],
+  )
+  assert.equal(await server.stop(), 0)
+  const lines = auditFiles(join(directory, 'audit')).flatMap(linesOf).filter((line) => line.startsWith('{"ts"')) // prettier-ignore
+  const folded = lines.map((line) => JSON.parse(line) as EventJson & { readonly count?: number }).filter(({ count }) => count !== undefined)
+  const common = { actor: '', resource: '/v1/get', result: 'fail', ip: '127.0.0.1' }
+  assert.deepEqual(
+    folded.map(({ action, actor, resource, result, ip, count }) => ({ action, actor, resource, result, ip, count })),
+    ['auth.jwt', 'auth.missing'].map((action) => ({ action, ...common, count: 240 })),
+  )
+  assert.equal((await verify(join(directory, 'audit'))).code, 0)
 })

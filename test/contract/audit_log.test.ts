@@ -51,6 +51,32 @@ describe('audit log on disk', () => {
     assert.match(output, /1 files, \d+ batches, 55 events; ends with a shutdown\n/)
   })
 
+  it('audit: all files together have at most SVC_AUDIT_MAX_BYTES; health warns before the oldest are removed, and the log says so', async () => {
+    const directory = scratch()
+    const log = join(directory, 'audit')
+    const server = await startAudited({ directory, env: { SVC_AUDIT_MAX_BYTES: '64KB' } })
+    const bytes = (): number => auditFiles(log).reduce((sum, path) => sum + statSync(path).size, 0)
+    const warnings = async (): Promise<string> => JSON.stringify((await server.get('/health')).json<{ persistence: object }>().persistence)
+    assert.doesNotMatch(await warnings(), /audit_nearly_full/)
+    while (bytes() < 0.85 * 65_536) await addDocuments(server, 'a', 20)
+    assert.equal(auditFiles(log)[0], join(log, fileName(1)))
+    assert.match(
+      await warnings(),
+      /audit_nearly_full.*the audit log has \d+ of 65536 bytes \(SVC_AUDIT_MAX_BYTES\); .* before their 90 days/,
+    )
+    assert.match((await server.get('/metrics')).text, /^mddb_audit_bytes \d{5}$/m)
+    for (let more = 0; more < 20; more++) {
+      await addDocuments(server, 'a', 20)
+      assert.ok(bytes() <= 65_536, String(bytes()))
+    }
+    assert.notEqual(auditFiles(log)[0], join(log, fileName(1)))
+    assert.ok(bytes() >= 32_768)
+    await server.stop()
+    assert.match(server.output(), /the oldest files were removed because all together have reached their bound/)
+    const { code, output } = await verify(log)
+    assert.equal(code, 0, output)
+  })
+
   it('audit: events that come together are batches with one flush each, and a shutdown writes every event that it has taken', async () => {
     const directory = scratch()
     const server = await startAudited({ directory })
@@ -84,7 +110,7 @@ describe('audit log on disk', () => {
     const directory = scratch()
     const log = join(directory, 'audit')
     let now = Date.now() - 10 * DAY_MS
-    const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 20, retentionDays: 0, now: () => now })
+    const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 20, retentionDays: 0, bytesMax: 1 << 30, now: () => now })
     writer.open(0)
     for (let day = 0; day < 10; day++, now += DAY_MS) writer.append(eventLines(day * 1000 + 1, 3), 0)
     writer.close()
@@ -106,7 +132,7 @@ describe('audit log on disk', () => {
 describe('mds audit verify', () => {
   const log = scratch()
   const file = join(log, fileName(1))
-  const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 20, retentionDays: 0 })
+  const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 20, retentionDays: 0, bytesMax: 1 << 30 })
   writer.open(0)
   // The header is line 1. Batch 1: lines 2 to 5, batch 2: lines 6 to 9, batch 3: lines 10 to 13.
   for (const first of [100, 200, 300]) writer.append(eventLines(first, 3), 0, first === 300 ? 'stop' : undefined)

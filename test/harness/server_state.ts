@@ -28,6 +28,7 @@ export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {
     update: () => undefined,
     mcpSessions: () => ({ sse: 0, streamable: 0 }),
     auditObstacle: () => null,
+    auditNearlyFull: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }

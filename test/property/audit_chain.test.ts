@@ -25,7 +25,7 @@ const batchSizes = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxL
 /** @returns the folder of the log and its only file */
 function written(sizes: readonly number[]): { readonly log: string; readonly file: string } {
   const log = join(folder, String(++logs))
-  const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0 })
+  const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0, bytesMax: 1 << 30 })
   writer.open(0)
   sizes.forEach((size, at) => writer.append(eventLines(at * 100 + 1, size, 'ä"\\\u2028'), 0))
   writer.close()
@@ -76,7 +76,7 @@ describe('audit chain', () => {
         const size = readFileSync(file).length
         truncateSync(file, position % (size + 1))
         const left = batchesOf(readFileSync(file), 1 << 20)
-        const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0 })
+        const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0, bytesMax: 1 << 30 })
         const resumed = writer.open(1000)
         assert.equal(resumed.batches, left.length)
         writer.append(eventLines(9_000, 2), 0, 'start')
@@ -94,7 +94,7 @@ describe('audit chain', () => {
         const { log, file } = written([2, 2])
         writeFileSync(file, Buffer.concat([readFileSync(file), bytes, Buffer.from('\n')]))
         verifyLog(log)
-        const { recent } = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0 }).open(1000)
+        const { recent } = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0, bytesMax: 1 << 30 }).open(1000)
         for (const line of recent) assert.equal(typeof (JSON.parse(line) as { ts: unknown }).ts, 'number')
       }),
       { numRuns: 100 },

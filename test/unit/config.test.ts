@@ -88,7 +88,7 @@ describe('where a configuration value comes from', () => {
       rateLimitEnabled: 'true', rateLimitRequests: '7', rateLimitBurst: '7', rateLimitWindowMs: '7', rateLimitBy: 'user', connectionsOfAddressMax: '7', incidentAuthThreshold: '7', incidentAuthWindowSeconds: '7', incidentAuthCooldownSeconds: '7',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
-      auditEnabled: 'true', auditDirectory: '/log', auditRingSize: '7', auditFileBytesMax: '7MB', auditRetentionDays: '7', auditStrict: 'true', auditWebhookUrl: 'http://a/b',
+      auditEnabled: 'true', auditDirectory: '/log', auditRingSize: '7', auditFileBytesMax: '7MB', auditRetentionDays: '7', auditBytesMax: '7MB', auditStrict: 'true', auditWebhookUrl: 'http://a/b',
       auditWebhookInsecureTls: 'true', auditSyslogAddr: 'tcp://a:7', auditSyslogFacility: 'local7', auditExportQueueMax: '7',
       logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
       tlsEnabled: 'true', tlsCert: 'a.pem', tlsKey: 'a.key', tlsClientCa: 'ca.pem', tlsClientAuth: 'request', tlsInsecureOk: 'true',

@@ -12,6 +12,7 @@ const EXPECTED = {
   auditRingSize: [65_536, '9', 9, 'SVC_AUDIT_RING_SIZE', 'audit-ring-size', 'ringSize'],
   auditFileBytesMax: [64 << 20, '1MB', 1 << 20, 'SVC_AUDIT_FILE_MAX_SIZE', 'audit-file-max-size', 'fileMaxSize'],
   auditRetentionDays: [90, '7', 7, 'SVC_AUDIT_RETENTION_DAYS', 'audit-retention-days', 'retentionDays'],
+  auditBytesMax: [10 * 2 ** 30, '7MB', 7 << 20, 'SVC_AUDIT_MAX_BYTES', 'audit-max-bytes', 'maxBytes'],
   auditStrict: [false, 'true', true, 'SVC_AUDIT_STRICT', 'audit-strict', 'strict'],
   auditWebhookUrl: ['', 'http://a/b', 'http://a/b', 'SVC_AUDIT_EXPORT_WEBHOOK_URL', 'audit-export-webhook-url', 'exportWebhookUrl'],
   auditWebhookInsecureTls: [
@@ -55,6 +56,8 @@ it('configuration: an audit option that is none is refused in one line, headers 
   for (const [name, text] of [
     ['SVC_AUDIT_RING_SIZE', '0'],
     ['SVC_AUDIT_FILE_MAX_SIZE', '1KB'],
+    ['SVC_AUDIT_MAX_BYTES', '4KB'],
+    ['SVC_AUDIT_MAX_BYTES', '2000GB'],
     ['SVC_AUDIT_RETENTION_DAYS', '-1'],
     ['SVC_AUDIT_EXPORT_WEBHOOK_URL', 'ftp://a'],
     ['SVC_AUDIT_EXPORT_WEBHOOK_URL', 'http://user:password@a'],

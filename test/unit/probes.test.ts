@@ -42,6 +42,7 @@ function answer(
     isDiskFull: () => false,
     diskFloorBytes: () => 0,
     auditObstacle: () => null,
+    auditNearlyFull: () => null,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
   const [, run] = systemAnswers(state).find(([row]) => row.name === probe) ?? assert.fail(probe)

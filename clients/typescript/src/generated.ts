@@ -2672,6 +2672,11 @@ export interface AuditEvent {
   /** Address of the client, behind the trusted proxies. Empty: not known. */
   readonly ip: string
   readonly userAgent: string
+  /**
+   * Number of failures of one client that this event stands for, besides those that are events of
+   * their own.
+   */
+  readonly count?: number
   /** For example the id of the job that the request has started. */
   readonly detail?: string
 }

@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AskedIdentity, Identity } from '../../access/identity.js'
 import type { ErrorCode } from '../../errors.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/dispatch.js'
-import type { AuditLines } from '../../telemetry/audit.js'
+import type { ForwardedLines } from '../../telemetry/audit.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
 
@@ -90,7 +90,7 @@ export class CorePort {
     this.#send({ kind: 'cancel', id })
   }
 
-  audit(lines: AuditLines): void {
+  audit(lines: ForwardedLines): void {
     this.#send({ kind: 'audit', lines })
   }
 
