@@ -19,6 +19,7 @@ import { initServer } from './init_command.js'
 import { login, logout } from './login_commands.js'
 import { asRecord, asText } from './output.js'
 import { passwordSource } from './password_prompt.js'
+import { say } from './terminal.js'
 
 interface Shown {
   readonly url: string
@@ -41,17 +42,17 @@ function addLogin(program: Command): void {
     .command('init')
     .description('write the configuration of a server with access control, with new secrets')
     .option('--config <file>', 'the new file', 'mds.yaml')
-    .action(({ config }: { config: string }) => void process.stdout.write(initServer(config)))
+    .action(({ config }: { config: string }) => say(initServer(config)))
   withUrl(program.command('login'))
     .description('store a token for this server, which the other commands use')
     .option('--username <name>', 'the user', 'admin')
     .addHelpText('after', `${SOURCES}\nMDS_TOKEN or MDS_API_KEY are used before a stored token. MDS_CREDENTIALS_FILE names its file.`)
     .action(async ({ url, username }: { url: string; username: string }) => {
-      process.stdout.write(await login(url, username, passwordSource(process.env), process.env))
+      say(await login(url, username, passwordSource(process.env), process.env))
     })
   withUrl(program.command('logout'))
     .description('remove the stored token for this server')
-    .action(({ url }: { url: string }) => void process.stdout.write(logout(url, process.env)))
+    .action(({ url }: { url: string }) => say(logout(url, process.env)))
 }
 
 function addUsers(user: Command): void {

@@ -4,6 +4,7 @@
  */
 import { verifyLog, type KnownHead } from '../audit/verification.js'
 import { CommandError } from './command_error.js'
+import { say } from './terminal.js'
 
 /**
  * @param contains `BATCH:HASH` as printed by an earlier run
@@ -11,13 +12,13 @@ import { CommandError } from './command_error.js'
  */
 export function verifyAudit(folder: string, contains?: string): number {
   const { files, batches, events, dropped, head, isEnded, findings, total } = checked(folder, contains)
-  for (const finding of findings) process.stdout.write(`${finding}\n`)
-  if (total > findings.length) process.stdout.write(`${total - findings.length} further findings\n`)
-  if (dropped > 0) process.stdout.write(`the log says that ${dropped} events were lost before they reached it\n`)
+  for (const finding of findings) say(`${finding}\n`)
+  if (total > findings.length) say(`${total - findings.length} further findings\n`)
+  if (dropped > 0) say(`the log says that ${dropped} events were lost before they reached it\n`)
   const end = isEnded ? 'ends with a shutdown' : 'ends without a shutdown: the server runs, was killed, or the end was cut off at a seal'
-  process.stdout.write(`${files} files, ${batches} batches, ${events} events; ${end}\n`)
-  process.stdout.write(`end ${head.batch}:${head.hash}\n`)
-  process.stdout.write(total === 0 ? 'whole: the chain is unbroken\n' : `damaged: ${total} finding${total === 1 ? '' : 's'}\n`)
+  say(`${files} files, ${batches} batches, ${events} events; ${end}\n`)
+  say(`end ${head.batch}:${head.hash}\n`)
+  say(total === 0 ? 'whole: the chain is unbroken\n' : `damaged: ${total} finding${total === 1 ? '' : 's'}\n`)
   return total === 0 ? 0 : 1
 }
 

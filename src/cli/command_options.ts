@@ -1,6 +1,7 @@
 /** What several commands share: the address of the server, numbers, the output of an answer. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { withCertificates } from './certificates.js'
+import { say } from './terminal.js'
 
 export const DEFAULT_URL = 'http://127.0.0.1:11023'
 
@@ -10,7 +11,7 @@ export function withUrl(command: Command): Command {
 }
 
 export function print(answer: unknown, asJson: boolean, format: (answer: unknown) => string): void {
-  process.stdout.write(asJson ? `${JSON.stringify(answer, null, 2)}\n` : format(answer))
+  say(asJson ? `${JSON.stringify(answer, null, 2)}\n` : format(answer))
 }
 
 function httpUrl(text: string): string {

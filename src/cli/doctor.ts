@@ -6,6 +6,8 @@ import { fork } from 'node:child_process'
 import type { DoctorMessage, DoctorRequest } from '../doctor_check.js'
 import { programPath } from '../installation.js'
 import { DOCTOR_HEAP_MB_MAX } from '../limits/cli.js'
+import { printable } from '../printable.js'
+import { say, sayError } from './terminal.js'
 
 const PROGRAM = programPath('doctor_check')
 /** Signals that no page of a store can cause. The kernel sends SIGKILL if memory runs out. */
@@ -17,23 +19,23 @@ export async function doctor(path: string): Promise<number> {
   const { last, how } = await read({ path, readsLeaves: false })
   switch (last?.kind) {
     case 'refused':
-      process.stderr.write(`mds: ${last.reason}\n`)
+      sayError(`mds: ${last.reason}\n`)
       return EXIT.refused
     case 'damaged':
-      return say(EXIT.damaged, `damaged: ${last.reason}`)
+      return end(EXIT.damaged, `damaged: ${last.reason}`)
     case 'stage': {
       if (FROM_OUTSIDE.includes(how)) {
-        process.stderr.write(`mds: the process that reads the store was ended from outside (${how}, at ${last.stage})\n`)
+        sayError(`mds: the process that reads the store was ended from outside (${how}, at ${last.stage})\n`)
         return EXIT.refused
       }
       const { last: pages } = await read({ path, readsLeaves: true })
       const reason = pages?.kind === 'damaged' ? `: ${pages.reason}` : ''
-      return say(EXIT.damaged, `damaged: the process that read the store was ended by it (${how}, at ${last.stage})${reason}`)
+      return end(EXIT.damaged, `damaged: the process that read the store was ended by it (${how}, at ${last.stage})${reason}`)
     }
     case 'done':
       return report(last)
     case undefined:
-      process.stderr.write(`mds: the process that reads the store has ended before it began (${how})\n`)
+      sayError(`mds: the process that reads the store has ended before it began (${how})\n`)
       return EXIT.refused
   }
 }
@@ -62,13 +64,13 @@ async function read(request: DoctorRequest): Promise<Read> {
 }
 
 function report({ rows, total, summary, listed }: DoctorMessage & { readonly kind: 'done' }): number {
-  for (const { kind, subject, detail } of listed) process.stdout.write(`${kind}: ${subject}: ${detail}\n`)
-  if (total === 0) return say(EXIT.healthy, `healthy: ${rows} rows read, nothing is damaged`)
+  for (const { kind, subject, detail } of listed) say(`${[kind, subject, detail].map(printable).join(': ')}\n`)
+  if (total === 0) return end(EXIT.healthy, `healthy: ${rows} rows read, nothing is damaged`)
   const shown = listed.length < total ? ` (${listed.length} shown)` : ''
-  return say(EXIT.damaged, `damaged: ${total} findings${shown} in ${rows} rows: ${summary}`)
+  return end(EXIT.damaged, `damaged: ${total} findings${shown} in ${rows} rows: ${summary}`)
 }
 
-function say(code: number, line: string): number {
-  process.stdout.write(`${line}\n`)
+function end(code: number, line: string): number {
+  say(`${line}\n`)
   return code
 }

@@ -9,6 +9,7 @@ import { makeFolders } from '../folders.js'
 import { GIT_EXPORT_SAID_BYTES_MAX, GIT_EXPORT_WRITTEN_BYTES } from '../limits/cli.js'
 import { request } from './client.js'
 import { gitStream, type ExportedHistory } from './git_stream.js'
+import { sayError } from './terminal.js'
 
 export interface ExportOptions {
   readonly url: string
@@ -28,10 +29,10 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
     await refuseUnknown(url, collection)
     const stream = gitStream(url, collection)
     const { documents, commits } = git === '-' ? await pour(stream, process.stdout) : await intoRepository(stream, git)
-    process.stderr.write(`${documents} documents, ${commits} commits\n`)
+    sayError(`${documents} documents, ${commits} commits\n`)
   } catch (error) {
     if (!(error instanceof ExportStopped)) throw error
-    process.stderr.write(`mds export: ${error.message}\n`)
+    sayError(`mds export: ${error.message}\n`)
     process.exitCode = 1
   }
 }
@@ -131,7 +132,7 @@ async function endOf(child: ChildProcess, what: string): Promise<void> {
     )
     child.once('close', (...ending) => resolve(ending))
   })
-  if (code === 0) process.stderr.write(said)
+  if (code === 0) sayError(said.toString('utf8'))
   else throw new ExportStopped(`git ${what} ended with ${code === null ? signal : `code ${code}`}${reasonIn(said.toString('utf8'))}`)
 }
 

@@ -14,6 +14,7 @@ import { openNdjson } from './ndjson_source.js'
 import { formatSeconds, openProgress } from './progress.js'
 import { openResumeState } from './resume_state.js'
 import type { ResumeState } from './resume_state.js'
+import { say, sayError } from './terminal.js'
 import { openTree } from './tree_source.js'
 
 export interface ImportOptions {
@@ -36,7 +37,7 @@ export async function importPath(path: string, options: ImportOptions): Promise<
   } catch (error) {
     if (!(error instanceof ImportStopped || error instanceof ConnectionError || error instanceof SourceError)) throw error
     const cause = error.cause instanceof Error && error instanceof SourceError ? ` (${error.cause.message})` : ''
-    process.stderr.write(`mds import: ${error.message}${cause}\n`)
+    sayError(`mds import: ${error.message}${cause}\n`)
     process.exitCode = 1
   }
 }
@@ -62,8 +63,7 @@ async function importSource(path: string, source: ImportSource, options: ImportO
   const startMs = Date.now()
   const state = openResumeState(options.stateFolder, { fingerprint: source.fingerprint, collection: options.collection, url: options.url })
   const effective: ResumeState = options.resume ? state : { ...state, point: undefined }
-  if (effective.point !== undefined)
-    process.stderr.write(`continuing behind ${effective.point.position} (--no-resume starts from the beginning)\n`)
+  if (effective.point !== undefined) sayError(`continuing behind ${effective.point.position} (--no-resume starts from the beginning)\n`)
   const progress = openProgress({ total: source.total, startConsumed: effective.point?.consumed ?? 0, stream: process.stderr })
   try {
     const plan = {
@@ -76,11 +76,11 @@ async function importSource(path: string, source: ImportSource, options: ImportO
     }
     const result = await runImport({ ...plan, state: effective, progress })
     progress.stop()
-    if (result.added + result.updated + result.failed === 0) process.stderr.write(`mds import: nothing was found to import in ${path}\n`)
+    if (result.added + result.updated + result.failed === 0) sayError(`mds import: nothing was found to import in ${path}\n`)
     printResult(result, (Date.now() - startMs) / 1000)
   } catch (error) {
     progress.stop()
-    if (error instanceof ImportStopped) process.stderr.write('interrupted; the same command continues where it stopped\n')
+    if (error instanceof ImportStopped) sayError('interrupted; the same command continues where it stopped\n')
     throw error
   }
 }
@@ -90,12 +90,12 @@ function printResult({ added, updated, failed, problems, warnings }: ImportResul
   printList('not imported', problems, failed)
   const rate = Math.round((added + updated) / Math.max(seconds, 0.001))
   const line = `${added} added, ${updated} updated, ${failed} failed in ${formatSeconds(seconds)} (${rate}/s)`
-  process.stdout.write(`${line}\n`)
+  say(`${line}\n`)
   if (failed > 0) process.exitCode = 1
 }
 
 function printList(title: string, lines: readonly string[], count: number): void {
   if (lines.length === 0) return
   const more = count > lines.length || lines.length === IMPORT_PROBLEMS_KEPT_MAX ? ' (the first ones)' : ''
-  process.stderr.write(`${title}${more}:\n${lines.map((line) => `  ${line}\n`).join('')}`)
+  sayError(`${title}${more}:\n${lines.map((line) => `  ${line}\n`).join('')}`)
 }

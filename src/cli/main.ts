@@ -22,8 +22,10 @@ import { addDocument, deleteDocument, type AddOptions } from './document_command
 import { exportCollection, type ExportOptions } from './export_command.js'
 import { importPath } from './import_command.js'
 import { formatHits, formatStats, formatStored } from './output.js'
+import { printableLines } from '../printable.js'
 import { stateFolder } from './resume_state.js'
 import { backup, restore, vectorReindex, type BackupOptions } from './server_commands.js'
+import { say } from './terminal.js'
 
 /** Colours only on a terminal: the library would also colour a file if the environment says CI. */
 const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)
@@ -35,7 +37,7 @@ export async function runCli(argv: readonly string[]): Promise<void> {
     await buildProgram().parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof AnswerError || error instanceof ConnectionError || error instanceof CommandError)) throw error
-    process.stderr.write(`${colors.red('mds:')} ${error.message}\n`)
+    process.stderr.write(`${colors.red('mds:')} ${printableLines(error.message)}\n`)
     process.exitCode = 1
   }
 }
@@ -166,14 +168,14 @@ function addBackup(program: Command): void {
     .option('--list', 'list the backups', false)
     .option('--delete <name>', 'delete one')
     .option('--json', "the server's answer as it is", false)
-    .action(async (name: string | undefined, options: BackupOptions) => void process.stdout.write(await backup(name, options)))
+    .action(async (name: string | undefined, options: BackupOptions) => say(await backup(name, options)))
 }
 
 function addRestore(program: Command): void {
   withUrl(program.command('restore'))
     .description('replace everything that the server has by what a backup holds')
     .argument('<name>', 'of the backup (mds backup --list)')
-    .action(async (name: string, { url }: { url: string }) => void process.stdout.write(await restore(name, url)))
+    .action(async (name: string, { url }: { url: string }) => say(await restore(name, url)))
 }
 
 function addVectorReindex(program: Command): void {
@@ -183,7 +185,7 @@ function addVectorReindex(program: Command): void {
     .option('--force', 'embed unchanged documents, too', false)
     .option('--json', "the server's answer as it is", false)
     .action(async (collection: string, options: { url: string; force: boolean; json: boolean }) => {
-      process.stdout.write(await vectorReindex(collection, options))
+      say(await vectorReindex(collection, options))
     })
 }
 

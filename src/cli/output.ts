@@ -3,6 +3,8 @@
  * trusted: a field of the wrong type is printed as an empty string. Pure.
  */
 
+import { printable } from '../printable.js'
+
 export function formatHits(answer: unknown): string {
   const { results, total } = asRecord(answer)
   const hits = Array.isArray(results) ? results.map(asRecord) : []
@@ -34,7 +36,7 @@ export function formatStats(answer: unknown): string {
  * not prove it.
  */
 export function formatStored(answer: unknown): string {
-  return `${withoutControls(asText(asRecord(answer).id))} stored\n`
+  return `${printable(asText(asRecord(answer).id))} stored\n`
 }
 
 export function formatBackups(answer: unknown): string {
@@ -51,7 +53,7 @@ export function formatBackups(answer: unknown): string {
 
 export function formatReindex(answer: unknown): string {
   const { embedded, skipped, failed, errors } = asRecord(answer)
-  const lines = Array.isArray(errors) ? errors.map((error) => `  ${withoutControls(asText(error))}\n`) : []
+  const lines = Array.isArray(errors) ? errors.map((error) => `  ${printable(asText(error))}\n`) : []
   return `${asText(embedded)} embedded, ${asText(skipped)} skipped, ${asText(failed)} failed\n${lines.join('')}`
 }
 
@@ -65,9 +67,9 @@ function titleOf(meta: Record<string, unknown>, content: string): string {
 }
 
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const printable = [header, ...rows].map((row) => row.map(withoutControls))
-  const widths = header.map((_, column) => Math.max(...printable.map((row) => row[column]?.length ?? 0)))
-  return printable
+  const shown = [header, ...rows].map((row) => row.map(printable))
+  const widths = header.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)))
+  return shown
     .map(
       (row) =>
         `${row
@@ -76,11 +78,6 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
           .trimEnd()}\n`,
     )
     .join('')
-}
-
-/** Keys and titles are data. An escape sequence in them must not reach the terminal. */
-function withoutControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD')
 }
 
 function formatBytes(value: unknown): string {

@@ -57,9 +57,9 @@ export function weaknessOfAdminPassword({ adminPassword }: Pick<AuthSecrets, 'ad
   return weakness === null ? null : `SVC_AUTH_ADMIN_PASSWORD is weak: ${weakness}`
 }
 
-/** A secret of this length can't be guessed from a token. */
+/** A secret of this length can't be guessed from a token, blanks around it not counted. */
 export function isStrongSecret({ jwtSecret }: Pick<AuthSecrets, 'jwtSecret'>): boolean {
-  return Buffer.byteLength(jwtSecret) >= JWT_SECRET_BYTES_MIN_PRODUCTION
+  return Buffer.byteLength(jwtSecret.trim()) >= JWT_SECRET_BYTES_MIN_PRODUCTION
 }
 
 function readSecret({ variable, yaml: path }: (typeof SECRETS)[number], env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): string {

@@ -11,6 +11,7 @@
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
+import { printable } from '../printable.js'
 import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits/telemetry.js'
 
 export const LOG_FORMATS = ['text', 'json'] as const
@@ -145,7 +146,7 @@ function createJsonLog(): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => send(target, `${escaped(line.trimEnd())}\n`) },
+    { write: (line: string) => send(target, `${printable(line.trimEnd())}\n`) },
   )
 }
 
@@ -154,7 +155,7 @@ export function textLine(level: LogLevel, message: string, fields: LogFields): s
   const { reason, ...rest } = plainFields(fields)
   const pairs = Object.entries(rest).map(([name, value]) => ` ${name}=${typeof value === 'string' ? quoted(value) : String(value)}`)
   const why = reason === undefined ? '' : `: ${String(reason)}`
-  return `${new Date().toISOString()} ${level} ${escaped(shown(message))}${escaped(pairs.join(''))}${escaped(why)}\n`
+  return `${new Date().toISOString()} ${level} ${printable(shown(message))}${printable(pairs.join(''))}${printable(why)}\n`
 }
 
 type PlainFields = Record<string, string | number | boolean>
@@ -203,14 +204,6 @@ function shown(text: string): string {
 
 function quoted(value: string): string {
   return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
-}
-
-// Control characters, line separators, and characters that change the writing direction in a terminal.
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}]/gu
-
-/** In JSON, each escape decodes to the original character. */
-function escaped(text: string): string {
-  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /**

@@ -179,6 +179,26 @@ describe('mds, beside import', () => {
     assert.equal((JSON.parse((await mds('stats', '--json')).stdout) as { mode: string }).mode, 'wr')
   })
 
+  it('names and texts that would control a terminal, or turn a line around, are escaped in every output but the content', async () => {
+    // An escape sequence, a C1 control, a right-to-left override, an isolate, a line separator.
+    const evil = 'e\u009b31m\u202evil\u2067\u2028'
+    const escaped = 'e\\u009b31m\\u202evil\\u2067\\u2028'
+    const raw = /[\u0080-\u009f\u202e\u2067\u2028]/
+    await server.post('/v1/add', { collection: evil, key: evil, lang: 'en', meta: { title: [evil] }, contentMd: `# ${evil} word` })
+    const runs = await Promise.all([
+      mds('stats'),
+      mds('stats', '--json'),
+      mds('search', evil, 'word'),
+      mds('get', evil, evil),
+      mds('add', evil, evil, 'en', '--file', join(folder, 'tree', 'index.md')),
+      mds('import', join(folder, evil), '-c', 'c'),
+      mds('export', evil, '--git', join(folder, 'tree')),
+    ])
+    for (const { stdout, stderr } of runs) assert.doesNotMatch(stdout + stderr, raw)
+    for (const { stdout, stderr } of runs.slice(0, 6)) assert.ok((stdout + stderr).includes(escaped), stdout + stderr)
+    assert.equal((JSON.parse(runs[3]?.stdout ?? '') as { key: string }).key, evil)
+  })
+
   it("an error is one line with the server's text, and exit code 1", async () => {
     const missing = await mds('get', 'c', 'nowhere')
     assert.deepEqual([missing.code, missing.stdout, missing.stderr.trim()], [1, '', 'mds: not found'])

@@ -228,6 +228,7 @@ describe('what is refused', () => {
     refused([], { ...on, SVC_AUTH_JWT_SECRET: '', SVC_AUTH_JWT_SECRET_FILE: '/does/not/exist' }, /^SVC_AUTH_JWT_SECRET_FILE: .* ENOENT$/)
     assert.match(loadConfig([], on).warnings.join(), /SVC_AUTH_JWT_SECRET is short/)
     assert.deepEqual(loadConfig([], { ...on, SVC_AUTH_JWT_SECRET: 'x'.repeat(32) }).warnings, [])
+    assert.match(loadConfig([], { ...on, SVC_AUTH_JWT_SECRET: ' '.repeat(64) }).warnings.join(), /SVC_AUTH_JWT_SECRET is short/)
     assert.equal(loadConfig([], AUTH_SECRETS).auth, null)
   })
 
