@@ -28,6 +28,18 @@ async function closing(text: string): Promise<string> {
   return await socket.until(() => false)
 }
 
+/** Sends a chunked request, then what `follow` sends. At most one is answered, and the connection closes. */
+async function answersBehind(head: string, body: string, follow: (socket: RawSocket, answered: Promise<unknown>) => void): Promise<void> {
+  const socket = await RawSocket.open(server.port)
+  socket.write(`${head} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${body}`)
+  follow(
+    socket,
+    socket.until((text) => text.includes('\r\n\r\n')),
+  )
+  const answers = await socket.until(() => false)
+  assert.ok(answers.split('HTTP/1.1 ').length <= 2, `${head} ${JSON.stringify(body)}: ${answers}`)
+}
+
 const chunked = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
 describe('framing of requests', () => {
@@ -93,6 +105,79 @@ describe('framing of requests', () => {
       const answer = await closing(`POST /v1/add HTTP/1.1\r\n${HOST}Connection: close\r\n${head}\r\n${sent}`)
       assert.match(answer, /^HTTP\/1\.1 200 /, head)
     }
+  })
+
+  it('framing: nothing that comes behind a chunked request is run, however its chunks are written, and the connection closes', async () => {
+    const own = JSON.stringify({ collection: 'framed', key: 'chunked', lang: 'en', contentMd: 'x' })
+    const size = own.length.toString(16)
+    const bodies = [
+      chunked(own),
+      ` ${size}\r\n${own}\r\n0\r\n\r\n`,
+      `${size} \r\n${own}\r\n0\r\n\r\n`,
+      `\t${size}\r\n${own}\r\n0\r\n\r\n`,
+      `${size}\n${own}\r\n0\r\n\r\n`,
+      `${size}\r\n${own}\n0\r\n\r\n`,
+      `${size}\r\n${own}XX0\r\n\r\n`,
+      `${size}\r\n${own}\r\n0\n\n`,
+      `\r\n${size}\r\n${own}\r\n0\r\n\r\n`,
+    ]
+    // Operations of a lane, of the event loop, and a refusal before the body.
+    const heads = ['POST /v1/add', 'GET /livez', 'POST /nowhere']
+    for (const head of heads) {
+      await Promise.all(
+        bodies.flatMap((body) => [
+          answersBehind(head, body, (socket) => socket.write(SMUGGLED)),
+          // Once the answer has come, if one comes.
+          answersBehind(head, body, (socket, answered) => void answered.then(() => socket.write(SMUGGLED))),
+        ]),
+      )
+    }
+    assert.equal((await server.post('/v1/get', { collection: 'smuggled', key: 'k', lang: 'en' })).status, 404)
+  })
+
+  it('framing: a chunk size that is no number is 400, and the connection closes', async () => {
+    for (const size of ['-1', '0x1', '1_', 'fffffffffffffffff1']) {
+      const answer = await closing(`POST /v1/add HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${size}\r\nx\r\n0\r\n\r\n${SMUGGLED}`)
+      assert.match(answer, /^HTTP\/1\.1 400 [^]*<\/i>$/, size)
+    }
+  })
+
+  it('framing: the connection closes behind the answer to a chunked request, which says so, whether it is short, large, in parts, or none', async () => {
+    const contentMd = 'a line of a large document\n'.repeat(20_000)
+    for (const key of ['a', 'b']) {
+      assert.equal((await server.post('/v1/add', { collection: 'sized', key, lang: 'en', contentMd })).status, 200)
+    }
+    const asked = [
+      ['POST /v1/get', { collection: 'sized', key: 'none', lang: 'en' }, 404, 1],
+      ['POST /v1/get', { collection: 'sized', key: 'a', lang: 'en' }, 200, contentMd.length],
+      ['POST /v1/export', { collection: 'sized', format: 'ndjson' }, 200, 2 * contentMd.length],
+      ['OPTIONS /v1/get', {}, 204, 0],
+    ] as const
+    const check = async ([head, body, status, bytesMin]: (typeof asked)[number]): Promise<void> => {
+      const socket = await RawSocket.open(server.port)
+      socket.write(`${head} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunked(JSON.stringify(body))}`)
+      const isComplete = (text: string): boolean =>
+        text.length >= bytesMin && /\r\n\r\n/.test(text) && (!/chunked/i.test(text) || text.endsWith('0\r\n\r\n'))
+      const answer = await socket.until(isComplete)
+      socket.write(SMUGGLED)
+      const all = await socket.until(() => false)
+      assert.equal(all.split('HTTP/1.1 ').length, 2, `${head}: one answer`)
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} [^]*\\r\\nConnection: close\\r\\n`), head)
+    }
+    // uWebSockets.js closes some of them 12 s later.
+    await Promise.all(asked.map(check))
+    assert.equal((await server.post('/v1/get', { collection: 'smuggled', key: 'k', lang: 'en' })).status, 404)
+  })
+
+  it('framing: a chunked request that is refused by its head is answered behind its body, not by a reset in the middle', async () => {
+    const socket = await RawSocket.open(server.port)
+    socket.write(`POST /nowhere HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`)
+    // Its head has been read when a later request is answered.
+    assert.equal((await server.get('/livez')).status, 200)
+    assert.equal(socket.text, '')
+    for (let i = 0; i < 100; i++) socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`)
+    socket.write('0\r\n\r\n')
+    assert.match(await socket.until(() => false), /^HTTP\/1\.1 404 /)
   })
 
   it('framing: a request without Host, or with a head that cannot be read, is closed within the header timeout, also while bytes trickle in', async () => {

@@ -117,6 +117,22 @@ for (const name of PROXIES) {
       assert.match(server.output(), /path=\/v1\/stats .*peer=127\.0\.0\.1 address=127\.0\.0\.9$/m)
     })
 
+    it(`${name}: malformed chunks smuggle no request through it`, async () => {
+      const body = JSON.stringify({ collection: 'smuggled', key: 'k', lang: 'en', contentMd: 'x' })
+      const smuggled = `POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      const size = smuggled.length.toString(16)
+      // Read loosely, the body ends at the first line; read as a proxy may, it contains the request.
+      const bodies = [` ${size}\r\n${smuggled}\r\n0\r\n\r\n`, `1\r\nxXX0\r\n\r\n${smuggled}`, `${size} \n${smuggled}\n0\n\n`]
+      for (const chunks of bodies) {
+        const socket = await RawSocket.open(proxy.port)
+        const head = 'POST /v1/get HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+        socket.write(head + chunks)
+        const answers = await socket.until(() => false)
+        assert.ok(answers.split('HTTP/1.1 ').length <= 2, answers)
+      }
+      assert.equal((await server.post('/v1/get', { collection: 'smuggled', key: 'k', lang: 'en' })).status, 404)
+    })
+
     it(`${name}: in front of a unix socket`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'mds-proxy-unix-'))
       const path = join(folder, 'http.sock')

@@ -25,6 +25,8 @@ export interface AnswerChannel {
   /** A producer threw. */
   fault(error: unknown): void
   readonly loop: LoopResources
+  /** Whether the connection closes behind the answer. */
+  readonly closes: boolean
 }
 
 /** A body that continues after its head. */
@@ -36,12 +38,44 @@ export interface BodySender {
 }
 
 /** Writes status line and headers. */
-export function writeHead(response: HttpResponse, answer: HttpAnswer, commonHeaders: readonly string[]): void {
+export function writeHead(
+  response: HttpResponse,
+  answer: HttpAnswer,
+  method: string,
+  closes: boolean,
+  commonHeaders: readonly string[],
+): void {
   response.writeStatus(statusLine(answer.status))
-  if (answer.status !== 204 && answer.status !== 304) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
+  // With a body that ends at once, uWS writes it.
+  if (closes && (isBodiless(answer) || continues(answer, method))) response.writeHeader('Connection', 'close')
+  if (!isBodiless(answer)) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
   if (answer.gzip) response.writeHeader('Content-Encoding', 'gzip').writeHeader('Vary', 'Accept-Encoding')
   writeHeaders(response, commonHeaders)
   writeHeaders(response, answer.headers)
+}
+
+function isBodiless({ status }: HttpAnswer): boolean {
+  return status === 204 || status === 304
+}
+
+function lengthOf({ body }: HttpAnswer): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length
+}
+
+/** Whether the body is sent by `sendBody`. */
+function continues(answer: HttpAnswer, method: string): boolean {
+  if (isBodiless(answer) || method === 'HEAD') return false
+  return answer.rest !== undefined || answer.push !== undefined || lengthOf(answer) >= ANSWER_STREAMED_BYTES_MIN
+}
+
+/**
+ * Called before the last bytes of an answer with which uWS can't close the connection: its flag works with a
+ * body that is written at once. Nothing more is read from the connection. The client closes it, because the
+ * answer says so; else uWS does, 8 to 12 s after the answer. A write that the socket does not accept whole
+ * resumes the reading, so this is called before each write that may be the last.
+ */
+function readNoMore(response: HttpResponse): void {
+  response.pause()
 }
 
 /**
@@ -50,24 +84,23 @@ export function writeHead(response: HttpResponse, answer: HttpAnswer, commonHead
  * @returns bytes of the body, or -1 if it continues with `sendBody`
  */
 export function endAtOnce(response: HttpResponse, answer: HttpAnswer, method: string, closes: boolean): number {
-  if (answer.status === 204 || answer.status === 304) {
+  if (isBodiless(answer)) {
+    if (closes) readNoMore(response)
     // Without an argument: uWS interprets an undefined one as a number.
     response.endWithoutBody()
     return 0
   }
-  const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
   if (method === 'HEAD') {
     // The length is that of the body that GET would return. If it were passed to endWithoutBody, uWS would
     // wait for that body: it would neither answer further requests on the connection nor close it.
     if (closes) response.end('', true)
     else if (answer.push !== undefined) response.endWithoutBody()
-    else response.writeHeader('Content-Length', String(bytes)).endWithoutBody()
+    else response.writeHeader('Content-Length', String(lengthOf(answer))).endWithoutBody()
     return 0
   }
-  if (answer.rest !== undefined || answer.push !== undefined) return -1
-  if (!closes && bytes >= ANSWER_STREAMED_BYTES_MIN) return -1
+  if (continues(answer, method)) return -1
   response.end(answer.body, closes)
-  return bytes
+  return lengthOf(answer)
 }
 
 /** @returns null if the body has already ended */
@@ -88,6 +121,7 @@ function sendLarge(response: HttpResponse, answer: HttpAnswer, channel: AnswerCh
       write: (piece) => {
         const live = channel.live()
         if (live === null) return null
+        if (channel.closes) readNoMore(live)
         const [, ended] = live.tryEnd(piece, length)
         if (!ended) return live.getWriteOffset()
         channel.finish(answer.status, length)
@@ -115,7 +149,7 @@ function sendParts(response: HttpResponse, first: HttpAnswer, channel: AnswerCha
       corked: (send) => void channel.live()?.cork(send),
       write: (bytes) => channel.live()?.write(bytes) ?? false,
       end: () => {
-        channel.live()?.end()
+        endChunked(channel)
         channel.finish(first.status, parts.bytes)
       },
       close: () => void channel.live()?.close(),
@@ -140,7 +174,7 @@ function sendPushed(response: HttpResponse, status: number, body: PushedBody, ch
         return isTaken
       },
       end: () => {
-        channel.live()?.cork(() => void channel.live()?.end())
+        channel.live()?.cork(() => endChunked(channel))
         channel.finish(status, pushed.bytes)
       },
       close: () => void channel.live()?.close(),
@@ -156,6 +190,13 @@ function sendPushed(response: HttpResponse, status: number, body: PushedBody, ch
     return true
   })
   return pushed
+}
+
+function endChunked(channel: AnswerChannel): void {
+  const live = channel.live()
+  if (live === null) return
+  if (channel.closes) readNoMore(live)
+  live.end()
 }
 
 function writeHeaders(response: HttpResponse, headers: readonly string[]): void {

@@ -4,8 +4,9 @@
  * uWS invalidates a response on abort and on a successful end, and using an invalid one crashes the process.
  * So the response is stored in one field that is set to null in both cases, and every use goes through that
  * field. The state transitions are: reading -> waiting -> writing -> done, reading -> writing for a request
- * that is refused, and from every state to done by abort. The head is read by request_head.ts, the body by
- * request_body.ts, the answer is written by answer_writer.ts.
+ * that is refused, and from every state to done by abort. The connection closes behind the answer to a
+ * chunked request (docs/decisions/0183-framing-of-requests.md). The head is read by request_head.ts, the body
+ * by request_body.ts, the answer is written by answer_writer.ts.
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
@@ -13,12 +14,13 @@ import { addressKey, addressKeyOf } from '../../access/client_key.js'
 import type { RequestClient } from '../../dispatch/request_client.js'
 import type { ErrorCode } from '../../errors.js'
 import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
+import { ownedBufferOf, releaseAnswer } from '../../wire/answer.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
 import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer_writer.js'
 import { httpRefusal, type HttpAnswer } from './http_answer.js'
 import { isLoopbackAddress } from './local_guard.js'
 import type { LoopResources } from './loop_resources.js'
-import { leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
+import { dropBody, leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
 import { readHead, type RequestHead } from './request_head.js'
 import { TrustedProxies } from './trusted_proxies.js'
 
@@ -67,6 +69,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
   #response: HttpResponse | null
   #state: 'reading' | 'waiting' | 'writing' | 'done' = 'reading'
   #closes = false
+  /** An answer that is written when the body has been read. */
+  #kept: HttpAnswer | null = null
   /** Null if the body is not read. */
   #body: RequestBody | null = null
   /** Sends an answer that continues after its head. */
@@ -180,15 +184,41 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     const response = this.#response
     if (response === null) return
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
-    const closes = this.#closes || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
+    const isChunked = this.declaredBytes < 0
+    const isUnread = this.#state === 'reading' && this.#body === null && this.declaredBytes !== 0
+    const isLate = !this.#closes && isChunked
+    this.#closes ||= isChunked || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
     const given = answer.push !== undefined && this.loop.streams.isEnding ? httpRefusal('shuttingDown') : answer
     this.#state = 'writing'
     this.#body?.release('answered')
+    if (isLate) this.#writeBehindBody(response, given, isUnread)
+    else this.#write(response, given)
+  }
+
+  /**
+   * Answers when the bytes of the body have been read, and not while uWS parses them: a request that comes
+   * behind the body in the same packet then meets a request without an answer, so uWS closes the connection.
+   * If the connection were closed with bytes unread, the client would get a reset instead of the answer.
+   */
+  #writeBehindBody(response: HttpResponse, answer: HttpAnswer, isUnread: boolean): void {
+    this.#kept =
+      typeof answer.body !== 'string' && ownedBufferOf(answer) === null ? { ...answer, body: new Uint8Array(answer.body) } : answer
+    const write = (): void =>
+      void setImmediate(() => {
+        const kept = this.#kept
+        this.#kept = null
+        if (this.#response !== null && kept !== null) this.#write(this.#response, kept)
+      })
+    if (isUnread) dropBody(response, write)
+    else write()
+  }
+
+  #write(response: HttpResponse, answer: HttpAnswer): void {
     response.cork(() => {
-      writeHead(response, given, this.commonHeaders)
-      const bytes = endAtOnce(response, given, this.method, closes)
-      if (bytes >= 0) this.#finish(given.status, bytes)
-      else this.#sender = sendBody(response, given, this.#channel())
+      writeHead(response, answer, this.method, this.#closes, this.commonHeaders)
+      const bytes = endAtOnce(response, answer, this.method, this.#closes)
+      if (bytes >= 0) this.#finish(answer.status, bytes)
+      else this.#sender = sendBody(response, answer, this.#channel())
     })
     this.#sender?.begin?.()
   }
@@ -199,6 +229,7 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
       finish: (status, bytes) => this.#finish(status, bytes),
       fault: (error) => this.#fault(error),
       loop: this.loop,
+      closes: this.#closes,
     }
   }
 
@@ -240,9 +271,17 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     this.#state = 'done'
     this.#body?.release('clientGone')
     this.#sender?.abandon()
+    this.#dropKept()
     if (done) return
     if (waited) this.listener.onAborted(this)
     this.listener.onDone(this, 0, 0)
+  }
+
+  #dropKept(): void {
+    if (this.#kept === null) return
+    this.#kept.rest?.end()
+    releaseAnswer(this.#kept)
+    this.#kept = null
   }
 
   #finish(status: number, bytes: number): void {

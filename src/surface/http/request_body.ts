@@ -164,3 +164,15 @@ export class RequestBody implements WatchedBody {
 export function leavesTooMuch(declaredBytes: number, received: number): boolean {
   return declaredBytes < 0 ? received > DISCARDED_BYTES_MAX : declaredBytes > DISCARDED_BYTES_MAX
 }
+
+/**
+ * Reads and drops the body of a request that is answered without it, up to a bound. Must be called in the
+ * turn of the event loop in which the request came.
+ */
+export function dropBody(response: HttpResponse, done: () => void): void {
+  let received = 0
+  response.onData((data, isLast) => {
+    received += data.byteLength
+    if (isLast || received > DISCARDED_BYTES_MAX) done()
+  })
+}
