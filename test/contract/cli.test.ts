@@ -184,15 +184,17 @@ describe('mds, beside import', () => {
     const evil = 'e\u009b31m\u202evil\u2067\u2028'
     const escaped = 'e\\u009b31m\\u202evil\\u2067\\u2028'
     const raw = /[\u0080-\u009f\u202e\u2067\u2028]/
+    const plain = join(folder, 'plain.md')
+    writeFileSync(plain, 'text')
     await server.post('/v1/add', { collection: evil, key: evil, lang: 'en', meta: { title: [evil] }, contentMd: `# ${evil} word` })
     const runs = await Promise.all([
       mds('stats'),
       mds('stats', '--json'),
       mds('search', evil, 'word'),
       mds('get', evil, evil),
-      mds('add', evil, evil, 'en', '--file', join(folder, 'tree', 'index.md')),
+      mds('add', evil, evil, 'en', '--file', plain),
       mds('import', join(folder, evil), '-c', 'c'),
-      mds('export', evil, '--git', join(folder, 'tree')),
+      mds('export', evil, '--git', plain),
     ])
     for (const { stdout, stderr } of runs) assert.doesNotMatch(stdout + stderr, raw)
     for (const { stdout, stderr } of runs.slice(0, 6)) assert.ok((stdout + stderr).includes(escaped), stdout + stderr)
