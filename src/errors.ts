@@ -23,7 +23,9 @@ export interface CatalogueEntry extends Columns {
   readonly retryAfterSeconds?: number
 }
 
-const INVALID = { kind: 'input', http: 400, grpc: 'INVALID_ARGUMENT', graphql: 'BAD_USER_INPUT', mcp: -32602 } as const satisfies Columns
+const INVALID = { kind: 'input', http: 400, grpc: 'INVALID_ARGUMENT', graphql: 'BAD_USER_INPUT', mcp: 'tool' } as const satisfies Columns
+/** No model can mend these: its client has made them. */
+const MALFORMED = { ...INVALID, mcp: -32602 } as const satisfies Columns
 const DENIED = { kind: 'rights', http: 403, grpc: 'PERMISSION_DENIED', graphql: 'FORBIDDEN', mcp: 'tool' } as const satisfies Columns
 const UNKNOWN = { kind: 'rights', http: 401, grpc: 'UNAUTHENTICATED', graphql: 'UNAUTHENTICATED', mcp: 'tool' } as const satisfies Columns
 const ABSENT = { kind: 'absence', http: 404, grpc: 'NOT_FOUND', graphql: 'NOT_FOUND', mcp: 'tool' } as const satisfies Columns
@@ -35,8 +37,8 @@ export const CATALOGUE = {
   /** The actual text names the field. */
   invalid: { ...INVALID, text: 'invalid request' },
   missingFields: { ...INVALID, text: 'missing fields' },
-  invalidJson: { ...INVALID, text: 'invalid JSON' },
-  invalidUtf8: { ...INVALID, text: 'invalid UTF-8' },
+  invalidJson: { ...MALFORMED, text: 'invalid JSON' },
+  invalidUtf8: { ...MALFORMED, text: 'invalid UTF-8' },
   invalidLimit: { ...INVALID, text: 'invalid limit' },
   invalidOversample: { ...INVALID, kind: 'request', http: 422, text: 'oversample must be from 1 to 10' },
   invalidOffset: { ...INVALID, text: 'invalid offset' },
@@ -71,7 +73,7 @@ export const CATALOGUE = {
     text: 'web pages of other origins may not call a server on their own machine; SVC_CORS_ORIGINS names those that may',
   },
   foreignHost: { ...DENIED, text: 'a server on the same machine is not known by this host name; SVC_ALLOWED_HOSTS names those that are' },
-  badFraming: { ...INVALID, text: 'invalid Content-Length, Transfer-Encoding or Host' },
+  badFraming: { ...MALFORMED, text: 'invalid Content-Length, Transfer-Encoding or Host' },
   notFound: { ...ABSENT, text: 'not found' },
   userNotFound: { ...ABSENT, text: 'user not found' },
   groupNotFound: { ...ABSENT, text: 'group not found' },

@@ -1,10 +1,19 @@
 /** Bounds of what MCP offers: tools, resources, prompts. */
 
 /**
- * Bytes of an export that a tool returns. A model reads some hundred kilobytes at most; the text is held
- * three times while it is written (parts, JSON text, JSON-RPC message).
+ * Tokens of an answer with several documents, where the call does not name another number. A model with a
+ * context of 128 000 tokens can read a dozen such answers beside its conversation.
  */
-export const MCP_EXPORT_BYTES_MAX = 8 * 2 ** 20
+export const MCP_ANSWER_TOKENS_DEFAULT = 8_000
+/** Lowest `max_tokens`: one result with a passage fits. */
+export const MCP_ANSWER_TOKENS_MIN = 1_000
+/**
+ * Highest `max_tokens`: the largest context of a model. 2.5 MB of text, which is held three times while it is
+ * written (answer of the core, JSON text, JSON-RPC message).
+ */
+export const MCP_ANSWER_TOKENS_MAX = 1_000_000
+/** A text beside structured content takes at most one in so many tokens: by default 1 000. */
+export const MCP_TEXT_SHARE = 8
 /** Custom tools in the file of SVC_MCP_CONFIG: models choose badly among more than some dozens. */
 export const CUSTOM_TOOLS_MAX = 256
 /** Parameters of one of them. The tool with most arguments has 18. */

@@ -5,8 +5,8 @@ import { optional, wholeNumber, word } from './schema.js'
 export const retrievalFields = {
   retrievalMode: optional(
     word(
-      ['parent', 'chunk', 'window'],
-      'Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours.',
+      ['parent', 'chunk', 'window', 'auto'],
+      'Part of the document that a result contains: the whole document, the matching passage, or that passage with its neighbours. `auto`: as the collection is configured, else short documents whole and the matching passage of longer ones.',
       'parent',
     ),
   ),
@@ -19,7 +19,7 @@ export const includeContent = optional(
 )
 export const contentBesidePassage = optional(
   Type.Boolean({
-    description: 'In the modes `chunk` and `window`: also includes the content of documents; otherwise `contentMd` is empty.',
+    description: 'In the modes `chunk`, `window` and `auto`: also includes the content of documents; otherwise `contentMd` is empty.',
     default: false,
   }),
 )
@@ -27,5 +27,7 @@ export const contentBesidePassage = optional(
 /** Fields of a result that describe its passage. */
 export const passageFields = {
   chunkIndex: Type.Optional(Type.Integer({ description: 'Number of the passage in the document, from 0.' })),
-  chunkText: Type.Optional(Type.String({ description: 'The passage, in the modes `chunk` and `window`.' })),
+  chunkText: Type.Optional(
+    Type.String({ description: 'The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer.' }),
+  ),
 }

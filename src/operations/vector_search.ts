@@ -111,12 +111,16 @@ export const crossSearch = operation({
     distanceMetric: optional(vectorFields.metric),
     filterMeta: optional(filterMeta),
     includeContent,
+    ...retrievalFields,
     oversample: optional(vectorFields.oversample),
   }),
   output: shape('Results of all collections, nearest first.', {
     results: Type.Array(
       Type.Object(
-        { collection: Type.String(), document: Document, score: Type.Number(), rank: Type.Integer({ description: 'Rank from 1.' }) },
+        {
+          ...{ collection: Type.String(), document: Document, score: Type.Number() },
+          ...{ rank: Type.Integer({ description: 'Rank from 1.' }), ...passageFields },
+        },
         { title: 'CrossSearchHit' },
       ),
     ),

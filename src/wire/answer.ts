@@ -12,6 +12,8 @@ export const FACTS = [
   'total',
   /** `1`: results were omitted because of the collection's token budget. */
   'truncated',
+  /** How the owner of the collection wants answers from its documents to be written. */
+  'responsePrompt',
   /** `hit` or `miss`. */
   'cache',
   /** Number of seconds for which the answer may be cached. */

@@ -1095,13 +1095,14 @@ export interface FtsRequest {
   readonly fragmentSize?: number | undefined
   /**
    * Part of the document that a result contains: the whole document, the matching passage, or that
-   * passage with its neighbours. Default: `"parent"`.
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
    */
-  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
   /**
-   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * In the modes `chunk`, `window` and `auto`: also includes the content of documents; otherwise
    * `contentMd` is empty. Default: `false`.
    */
   readonly includeContent?: boolean | undefined
@@ -1161,7 +1162,7 @@ export interface FtsHit {
   readonly highlights?: readonly Highlight[]
   /** Number of the passage in the document, from 0. */
   readonly chunkIndex?: number
-  /** The passage, in the modes `chunk` and `window`. */
+  /** The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer. */
   readonly chunkText?: string
   /** True if a curation rule placed the document here. */
   readonly pinned?: boolean
@@ -1285,13 +1286,14 @@ export interface FtsQueryInput {
   readonly fragmentSize?: number | undefined
   /**
    * Part of the document that a result contains: the whole document, the matching passage, or that
-   * passage with its neighbours. Default: `"parent"`.
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
    */
-  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
   /**
-   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * In the modes `chunk`, `window` and `auto`: also includes the content of documents; otherwise
    * `contentMd` is empty. Default: `false`.
    */
   readonly includeContent?: boolean | undefined
@@ -1375,9 +1377,10 @@ export interface VectorSearchInput {
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
   /**
    * Part of the document that a result contains: the whole document, the matching passage, or that
-   * passage with its neighbours. Default: `"parent"`.
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
    */
-  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
   /** Selects results that differ from each other (maximal marginal relevance). Default: `false`. */
@@ -1395,7 +1398,7 @@ export interface VectorHit {
   readonly rank: number
   /** Number of the passage in the document, from 0. */
   readonly chunkIndex?: number
-  /** The passage, in the modes `chunk` and `window`. */
+  /** The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer. */
   readonly chunkText?: string
 }
 
@@ -1466,9 +1469,10 @@ export interface HybridSearchInput {
   readonly includeContent?: boolean | undefined
   /**
    * Part of the document that a result contains: the whole document, the matching passage, or that
-   * passage with its neighbours. Default: `"parent"`.
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
    */
-  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
   /** Default: `false`. */
@@ -1499,7 +1503,7 @@ export interface HybridHit {
   readonly pinned?: boolean
   /** Number of the passage in the document, from 0. */
   readonly chunkIndex?: number
-  /** The passage, in the modes `chunk` and `window`. */
+  /** The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer. */
   readonly chunkText?: string
 }
 
@@ -1558,6 +1562,14 @@ export interface CrossSearchInput {
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
+  /**
+   * Part of the document that a result contains: the whole document, the matching passage, or that
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
+   */
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
+  /** In mode `window`: number of passages on either side. Default: `1`. */
+  readonly windowSize?: number | undefined
   /** Candidates per result for approximate algorithms, 1 to 10. Default: `3`. */
   readonly oversample?: number | undefined
 }
@@ -1568,6 +1580,10 @@ export interface CrossSearchHit {
   readonly score: number
   /** Rank from 1. */
   readonly rank: number
+  /** Number of the passage in the document, from 0. */
+  readonly chunkIndex?: number
+  /** The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer. */
+  readonly chunkText?: string
 }
 
 /** Results of all collections, nearest first. */
@@ -2851,13 +2867,14 @@ export interface SearchInput {
   readonly offset?: number | undefined
   /**
    * Part of the document that a result contains: the whole document, the matching passage, or that
-   * passage with its neighbours. Default: `"parent"`.
+   * passage with its neighbours. `auto`: as the collection is configured, else short documents
+   * whole and the matching passage of longer ones. Default: `"parent"`.
    */
-  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | undefined
+  readonly retrievalMode?: 'parent' | 'chunk' | 'window' | 'auto' | undefined
   /** In mode `window`: number of passages on either side. Default: `1`. */
   readonly windowSize?: number | undefined
   /**
-   * In the modes `chunk` and `window`: also includes the content of documents; otherwise
+   * In the modes `chunk`, `window` and `auto`: also includes the content of documents; otherwise
    * `contentMd` is empty. Default: `false`.
    */
   readonly includeContent?: boolean | undefined

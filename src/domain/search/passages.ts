@@ -18,7 +18,7 @@ export interface Passage {
 /** Identifies the passage: the number of a chunk, or a byte of the content that the chunk contains. */
 export type PassagePosition = { readonly chunk: number } | { readonly byte: number }
 
-/** Undefined for content without text. @throws BodiesWanted */
+/** As `passageIn`. @throws BodiesWanted */
 export function passageOf(
   tools: CuttingTools,
   view: View,
@@ -34,12 +34,18 @@ export function passageOf(
 }
 
 /**
+ * Undefined for content without text, and in mode `auto` for content of one chunk: it is shown whole.
  * @param content UTF-8
  * @param ranges start and end of each chunk, ascending
  */
-export function passageIn(content: Buffer, ranges: Uint32Array, position: PassagePosition, { windowSize }: Retrieval): Passage | undefined {
+export function passageIn(
+  content: Buffer,
+  ranges: Uint32Array,
+  position: PassagePosition,
+  { mode, windowSize }: Retrieval,
+): Passage | undefined {
   const chunks = ranges.length / 2
-  if (chunks === 0) return undefined
+  if (chunks === 0 || (mode === 'auto' && chunks === 1)) return undefined
   const at = 'chunk' in position ? Math.min(position.chunk, chunks - 1) : chunkWith(ranges, position.byte)
   const first = Math.max(0, at - windowSize)
   const last = Math.min(chunks - 1, at + windowSize)

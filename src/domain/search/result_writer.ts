@@ -9,7 +9,7 @@ import type { View } from '../../store/view.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { CuttingTools } from '../embedding/chunks.js'
 import type { Stop } from './context.js'
-import { passageOf, type Passage, type PassagePosition } from './passages.js'
+import { passageOf, type PassagePosition } from './passages.js'
 import { ResultList, type ResultBounds } from './result_list.js'
 import type { Retrieval } from './retrieval.js'
 
@@ -61,9 +61,10 @@ export class ResultWriter {
     // Finding a passage of 10 MB takes a third of a second. The cost of polling the stop word is negligible.
     if (this.#stop.shouldStop()) throw serviceError('deadline')
     const results = this.#results
+    const { withContent, retrieval } = this.#options
+    const passage = retrieval.mode === 'parent' ? undefined : passageOf(this.#cutting, view, head, position, retrieval)
     results.begin(before)
-    const contentBytes = this.#document(view, head)
-    const passage = this.#options.retrieval.mode === 'parent' ? undefined : this.#passage(view, head, position)
+    const contentBytes = this.#document(view, head, withContent || (retrieval.mode === 'auto' && passage === undefined))
     const textBytes = contentBytes + (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText))
     if (results.isCapped && !results.admits(textBytes)) {
       results.cancel()
@@ -81,8 +82,8 @@ export class ResultWriter {
   }
 
   /** @returns the number of content bytes shown, if they are capped; else 0 */
-  #document(view: View, head: Head): number {
-    if (!this.#options.withContent) {
+  #document(view: View, head: Head, withContent: boolean): number {
+    if (!withContent) {
       this.#out.bytes(head.json)
       this.#out.ascii(NO_CONTENT)
       return 0
@@ -90,9 +91,5 @@ export class ResultWriter {
     const begin = this.#out.length
     view.writeDocument(head, this.#out, true)
     return this.#results.isCapped ? contentBytesOf(this.#out.view().subarray(begin)) : 0
-  }
-
-  #passage(view: View, head: Head, position: PassagePosition): Passage | undefined {
-    return passageOf(this.#cutting, view, head, position, this.#options.retrieval)
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The part of a document that a result of a search or listing shows: the whole document, the matching
- * passage, or the passage with its neighbours. Precedence: the request, the collection's retrieval profile,
- * the whole document. Pure; any lane. Rules: docs/decisions/0141-retrieval-modes.md.
+ * passage, the passage with its neighbours, or whichever of document and passage is short. Precedence: the
+ * request, the collection's retrieval profile, the whole document; `auto` yields to the profile. Pure; any
+ * lane. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import { badRequest } from '../../errors.js'
 import { WINDOW_SIZE_MAX } from '../../limits/vectors.js'
@@ -11,7 +12,7 @@ type Absent = null | undefined
 
 /** `windowSize`: number of neighbours shown on either side of the passage; 0 except for `window`. */
 export interface Retrieval {
-  readonly mode: 'parent' | 'chunk' | 'window'
+  readonly mode: 'parent' | 'chunk' | 'window' | 'auto'
   readonly windowSize: number
 }
 
@@ -22,9 +23,10 @@ export interface RetrievalInput {
 
 /** @throws ServiceError 400 */
 export function readRetrieval(input: RetrievalInput, profile: RetrievalProfile = {}): Retrieval {
-  const mode = input.retrievalMode || profile.retrievalMode || 'parent'
+  const asked = input.retrievalMode || undefined
+  const mode = asked === undefined || asked === 'auto' ? profile.retrievalMode || asked || 'parent' : asked
   if (mode === 'graph') throw badRequest('retrievalMode graph is not available: there is no code graph')
-  if (mode !== 'parent' && mode !== 'chunk' && mode !== 'window') throw badRequest(`unknown retrievalMode: ${mode}`)
+  if (mode !== 'parent' && mode !== 'chunk' && mode !== 'window' && mode !== 'auto') throw badRequest(`unknown retrievalMode: ${mode}`)
   const windowSize = input.windowSize ?? 1
   if (!Number.isInteger(windowSize) || windowSize < 0) throw badRequest('invalid windowSize')
   return { mode, windowSize: mode === 'window' ? Math.min(windowSize, WINDOW_SIZE_MAX) : 0 }

@@ -1,7 +1,7 @@
 /**
- * Results that show a passage instead of the whole document (`retrievalMode` chunk or window): the chunk with
- * the document's best highlight. A document without a highlight shows its first chunk. One per answer; read
- * lanes. Rules: docs/decisions/0141-retrieval-modes.md.
+ * Results that show a passage instead of the whole document (`retrievalMode` chunk, window or auto): the
+ * chunk with the document's best highlight. A document without a highlight shows its first chunk. One per
+ * answer; read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -64,10 +64,11 @@ export class Passages {
     const ranges = cut(this.#cutting, { isCode, recipe: 0 }, content).ranges
     const passage = passageIn(content, ranges, { byte: this.#match?.byteIn(document, matched) ?? 0 }, this.#retrieval)
     const fields = passage === undefined ? '' : `,"chunkIndex":${passage.chunkIndex},"chunkText":${JSON.stringify(passage.chunkText)}`
+    const withContent = this.#withContent || (this.#retrieval.mode === 'auto' && passage === undefined)
     return {
-      json: this.#withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
+      json: withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
       fields,
-      bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (this.#withContent ? content.length : 0),
+      bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (withContent ? content.length : 0),
     }
   }
 }

@@ -31,6 +31,7 @@ export interface CrossSearch {
   readonly text: string | undefined
   readonly vector: Float32Array | undefined
   readonly source: { readonly collection: string; readonly id: string } | undefined
+  readonly retrieval: Retrieval
   /** Names; empty: all collections. */
   readonly targets: readonly string[]
   readonly choice: VectorChoice
@@ -66,8 +67,6 @@ interface Candidate {
   readonly score: number
 }
 
-const WHOLE: Retrieval = { mode: 'parent', windowSize: 0 }
-
 /**
  * @returns the answer's JSON, a view of `tools.out`
  * @throws ServiceError, EmbeddingsWanted, BodiesWanted
@@ -82,7 +81,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
     targets.map(({ id }) => id),
   )
   const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
-  const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
+  const options = { limit: search.limit, withContent: search.withContent, retrieval: search.retrieval, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options, stop)
   const asked = targets.map((target): TargetHits => ({ target, k: 0, hits: [] }))
   findNearest(tools, search, query, asked, source, writer, stop)

@@ -33,6 +33,8 @@ const NO_HEADERS: readonly string[] = []
 
 const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> = {
   total: (value) => ['X-Total-Count', value],
+  // Over HTTP it is part of the configuration, which clients read once.
+  responsePrompt: () => NO_HEADERS,
   truncated: (value) => ['X-Context-Truncated', value],
   // Both have the same value. The first is the name that proxies use, the second is part of the contract.
   cache: (value) => ['X-Cache', value, 'X-MDDB-Cache', value],

@@ -138,7 +138,8 @@ export class Stdio {
         return errorText(request.id, { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data: { supported: listed } })
       const fault = initializeFault(request.params)
       if (fault !== null) return errorText(request.id, { code: INVALID_PARAMS, message: fault })
-      return initializeText(request, revisionOf(request, served), identity)
+      this.#session.revision = revisionOf(request, served)
+      return initializeText(request, this.#session.revision, identity)
     }
     if (served.handshake.length === 0)
       return errorText(request.id, {
@@ -167,6 +168,7 @@ export class Stdio {
       caller,
       signal: controller.signal,
       logLevel: typeof level === 'string' ? level : null,
+      isStructured: true,
       notify: (name, sent) => this.#send(notificationText(name, sent)),
     }
     return ready

@@ -20,6 +20,7 @@ import type { InputOf } from '../../operations/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { promptFacts } from './response_prompt.js'
 
 type SearchInput = InputOf<typeof searchRow>
 
@@ -32,15 +33,15 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
 function search(lane: LaneContext, input: SearchInput, stop: RequestContext): Answer {
   const collection = lane.store.read((view) => {
     const found = view.collection(input.collection)
-    return found === undefined ? undefined : { id: found.id, profile: lane.settings.of(view, found.id).config.retrieval ?? {} }
+    return found === undefined ? undefined : { id: found.id, config: lane.settings.of(view, found.id).config }
   })
-  const profile = collection?.profile ?? {}
+  const profile = collection?.config.retrieval ?? {}
   const request = parseSearch(input, profile)
   const passages = passagesOf(lane, input, profile, stop)
   if (collection === undefined) return page(0, '[]')
   const listing = { ...request, collection: collection.id, passages }
   const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stop.stopWord)
-  return page(total, lane.out.view(), isTruncated)
+  return page(total, lane.out.view(), [...(isTruncated ? TRUNCATED : []), ...promptFacts(collection.config)])
 }
 
 function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection' | 'passages'> {
@@ -61,9 +62,10 @@ function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalPro
   return retrieval.mode === 'parent' ? undefined : new Passages(lane, retrieval, input.includeContent === true, stop)
 }
 
-function page(total: number, body: string | Uint8Array, isTruncated = false): Answer {
-  const count = ['total', String(total)] as const
-  return { body, facts: isTruncated ? [count, ['truncated', '1']] : [count] }
+const TRUNCATED: NonNullable<Answer['facts']> = [['truncated', '1']]
+
+function page(total: number, body: string | Uint8Array, facts: NonNullable<Answer['facts']> = []): Answer {
+  return { body, facts: [['total', String(total)], ...facts] }
 }
 
 function metaKeys(lane: LaneContext, input: InputOf<typeof metaKeysRow>): Answer {

@@ -15,6 +15,7 @@ import {
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { promptFacts } from './response_prompt.js'
 
 export const fulltextHandlers: readonly BoundHandler[] = [
   read(fts, answerSearch),
@@ -26,7 +27,8 @@ export const fulltextHandlers: readonly BoundHandler[] = [
 function answerSearch(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput, request: RequestContext): Answer {
   const { request: asked, collection } = prepare(lane, input)
   const body = searchFulltext(lane, asked, collection, request)
-  return asked.cacheSeconds === 0 ? { body } : { body, facts: cacheFacts(asked.cacheSeconds) }
+  const facts = promptFacts(collection?.settings.config)
+  return { body, facts: asked.cacheSeconds === 0 ? facts : [...cacheFacts(asked.cacheSeconds), ...facts] }
 }
 
 function prepare(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput): PreparedSearch {

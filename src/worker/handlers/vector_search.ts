@@ -27,6 +27,7 @@ import {
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { promptFacts } from './response_prompt.js'
 
 export const vectorSearchHandlers: readonly BoundHandler[] = [
   read(searchRow, answerSearch),
@@ -54,7 +55,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
   requireDimensions(lane, vector, collection === undefined ? [] : [collection.id])
   const query = queryOf(lane, readQueryText(input.query), vector)
   const notes = collection === undefined ? {} : noteOfEmbedding(lane, collection.id, input.collection)
-  return { body: searchVectors(lane, { ...search, ...query, notes }, collection, stop) }
+  return { body: searchVectors(lane, { ...search, ...query, notes }, collection, stop), facts: promptFacts(config) }
 }
 
 /**
@@ -86,7 +87,7 @@ function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop:
   const request = readHybrid(input, lane.config, algorithmOf(config, lane.config.vectorDefaultAlgorithm), config?.retrieval)
   const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
   const vector = isByWords ? undefined : vectorsOfTextsIfAny(lane, [request.words.text], 'query')?.vectors[0]
-  return { body: searchHybrid(lane, request, vector, collection, stop) }
+  return { body: searchHybrid(lane, request, vector, collection, stop), facts: promptFacts(config) }
 }
 
 function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: RequestContext): Answer {
@@ -101,6 +102,8 @@ function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: 
     limit: readTopK(input.topK, CROSS_TOP_K_DEFAULT),
     filters: parseFilters(input.filterMeta),
     withContent: input.includeContent === true,
+    // No profile applies to a search of several collections.
+    retrieval: readRetrieval(input),
   }
   if (search.text === undefined && search.vector === undefined && search.source === undefined)
     throw serviceError('missingFields', '`query`, `queryVector`, or `sourceCollection` with `sourceDocID` is expected; none of them came.')

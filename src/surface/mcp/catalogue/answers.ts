@@ -1,6 +1,7 @@
 /** Answers of the core as the catalogue reads them. Any thread. */
 import { CATALOGUE, type ErrorCode } from '../../../errors.js'
 import { CatalogueError } from './catalogue_error.js'
+import { INVALID_PARAMS, REFUSED } from './codes.js'
 import type { CoreAnswer } from '../../thread/core_port.js'
 
 export function textOf({ body }: CoreAnswer): string {
@@ -11,17 +12,27 @@ export function jsonOf(answer: CoreAnswer): unknown {
   return JSON.parse(textOf(answer)) as unknown
 }
 
+type Refused = CoreAnswer & { readonly code: ErrorCode }
+
 /**
- * The text of a refusal, which is a failure of the tool.
- * @param answer with a code
+ * The text of a refusal, which is a failure of the tool: the model reads it, and mends its call.
  * @throws CatalogueError for a refusal that is an error of the protocol: the catalogue of errors decides
  */
-export function failureOf(answer: CoreAnswer & { readonly code: ErrorCode }): string {
-  const { error, hint } = bodyOf(answer)
-  const { mcp, text } = CATALOGUE[answer.code]
-  const message = hint === undefined ? (error ?? text) : `${error ?? text} (${hint})`
-  if (mcp !== 'tool') throw new CatalogueError(mcp, message)
-  return message
+export function failureOf(answer: Refused): string {
+  const { mcp } = CATALOGUE[answer.code]
+  if (mcp !== 'tool') throw new CatalogueError(mcp, refusalText(answer))
+  return refusalText(answer)
+}
+
+/** A refusal where no tool is called (resources, prompts): there are no failed results. */
+export function refusalError(answer: Refused): CatalogueError {
+  const { mcp, kind } = CATALOGUE[answer.code]
+  return new CatalogueError(mcp !== 'tool' ? mcp : kind === 'input' ? INVALID_PARAMS : REFUSED, refusalText(answer))
+}
+
+function refusalText(answer: Refused): string {
+  const { error = CATALOGUE[answer.code].text, hint } = bodyOf(answer)
+  return hint === undefined ? error : `${error} (${hint})`
 }
 
 function bodyOf(answer: CoreAnswer): { readonly error?: string; readonly hint?: string } {
@@ -33,6 +44,6 @@ function bodyOf(answer: CoreAnswer): { readonly error?: string; readonly hint?: 
   }
 }
 
-export function isRefusal(answer: CoreAnswer): answer is CoreAnswer & { readonly code: ErrorCode } {
+export function isRefusal(answer: CoreAnswer): answer is Refused {
   return answer.code !== null
 }

@@ -15,6 +15,8 @@ export interface CallContext {
   readonly signal: AbortSignal
   /** Of the surface: what it does not permit is refused before the core is asked. */
   readonly mode: AccessMode
+  /** The client reads `structuredContent`, which results have since revision 2025-06-18. */
+  readonly isStructured: boolean
   progress(done: number, total: number | undefined, message?: string): void
   log(level: string, data: unknown): void
 }

@@ -1,23 +1,29 @@
 /**
- * An export as the result of a tool: its parts are collected up to a bound. NDJSON is cut after a whole line
- * there; a ZIP file that is longer is refused, because a part of one is of no use. Thread of MCP.
+ * An export as the result of a tool: its parts are collected while they fit into the tokens of the answer.
+ * NDJSON is cut after a whole line there; a ZIP file that is longer is refused, because a part of one is of
+ * no use. Thread of MCP.
  */
-import { MCP_EXPORT_BYTES_MAX } from '../../../limits/mcp_tools.js'
 import type { CoreAnswer } from '../../thread/core_port.js'
 import { failureOf, isRefusal } from './answers.js'
 import type { Arguments } from './argument_values.js'
-import { failed, type CallContext, type ToolResult } from './call.js'
-import { UNTRUSTED_NOTICE } from './texts.js'
+import { failed, type CallContext, type TextContent, type ToolResult } from './call.js'
+import { shortenedHint, UNTRUSTED_NOTICE } from './texts.js'
+import { tokensOf } from './token_budget.js'
+import { answerTokens } from './tool_result.js'
 
-const NEWLINE = 10
-const TOO_LONG = `export too large: a tool returns at most ${MCP_EXPORT_BYTES_MAX} bytes; narrow filter_meta, or use POST /v1/export`
+/** No text has more bytes a token in the estimate: ASCII has 2.5. */
+const BYTES_A_TOKEN = 2.5
+const NEWLINE = '\n'
 
 /** @param first part of the answer, a success */
-export async function exported(first: CoreAnswer, { collection, format = 'ndjson' }: Arguments, context: CallContext): Promise<ToolResult> {
+export async function exported(first: CoreAnswer, given: Arguments, context: CallContext): Promise<ToolResult> {
+  const { collection, format = 'ndjson' } = given
+  const tokens = answerTokens(given)
+  const bytesMax = tokens * BYTES_A_TOKEN
   const parts: Uint8Array[] = [first.body]
   let bytes = first.body.length
   let last = first
-  while (last.hasMore && bytes <= MCP_EXPORT_BYTES_MAX) {
+  while (last.hasMore && bytes <= bytesMax) {
     context.progress(bytes, undefined, `${bytes} bytes exported`)
     last = await context.more(last)
     if (isRefusal(last)) return failed(failureOf(last))
@@ -25,22 +31,40 @@ export async function exported(first: CoreAnswer, { collection, format = 'ndjson
     bytes += last.body.length
   }
   if (last.hasMore) context.cancel(last)
-  const isCut = last.hasMore || bytes > MCP_EXPORT_BYTES_MAX
-  if (isCut && format !== 'ndjson') return failed(TOO_LONG)
-  const whole = Buffer.concat(parts, Math.min(bytes, MCP_EXPORT_BYTES_MAX))
-  const shown = format === 'ndjson' ? linesOf(whole, isCut) : { encoding: 'base64', content: whole.toString('base64') }
-  const text = JSON.stringify({ collection, format, truncated: isCut, ...shown })
-  return {
-    content: [
-      { type: 'text', text },
-      { type: 'text', text: UNTRUSTED_NOTICE },
-    ],
-  }
+  const whole = Buffer.concat(parts)
+  const shown = format === 'ndjson' ? linesOf(whole, last.hasMore, tokens) : fileOf(whole, last.hasMore, tokens)
+  if (shown === null) return failed(tooLong(tokens))
+  const hint = shown.truncated ? { contextTruncated: true, contextHint: shortenedHint('parts') } : {}
+  return { content: textsOf(JSON.stringify({ collection, format, ...shown, ...hint })) }
 }
 
-function linesOf(bytes: Buffer, isCut: boolean): object {
-  const kept = isCut ? bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1) : bytes
+interface Exported {
+  readonly truncated: boolean
+  readonly content: string
+}
+
+/** The lines that fit: they are texts within JSON, so that their quotes are escaped. */
+function linesOf(bytes: Buffer, hasMore: boolean, tokens: number): Exported & { readonly count: number } {
+  const lines = bytes.toString('utf8').split(NEWLINE)
+  // What follows the last newline is nothing, or the beginning of a line whose end is not there.
+  lines.pop()
+  let used = 0
   let count = 0
-  for (let at = kept.indexOf(NEWLINE); at >= 0; at = kept.indexOf(NEWLINE, at + 1)) count++
-  return { count, content: kept.toString('utf8') }
+  while (count < lines.length && (used += tokensOf(JSON.stringify(lines[count]))) <= tokens) count++
+  const kept = lines.slice(0, count)
+  return { truncated: hasMore || count < lines.length, count, content: kept.map((line) => `${line}${NEWLINE}`).join('') }
+}
+
+/** @returns null if the file does not fit. Base64 has no words: each character counts as a token. */
+function fileOf(bytes: Buffer, hasMore: boolean, tokens: number): (Exported & { readonly encoding: string }) | null {
+  const content = bytes.toString('base64')
+  return hasMore || content.length > tokens ? null : { truncated: false, encoding: 'base64', content }
+}
+
+function tooLong(tokens: number): string {
+  return `export too large for ${tokens} tokens; narrow filter_meta, raise max_tokens, or use POST /v1/export`
+}
+
+function textsOf(text: string): readonly TextContent[] {
+  return [text, UNTRUSTED_NOTICE].map((each) => ({ type: 'text', text: each }))
 }

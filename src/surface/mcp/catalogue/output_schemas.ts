@@ -16,6 +16,7 @@ const COUNTS = {
   },
 }
 const responsePrompt = { type: 'string', description: 'How the owner of the collection wants answers to be written.' }
+const contextHint = { type: 'string', description: 'With contextTruncated: how to get at what was left out.' }
 const contextTruncated = { type: 'boolean', description: 'True if results were left out to keep the answer short.' }
 
 function object(properties: JsonSchema, required: readonly string[]): JsonSchema {
@@ -54,6 +55,7 @@ const resultsOf = (fields: JsonSchema, needed: readonly string[]): JsonSchema =>
       ),
       total: { type: 'integer', description: 'Number of results.' },
       contextTruncated,
+      contextHint,
       responsePrompt,
     },
     ['results', 'total'],
@@ -64,6 +66,7 @@ export const LISTED_DOCUMENTS = object(
     documents: listOf(shownDocument),
     total: { type: 'integer', description: 'Number of matching documents, before pagination.' },
     contextTruncated,
+    contextHint,
     responsePrompt,
   },
   ['documents', 'total'],

@@ -3,6 +3,7 @@
  * collection contain what the caller may see of it. Thread of MCP.
  */
 import {
+  MCP_ANSWER_TOKENS_DEFAULT,
   PROMPT_DOCUMENTS_DEFAULT,
   PROMPT_DOCUMENTS_MAX,
   PROMPT_EXCERPT_CHARS,
@@ -12,11 +13,13 @@ import {
 import { factOf } from '../../../wire/answer.js'
 import { argument, required, type Argument } from './argument.js'
 import { badArgument, readArguments, type Arguments } from './argument_values.js'
-import { failureOf, isRefusal, jsonOf } from './answers.js'
+import { isRefusal, jsonOf, refusalError } from './answers.js'
 import type { CallContext } from './call.js'
-import { CatalogueError } from './catalogue_error.js'
-import { REFUSED } from './codes.js'
 import { UNTRUSTED_NOTICE } from './texts.js'
+import { cutToTokens } from './token_budget.js'
+
+/** A prompt has at most two parts that come from documents. */
+const PART_TOKENS_MAX = MCP_ANSWER_TOKENS_DEFAULT / 2
 
 interface Prompt {
   readonly name: string
@@ -141,19 +144,21 @@ export function argumentOf(prompt: unknown, name: unknown): Argument | undefined
 
 async function metaOf(collectionName: unknown, { ask }: CallContext): Promise<string> {
   const answer = await ask('metaKeys', { collection: collectionName })
-  if (isRefusal(answer)) throw new CatalogueError(REFUSED, failureOf(answer))
+  if (isRefusal(answer)) throw refusalError(answer)
   const { meta } = jsonOf(answer) as { readonly meta: Readonly<Record<string, readonly string[]>> }
   const keys = Object.entries(meta).slice(0, PROMPT_META_KEYS_MAX)
   if (keys.length === 0) return '(none)'
-  return keys.map(([key, values]) => `- ${key}: ${values.slice(0, PROMPT_META_VALUES_MAX).join(', ')}`).join('\n')
+  const lines = keys.map(([key, values]) => `- ${key}: ${values.slice(0, PROMPT_META_VALUES_MAX).join(', ')}`)
+  return cutToTokens(lines, PART_TOKENS_MAX).join('\n')
 }
 
 async function beginningsOf(collectionName: unknown, limit: number, { ask }: CallContext): Promise<string> {
   const answer = await ask('search', { collection: collectionName, sort: 'updatedAt', asc: false, limit })
-  if (isRefusal(answer)) throw new CatalogueError(REFUSED, failureOf(answer))
+  if (isRefusal(answer)) throw refusalError(answer)
   const documents = jsonOf(answer) as readonly { readonly key: string; readonly lang: string; readonly contentMd: string }[]
   if (documents.length === 0) return '(none)'
   const total = factOf(answer.facts, 'total') ?? String(documents.length)
   const shown = documents.map(({ key, lang, contentMd }) => `### ${key} (${lang})\n${contentMd.slice(0, PROMPT_EXCERPT_CHARS)}`)
-  return `${shown.join('\n\n')}\n\n(${documents.length} of ${total} documents)`
+  const kept = cutToTokens(shown, PART_TOKENS_MAX)
+  return `${kept.join('\n\n')}\n\n(${kept.length} of ${total} documents)`
 }

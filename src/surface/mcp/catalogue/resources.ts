@@ -1,15 +1,20 @@
 /** Resources of MCP: state of the server, documents, and searches by metadata. Thread of MCP. */
-import { SEARCH_RESOURCE_LIMIT } from '../../../limits/mcp_tools.js'
+import { MCP_ANSWER_TOKENS_DEFAULT, SEARCH_RESOURCE_LIMIT } from '../../../limits/mcp_tools.js'
 import { factOf } from '../../../wire/answer.js'
-import { failureOf, isRefusal, jsonOf, textOf } from './answers.js'
+import { isRefusal, jsonOf, refusalError, textOf } from './answers.js'
 import type { CallContext } from './call.js'
 import { CatalogueError } from './catalogue_error.js'
-import { REFUSED, RESOURCE_NOT_FOUND } from './codes.js'
+import { RESOURCE_NOT_FOUND } from './codes.js'
 import { readResourceUri, type ResourceUri } from './resource_uri.js'
+import { shownAnswer, wantedParts } from './shown_documents.js'
 import { UNTRUSTED_NOTICE } from './texts.js'
+import { boundedText } from './tool_result.js'
 
 const JSON_TYPE = 'application/json'
 const MARKDOWN_TYPE = 'text/markdown'
+/** A resource has no arguments: it shows what a search tool shows by default. */
+const NOTHING_ASKED = {}
+const DOCUMENTS = { answers: 'documents' } as const
 
 export const RESOURCES: readonly object[] = [
   {
@@ -94,9 +99,9 @@ async function readSearch(
   }
   // From entries: a key such as `__proto__` would be lost, or found where nothing was set.
   const filterMeta = Object.fromEntries(wanted)
-  const answer = await asked(uri, context, 'search', { collection, filterMeta, ...page })
-  const total = Number(factOf(answer.facts, 'total') ?? 0)
-  return contents(uri, JSON_TYPE, JSON.stringify({ documents: jsonOf(answer), total }), true)
+  const answer = await asked(uri, context, 'search', { collection, filterMeta, ...wantedParts(NOTHING_ASKED), ...page })
+  const found = shownAnswer(jsonOf(answer), NOTHING_ASKED, Number(factOf(answer.facts, 'total') ?? 0))
+  return contents(uri, JSON_TYPE, boundedText(found, DOCUMENTS, MCP_ANSWER_TOKENS_DEFAULT).text, true)
 }
 
 async function asked(
@@ -108,7 +113,7 @@ async function asked(
   const answer = await ask(operation, input)
   if (!isRefusal(answer)) return answer
   if (answer.code === 'notFound') throw notFound(uri)
-  throw new CatalogueError(REFUSED, failureOf(answer))
+  throw refusalError(answer)
 }
 
 /** The text itself stays what it is, so the notice is beside it. */

@@ -11,8 +11,18 @@ const PASSAGE_MODES: readonly unknown[] = ['chunk', 'window']
 const TIMES: readonly string[] = ['addedAt', 'updatedAt', 'expiresAt']
 
 /** Whether results contain the texts of documents. A passage replaces the text of its document. */
-export function bodyWanted({ include_content: asked, fields, retrieval_mode: mode }: Arguments): boolean {
+function bodyWanted({ include_content: asked, fields, retrieval_mode: mode }: Arguments): boolean {
   return asked === undefined ? fields === undefined && !PASSAGE_MODES.includes(mode) : asked === true
+}
+
+/**
+ * What a search is asked for: by default short documents whole, and the matching passage of longer ones,
+ * unless the collection is configured otherwise.
+ */
+export function wantedParts(given: Arguments): Json {
+  const { include_content: asked, fields, retrieval_mode: mode } = given
+  if (asked === undefined && fields === undefined && mode === undefined) return { retrievalMode: 'auto' }
+  return { includeContent: bodyWanted(given) }
 }
 
 /** @param answer of a search: a list of documents, or an object with `results` */

@@ -1,5 +1,6 @@
 /** Fixed texts of the catalogue. Pure data. */
 import type { AccessMode } from '../../../config/values.js'
+import type { AnswerKind } from './tool.js'
 
 /**
  * Beside every result with texts of documents. Whoever may write a document could otherwise speak to the
@@ -10,4 +11,20 @@ export const UNTRUSTED_NOTICE =
 
 export function notInMode(tool: string, mode: AccessMode): string {
   return `tool ${tool} not available in ${mode === 'read' ? 'read-only' : 'write-only'} mode`
+}
+
+/** In place of a second copy of a long structured result. */
+export const OUTLINE_NOTE = 'Outline only: structuredContent has the result.'
+
+/** How a model gets at what an answer leaves out. */
+export function shortenedHint(answers: AnswerKind): string {
+  switch (answers) {
+    case 'documents':
+      return 'Results were left out to keep the answer short. Ask for less of each with `fields`, read one whole with get_document, narrow the search, or allow more with `max_tokens`.'
+    case 'parts':
+      return 'Documents were left out to keep the answer short. Narrow `filter_meta`, list documents with search_documents and `fields`, read one with get_document, or allow more with `max_tokens`.'
+    case 'plain':
+    case 'text':
+      return 'Items were left out to keep the answer short. Narrow the request, or allow more with `max_tokens` where the tool has it.'
+  }
 }

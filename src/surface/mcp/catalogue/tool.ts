@@ -39,6 +39,8 @@ export interface Tool {
   readonly description: string
   readonly class: ToolClass
   readonly answers: AnswerKind
+  /** The answer is one document, of which nothing is left out. */
+  readonly isWhole?: boolean
   readonly arguments: readonly Argument[]
   /** Name of the row. Default: the one whose name in MCP is that of the tool. */
   readonly operation?: string

@@ -1,15 +1,16 @@
 /**
- * Calls a tool: reads its arguments, asks its operation as the caller, and shows the answer. The text of a
- * result is JSON; a tool with an output schema has the same as structured content. Thread of MCP.
+ * Calls a tool: reads its arguments, asks its operation as the caller, and shows the answer (tool_result.ts).
+ * Thread of MCP.
  */
 import { readArguments, type Arguments } from './argument_values.js'
 import { failureOf, isRefusal, jsonOf, textOf } from './answers.js'
-import { failed, type CallContext, type TextContent, type ToolResult } from './call.js'
+import { failed, type CallContext, type ToolResult } from './call.js'
 import { exported } from './exported.js'
 import { factOf } from '../../../wire/answer.js'
 import { shownAnswer } from './shown_documents.js'
-import { UNTRUSTED_NOTICE } from './texts.js'
 import type { Tool } from './tool.js'
+import { resultOf } from './tool_result.js'
+import type { CoreAnswer } from '../../thread/core_port.js'
 
 /** A tool with the name of its operation. */
 export interface BoundTool {
@@ -32,13 +33,10 @@ export async function callRead({ tool, operation }: BoundTool, given: Arguments,
     present = jsonOf(answer) as object
   }
   const input = { ...present, ...inputOf(tool, given) }
-  if (tool.answers === 'documents') return await found(tool, given, context, { operation, input })
   const answer = await context.ask(operation, input)
   if (isRefusal(answer)) return failed(failureOf(answer))
   if (tool.answers === 'parts') return await exported(answer, given, context)
-  const text = textOf(answer)
-  const content = contentOf(text, tool.answers === 'text')
-  return tool.outputSchema === undefined ? { content } : { content, structuredContent: JSON.parse(text) as unknown }
+  return resultOf(tool.answers === 'documents' ? found(answer, given) : textOf(answer), tool, given, context)
 }
 
 /** The input of the operation: the arguments under the names of its fields. */
@@ -48,35 +46,13 @@ export function inputOf({ arguments: known, input }: Tool, given: Arguments): Re
   return input === undefined ? fields : { ...fields, ...input(given) }
 }
 
-/** A search. What its collection says about the form of answers comes with it. */
-async function found(
-  { outputSchema }: Tool,
-  given: Arguments,
-  context: CallContext,
-  { operation, input }: { readonly operation: string; readonly input: object },
-): Promise<ToolResult> {
-  const [answer, responsePrompt] = await Promise.all([context.ask(operation, input), promptOf(given.collection, context)])
-  if (isRefusal(answer)) return failed(failureOf(answer))
+/** The results of a search, with what its collection says about the form of answers. */
+function found(answer: CoreAnswer, given: Arguments): object {
   const total = factOf(answer.facts, 'total')
-  const results = {
+  const responsePrompt = factOf(answer.facts, 'responsePrompt')
+  return {
     ...shownAnswer(jsonOf(answer), given, total === undefined ? undefined : Number(total)),
     ...(factOf(answer.facts, 'truncated') === undefined ? {} : { contextTruncated: true }),
     ...(responsePrompt === undefined ? {} : { responsePrompt }),
   }
-  const content = contentOf(JSON.stringify(results), true)
-  return outputSchema === undefined ? { content } : { content, structuredContent: results }
-}
-
-/** Undefined if the collection has none, or the caller may not see it: the search says so itself. */
-async function promptOf(collection: unknown, { ask }: CallContext): Promise<string | undefined> {
-  if (typeof collection !== 'string') return undefined
-  const answer = await ask('getCollectionConfig', { collection })
-  if (isRefusal(answer)) return undefined
-  const { config } = jsonOf(answer) as { readonly config: { readonly responsePrompt?: string } }
-  return config.responsePrompt === '' ? undefined : config.responsePrompt
-}
-
-function contentOf(text: string, hasTexts: boolean): readonly TextContent[] {
-  const json: TextContent = { type: 'text', text }
-  return hasTexts ? [json, { type: 'text', text: UNTRUSTED_NOTICE }] : [json]
 }

@@ -58,9 +58,10 @@ export class LegacySse {
     note(exchange, request.method, request.params['name'])
     if (request.method === 'initialize') {
       const fault = initializeFault(request.params)
+      if (fault === null) session.revision = revisionOf(request, served)
       const text =
         fault === null
-          ? initializeText(request, revisionOf(request, served), identity)
+          ? initializeText(request, session.revision, identity)
           : errorText(request.id, { code: INVALID_PARAMS, message: fault })
       session.stream?.send(text)
       return

@@ -50,7 +50,7 @@ export class PlainPaths {
     const params: Params = read.value
     this.#parts.note(exchange, method, params['name'])
     const { gone: signal } = exchange
-    const call: Call = { era: 'handshake', caller, signal, logLevel: null, notify: () => undefined }
+    const call: Call = { era: 'handshake', caller, signal, logLevel: null, isStructured: true, notify: () => undefined }
     try {
       exchange.answerJson(200, JSON.stringify(await this.#parts.methods.run(method, params, call)))
     } catch (error) {

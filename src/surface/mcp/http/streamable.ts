@@ -100,6 +100,7 @@ export class Streamable {
           caller: asker.caller,
           signal: exchange.gone,
           logLevel: typeof level === 'string' ? level : null,
+          isStructured: true,
           notify: (name, sent) => answer.notify(name, sent),
         }),
       ),

@@ -21,6 +21,8 @@ export interface Call {
   readonly signal: AbortSignal
   /** Least level of messages that the client wants; null: none. */
   readonly logLevel: string | null
+  /** As in CallContext. */
+  readonly isStructured: boolean
   /** Sends a notification that belongs to the request. */
   notify(method: string, params: object): void
 }

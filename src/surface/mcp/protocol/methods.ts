@@ -177,6 +177,7 @@ export class Methods {
       cancel: (answer) => core.cancel(answer),
       signal: call.signal,
       mode,
+      isStructured: call.isStructured,
       progress: (done, total, message) => {
         if (token === undefined) return
         const known = { ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) }

@@ -13,6 +13,11 @@ export function isStatelessRevision(revision: string): boolean {
   return revision >= '2026-07-28'
 }
 
+/** Earlier clients know the text of a result only. */
+export function hasStructuredContent(revision: string): boolean {
+  return revision >= '2025-06-18'
+}
+
 /** The revisions that a server serves. */
 export interface Served {
   readonly handshake: readonly string[]

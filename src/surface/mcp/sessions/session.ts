@@ -16,6 +16,8 @@ export type Transport = 'streamable' | 'sse'
 export class Session {
   /** Milliseconds, monotonic. */
   usedAt = performance.now()
+  /** That of the transport until `initialize` agrees on one. */
+  revision: string
   /** Least level of messages to the client. */
   logLevel: string
   readonly #running = new Map<RequestId, AbortController>()
@@ -28,9 +30,10 @@ export class Session {
     readonly transport: Transport,
     /** Who the session belongs to; nobody else can use it. */
     readonly identity: string,
-    readonly revision: string,
+    revision: string,
     logLevel: string,
   ) {
+    this.revision = revision
     this.logLevel = logLevel
   }
 

@@ -7,6 +7,7 @@ import { INVALID_REQUEST } from '../protocol/codes.js'
 import { setLevelText } from './handshake.js'
 import { errorText, type Request } from '../protocol/message.js'
 import type { Methods } from '../protocol/methods.js'
+import { hasStructuredContent } from '../protocol/revisions.js'
 import type { Session } from './session.js'
 
 export interface Channel {
@@ -33,6 +34,7 @@ export async function runInSession(methods: Methods, session: Session, request: 
       caller: channel.caller,
       signal: controller.signal,
       logLevel: session.logLevel,
+      isStructured: hasStructuredContent(session.revision),
       notify: (method, params) => channel.notify(method, params),
     })
   } catch (error) {

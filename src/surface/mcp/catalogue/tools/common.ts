@@ -1,4 +1,5 @@
 /** Arguments that several tools have. Pure data. */
+import { MCP_ANSWER_TOKENS_DEFAULT, MCP_ANSWER_TOKENS_MAX, MCP_ANSWER_TOKENS_MIN } from '../../../../limits/mcp_tools.js'
 import { argument, required } from '../argument.js'
 
 export const collection = required(argument('collection', 'string', 'Name of the collection, e.g. "blog".'))
@@ -16,7 +17,7 @@ export const filterMeta = argument(
 export const includeContent = argument(
   'include_content',
   'boolean',
-  'Whether results contain the text of documents. Default: true, unless `fields` is given.',
+  'Whether results contain the whole text of documents. Default: short texts whole, and the matching passage of longer ones; none if `fields` is given.',
   {
     field: null,
   },
@@ -26,6 +27,12 @@ export const fields = argument(
   'strings',
   'Metadata keys to return. Each document is reduced to id, key, lang and these keys, without its text. Saves many tokens: ask for ["title"] to get an overview first.',
   { field: null, examples: [['title', 'category']] },
+)
+export const maxTokens = argument(
+  'max_tokens',
+  'integer',
+  `Approximate tokens of the answer, ${MCP_ANSWER_TOKENS_MIN} to ${MCP_ANSWER_TOKENS_MAX}. What does not fit is left out from the end, and the answer says so.`,
+  { field: null, fallback: MCP_ANSWER_TOKENS_DEFAULT },
 )
 export const threshold = argument('threshold', 'number', 'Minimum similarity score of a result, 0 to 1.', { fallback: 0 })
 export const vectorAlgorithms = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq', 'quantized']

@@ -4,7 +4,7 @@ import type { Arguments } from '../argument_values.js'
 import { batchDocuments } from '../batch_documents.js'
 import { DOCUMENT, DOCUMENT_META } from '../output_schemas.js'
 import type { Tool } from '../tool.js'
-import { collection, identity, meta } from './common.js'
+import { collection, identity, maxTokens, meta } from './common.js'
 
 const contentMd = argument('content_md', 'string', 'The whole text as Markdown; it replaces the present one.')
 const ttl = argument('ttl', 'integer', 'Seconds until the document expires and is deleted; 0: never.')
@@ -38,6 +38,7 @@ export const documentTools: readonly Tool[] = [
       'Writes a Markdown document. If collection, key and lang name an existing one, its text and metadata are replaced and the earlier version is kept as a revision. The collection is created if it does not exist. Use update_document to change only a part.',
     class: 'WI',
     answers: 'text',
+    isWhole: true,
     arguments: [...identity, required(contentMd), meta('Metadata: lists of strings by key. It can be filtered and counted later.')],
     outputSchema: DOCUMENT,
   },
@@ -48,6 +49,7 @@ export const documentTools: readonly Tool[] = [
       'Returns one document with its text and metadata, by collection, key and lang. Use a search tool first if you do not know the key.',
     class: 'RO',
     answers: 'text',
+    isWhole: true,
     operation: 'get',
     arguments: [...identity],
   },
@@ -57,6 +59,7 @@ export const documentTools: readonly Tool[] = [
     description: 'Returns metadata and times of one document without its text. Cheaper than reading the document.',
     class: 'RO',
     answers: 'text',
+    isWhole: true,
     arguments: [...identity],
     outputSchema: DOCUMENT_META,
   },
@@ -67,6 +70,7 @@ export const documentTools: readonly Tool[] = [
       'Changes text, metadata or expiry of an existing document. What is not given stays as it is. At least one of meta, content_md and ttl is needed.',
     class: 'WI',
     answers: 'text',
+    isWhole: true,
     arguments: [...identity, meta('Replaces all metadata of the document; {} removes it.'), contentMd, ttl],
   },
   {
@@ -83,6 +87,7 @@ export const documentTools: readonly Tool[] = [
     description: 'Sets after how many seconds a document is deleted automatically; 0 keeps it for ever.',
     class: 'WI',
     answers: 'text',
+    isWhole: true,
     arguments: [...identity, required(ttl)],
   },
   {
@@ -128,7 +133,7 @@ export const documentTools: readonly Tool[] = [
       'Returns all kept versions of a document, newest first, with text, metadata and timestamp. The timestamp identifies a version for restore_revision.',
     class: 'RO',
     answers: 'text',
-    arguments: [...identity],
+    arguments: [...identity, maxTokens],
   },
   {
     name: 'restore_revision',
@@ -136,6 +141,7 @@ export const documentTools: readonly Tool[] = [
     description: 'Writes an earlier version of a document as its newest one. The present version stays in the list of revisions.',
     class: 'WI',
     answers: 'text',
+    isWhole: true,
     arguments: [
       ...identity,
       required(argument('timestamp', 'integer', '`timestamp` of the version, as list_revisions shows it. Unix seconds.')),

@@ -2,7 +2,7 @@
 import { argument, required } from '../argument.js'
 import type { Arguments } from '../argument_values.js'
 import { AGGREGATION, FULL_TEXT_RESULTS, HYBRID_RESULTS, LISTED_DOCUMENTS, VECTOR_RESULTS } from '../output_schemas.js'
-import { bodyWanted } from '../shown_documents.js'
+import { wantedParts } from '../shown_documents.js'
 import type { Tool } from '../tool.js'
 import {
   boost,
@@ -16,6 +16,7 @@ import {
   includeContent,
   key,
   lang,
+  maxTokens,
   threshold,
   vectorAlgorithms,
 } from './common.js'
@@ -28,10 +29,6 @@ const vectorAlgorithm = (name: string) =>
     known: vectorAlgorithms,
   })
 
-/** These operations send the texts of documents beside passages only if they are asked to. */
-const withPassages = ({ include_content: isAsked }: Arguments) => (isAsked === true ? { includeContent: true } : {})
-/** These send no texts at all unless they are asked to. */
-const withContent = (given: Arguments) => ({ includeContent: bodyWanted(given) })
 const withFacets = (given: Arguments) => ({
   ...(given.facets === undefined ? {} : { facets: fieldsOf(given.facets as readonly unknown[], { order_by: 'orderBy' }) }),
   ...(given.histograms === undefined ? {} : { histograms: fieldsOf(given.histograms as readonly unknown[], {}) }),
@@ -64,7 +61,7 @@ const semanticSearch: Tool = {
     argument(
       'retrieval_mode',
       'string',
-      'What a result contains: the whole document, the matching passage, or the passage with its neighbours.',
+      'What a result contains: the whole document, the matching passage, or the passage with its neighbours. Default: short documents whole, and the matching passage of longer ones.',
       {
         known: ['parent', 'chunk', 'window'],
       },
@@ -74,8 +71,9 @@ const semanticSearch: Tool = {
     argument('mmr_lambda', 'number', 'With mmr: 1 selects by score only, 0 by difference only.', { fallback: 0.5 }),
     includeContent,
     fields,
+    maxTokens,
   ],
-  input: withContent,
+  input: wantedParts,
   outputSchema: VECTOR_RESULTS,
 }
 
@@ -97,8 +95,9 @@ export const searchTools: readonly Tool[] = [
       argument('offset', 'integer', 'Number of documents to skip.', { fallback: 0 }),
       includeContent,
       fields,
+      maxTokens,
     ],
-    input: withPassages,
+    input: wantedParts,
     outputSchema: LISTED_DOCUMENTS,
   },
   {
@@ -124,8 +123,9 @@ export const searchTools: readonly Tool[] = [
       argument('highlight_tag', 'string', 'Tag before a matched word; the closing tag follows from it.', { fallback: '<mark>' }),
       argument('max_highlights', 'integer', 'Maximum number of fragments per result.', { fallback: 3 }),
       argument('fragment_size', 'integer', 'Approximate length of a fragment in bytes.', { fallback: 150 }),
+      maxTokens,
     ],
-    input: withPassages,
+    input: wantedParts,
     outputSchema: FULL_TEXT_RESULTS,
   },
   semanticSearch,
@@ -161,8 +161,9 @@ export const searchTools: readonly Tool[] = [
       facetMaxValues,
       includeContent,
       fields,
+      maxTokens,
     ],
-    input: withContent,
+    input: wantedParts,
     outputSchema: HYBRID_RESULTS,
   },
   {
@@ -182,8 +183,9 @@ export const searchTools: readonly Tool[] = [
       vectorAlgorithm('algorithm'),
       distanceMetric,
       includeContent,
+      maxTokens,
     ],
-    input: withContent,
+    input: wantedParts,
   },
   {
     name: 'aggregate',
@@ -211,6 +213,7 @@ export const searchTools: readonly Tool[] = [
         },
       ),
       argument('max_facet_size', 'integer', 'Maximum number of values per key.', { fallback: 50 }),
+      maxTokens,
     ],
     input: withFacets,
     outputSchema: AGGREGATION,
@@ -260,6 +263,7 @@ export const searchTools: readonly Tool[] = [
       argument('max_docs', 'integer', 'Maximum number of documents to examine.', { fallback: 5000 }),
       distanceMetric,
       argument('include_content', 'boolean', 'Whether the groups contain the texts.', { fallback: false }),
+      maxTokens,
     ],
   },
   {

@@ -2,7 +2,7 @@
 import { argument, required } from '../argument.js'
 import { STATISTICS } from '../output_schemas.js'
 import type { Tool } from '../tool.js'
-import { collection, filterMeta } from './common.js'
+import { collection, filterMeta, maxTokens } from './common.js'
 
 export const serverTools: readonly Tool[] = [
   {
@@ -43,6 +43,7 @@ export const serverTools: readonly Tool[] = [
       collection,
       filterMeta,
       argument('format', 'string', 'Form of the export.', { fallback: 'ndjson', known: ['ndjson', 'zip'] }),
+      maxTokens,
     ],
     input: ({ format }) => ({ format: format ?? 'ndjson' }),
   },
