@@ -12,7 +12,7 @@ import { THREADS_MAX } from '../limits/lanes.js'
 import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
 
 /** Statuses with a counter of their own. Every other status is counted as `other`. */
-export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503] as const
+export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] as const
 /** Upper bounds in seconds (http.md section 8). One more bucket contains all larger values. */
 export const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 /** Upper bounds in seconds of the time from queue to lane. */

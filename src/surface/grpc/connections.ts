@@ -3,12 +3,12 @@
  * TLS, bounded, and given to the package, which speaks HTTP/2 on them. One object a thread.
  */
 import { createServer, type Server as PlainServer, type Socket } from 'node:net'
-import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Config } from '../../config/config.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_END_MS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
-import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { AddressCounts } from '../thread/address_counts.js'
+import { boundHandshakes } from '../tls/handshakes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../tls/thread_tls.js'
 import { peerOf } from './peer.js'
 
@@ -30,6 +30,7 @@ export class GrpcConnections {
     // Clients of gRPC must ask for HTTP/2.
     this.#server = tls === null ? createServer() : createTlsServer({ ...listenerOptions(tls, config), ALPNProtocols: ['h2'] })
     this.#server.on('connection', (socket: Socket) => this.#accept(socket))
+    if (tls !== null) boundHandshakes(this.#server, config.limits)
     if (tls !== null) refuseWrongCertificates(this.#server, tls)
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
       if (socket.destroyed) return
@@ -39,10 +40,6 @@ export class GrpcConnections {
       socket.once('close', () => this.#given.delete(socket))
       this.#give(socket)
     })
-    // A client without a certificate, or one that does not speak TLS.
-    this.#server.on('tlsClientError', (error: Error, client: TLSSocket) =>
-      log.debug('tls: client refused', { reason: error, peer: client.remoteAddress ?? '' }),
-    )
     this.#sweep = setInterval(() => this.#closeSilent(), GRPC_SWEEP_MS)
   }
 

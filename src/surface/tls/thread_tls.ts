@@ -6,7 +6,6 @@
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls'
 import type { Config } from '../../config/config.js'
-import { TLS_HANDSHAKE_MS_MAX } from '../../limits/tls.js'
 import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { TLS12_CIPHERS } from './ciphers.js'
@@ -20,9 +19,9 @@ interface Accepting {
 }
 
 /** Options of a listener. */
-export function listenerOptions(files: TlsFiles, { tlsClientAuth }: Config): TlsOptions {
+export function listenerOptions(files: TlsFiles, { tlsClientAuth, limits }: Config): TlsOptions {
   const clients = files.clientCa === null ? {} : { requestCert: true, rejectUnauthorized: tlsClientAuth === 'require' }
-  return { ...contextOf(files), ...clients, handshakeTimeout: TLS_HANDSHAKE_MS_MAX }
+  return { ...contextOf(files), ...clients, handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX }
 }
 
 /**

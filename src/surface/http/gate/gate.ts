@@ -34,6 +34,7 @@ export class Gate {
       options: (): GateStart => ({
         address: this.#address,
         files: credentials.files,
+        limits: config.limits,
         sockets: this.#sockets,
         loop,
         loops: loops.buffer,

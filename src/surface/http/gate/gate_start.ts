@@ -4,11 +4,13 @@
  * loop by a unix socket. Plain values only. Decision: docs/decisions/0221-the-gate.md.
  */
 import type { ListenAddress } from '../../../config/values.js'
+import type { OverridableLimits } from '../../../limits/overridable.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 
 export interface GateStart {
   readonly address: ListenAddress & { readonly kind: 'tcp' }
   readonly files: TlsFiles
+  readonly limits: OverridableLimits
   /** The unix sockets of the event loops. */
   readonly sockets: readonly string[]
   /** Its own place among the loops. */

@@ -8,7 +8,6 @@ import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tl
 import { workerData } from 'node:worker_threads'
 import { addressKey } from '../../../access/client_key.js'
 import { formatAddress } from '../../../config/values.js'
-import { TLS_HANDSHAKE_MS_MAX } from '../../../limits/tls.js'
 import { laneOperations } from '../../../operations/index.js'
 import { canonicalAddress } from '../../../outbound/networks.js'
 import { joinLog, log } from '../../../telemetry/log.js'
@@ -17,6 +16,7 @@ import { LoopBlock } from '../../../wire/loop_block.js'
 import type { SurfaceStart } from '../../../wire/surface_messages.js'
 import { CorePort } from '../../thread/core_port.js'
 import { TLS12_CIPHERS } from '../../tls/ciphers.js'
+import { boundHandshakes } from '../../tls/handshakes.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 import { LoopConnections } from '../loop_connections.js'
 import type { GateStart } from './gate_start.js'
@@ -42,7 +42,7 @@ const server = createServer(
     ...contextOf(start.files),
     requestCert: true,
     rejectUnauthorized: true,
-    handshakeTimeout: TLS_HANDSHAKE_MS_MAX,
+    handshakeTimeout: start.limits.TLS_HANDSHAKE_MS_MAX,
     noDelay: true,
     pauseOnConnect: false,
   },
@@ -61,8 +61,7 @@ server.on('connection', (socket: Socket) => {
   socket.on('close', () => connections.closed())
   if (!connections.opened(() => addressKey(addressOf(socket)))) socket.destroy()
 })
-// A client without a certificate, or one that does not speak TLS.
-server.on('tlsClientError', (error, client) => log.debug('tls: client refused', { reason: error, peer: client.remoteAddress ?? '' }))
+boundHandshakes(server, start.limits)
 
 const port = new CorePort(messages, {
   onCrowded: (clients) => connections.refuse(clients),
@@ -108,6 +107,7 @@ function enter(client: TLSSocket, attempts: number): void {
 }
 
 function join(client: TLSSocket, loop: Socket): void {
+  const stallMsMax = start.limits.TLS_STALL_MS_MAX
   const search = new SignatureSearch()
   client.on('data', (chunk: Buffer) => {
     if (search.isIn(chunk)) {
@@ -117,12 +117,22 @@ function join(client: TLSSocket, loop: Socket): void {
   })
   loop.on('drain', () => client.resume())
   loop.on('data', (chunk: Buffer) => {
-    if (!client.write(chunk)) loop.pause()
+    if (client.write(chunk)) return
+    // A paused socket does not report that the loop has closed it.
+    loop.pause()
+    client.setTimeout(stallMsMax)
   })
-  client.on('drain', () => loop.resume())
+  client.on('drain', () => {
+    client.setTimeout(loop.destroyed ? stallMsMax : 0)
+    loop.resume()
+  })
+  client.on('timeout', () => client.destroy())
   client.on('close', () => loop.destroy())
   // What the loop has sent before is sent to the client first.
-  loop.on('close', () => client.destroySoon())
+  loop.on('close', () => {
+    client.setTimeout(stallMsMax)
+    client.destroySoon()
+  })
   if (client.destroyed) loop.destroy()
 }
 

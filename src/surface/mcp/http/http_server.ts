@@ -16,6 +16,7 @@ import type { TlsFiles } from '../../../wire/tls_files.js'
 import { TrustedProxies } from '../../http/trusted_proxies.js'
 import { AddressCounts } from '../../thread/address_counts.js'
 import { HeldBytes } from '../../thread/held_bytes.js'
+import { boundHandshakes } from '../../tls/handshakes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../../tls/thread_tls.js'
 import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
@@ -98,10 +99,8 @@ export class HttpServer {
     this.#server.on('connection', (socket: Socket) => {
       if (!this.#connections.admits(socket)) socket.destroy()
     })
+    if (tls !== null) boundHandshakes(this.#server, config.limits)
     if (tls !== null) refuseWrongCertificates(this.#server, tls)
-    this.#server.on('tlsClientError', (error: Error, client: Socket) =>
-      log.debug('mcp: client refused', { reason: error, peer: client.remoteAddress ?? '' }),
-    )
   }
 
   /**
