@@ -3,8 +3,8 @@
  * the given number of bytes. A separate process, forked by get_add.ts.
  * Run: node bare_uws.js BYTES; prints its port.
  */
-import * as uWS from 'uWebSockets.js'
 
+import { uWS } from '../src/surface/http/uws.js'
 const body = Buffer.alloc(Number(process.argv[2]), 0x20)
 
 const app = uWS.App()

@@ -11,6 +11,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { runStep, seconds } from './lib/child.mjs'
 import { filesUnder, hashOf, openStamps } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
+import { copyLock, provideUws, UWS_FOLDER } from './lib/uws.mjs'
 
 const root = projectRoot
 const forStart = process.argv.includes('--start')
@@ -56,10 +57,10 @@ function checkBuildTools() {
  * Packages are current if npm's record of the installed packages has the versions of package-lock.json. npm
  * writes the record last, so an interrupted install leaves none.
  */
-function packagesAreCurrent() {
-  const recordPath = join(root, 'node_modules', '.package-lock.json')
+function packagesAreCurrent(folder = root, lockFolder = folder) {
+  const recordPath = join(folder, 'node_modules', '.package-lock.json')
   if (!existsSync(recordPath)) return false
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(join(lockFolder, 'package-lock.json'), 'utf8')).packages
   const installed = JSON.parse(readFileSync(recordPath, 'utf8')).packages
   for (const [path, wantedPackage] of Object.entries(wanted)) {
     if (path === '') continue
@@ -112,6 +113,18 @@ async function installPackages() {
   const command = ['npm', 'ci', '--ignore-scripts', '--loglevel=error']
   await runStep('installing packages (npm ci)', command, { cwd: root, logPath: logFile('packages') })
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
+}
+
+/**
+ * The second package of uWebSockets.js, for Nodes without a binary in the first. npm compares it with the
+ * integrity of its lock file. The folder is named, because npm start has told npm that of the project.
+ */
+async function installUws() {
+  const folder = join(root, UWS_FOLDER)
+  if (packagesAreCurrent(folder, join(root, 'scripts', 'uws'))) return
+  copyLock(root)
+  const command = ['npm', 'ci', '--prefix', folder, '--ignore-scripts', '--loglevel=error']
+  await runStep('installing uWebSockets.js for this Node', command, { cwd: folder, logPath: logFile('uws') })
 }
 
 /**
@@ -170,6 +183,8 @@ async function setUp() {
   checkNodeVersion()
   const startMs = Date.now()
   await installPackages()
+  const obstacle = await provideUws(root, installUws)
+  if (obstacle !== null) refuse(obstacle)
   const lockHash = hashOf(root, ['package-lock.json'], `${process.platform} ${process.arch}`)
   checkWasm()
   await sideBySide(buildPackages(), buildNative(lockHash), compileTypeScript(lockHash), bundlePrograms())

@@ -75,12 +75,6 @@ function loginCommand(target: string, user: string): string {
   return `curl -s ${target.replace(/(\S+)$/, '$1/v1/auth/login')} -d '${login}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/'`
 }
 
-/** Prints a refused start, in one line. */
-export function printRefusal(what: string, reason: string): void {
-  if (logsJson()) log.error(what, { reason })
-  else print('warn', [`${what}: ${reason}`])
-}
-
 /**
  * The unspecified address is for listening only. Not every system connects to it, and a page opened under it
  * counts as foreign (surface/http/local_guard.ts).

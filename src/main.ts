@@ -5,8 +5,9 @@
 import { isatty } from 'node:tty'
 import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config/config.js'
 import { reread } from './config/reload.js'
-import { EXIT_REFUSED, HEARS_MESSAGE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
-import { log, logsJson, logToStderr, setLog } from './telemetry/log.js'
+import { loadFailure } from './load_failure.js'
+import { EXIT_REFUSED, HEARS_MESSAGE, LISTENED_VARIABLE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
+import { log, logsJson, logToStderr, printRefusal, setLog } from './telemetry/log.js'
 import { versionText } from './version.js'
 
 const argv = process.argv.slice(2)
@@ -37,6 +38,22 @@ function configure(): Config {
   }
 }
 
+/**
+ * Refuses a start whose code can't be loaded, unless an earlier child of this supervisor listened: then the
+ * installation is being replaced, and a later attempt succeeds (0152).
+ */
+async function serve(serving: Config): Promise<void> {
+  try {
+    const { runServer } = await import('./server.js')
+    await runServer(serving, supervised)
+  } catch (error) {
+    const reason = loadFailure(error)
+    if (reason === undefined || process.env[LISTENED_VARIABLE] !== undefined) throw error
+    printRefusal("can't start", reason)
+    process.exit(EXIT_REFUSED)
+  }
+}
+
 if (wantsHelp(argv)) {
   process.stdout.write(helpText())
 } else if (wantsVersion(argv)) {
@@ -52,7 +69,6 @@ if (wantsHelp(argv)) {
     // uWS reads the variable when it is loaded. Its default of 4 KB is less than browsers with a few cookies
     // send.
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '8192'
-    const { runServer } = await import('./server.js')
-    await runServer(config, supervised)
+    await serve(config)
   }
 }

@@ -34,7 +34,7 @@ import { closeCopy, ListeningSocket } from './engine/listening_sockets.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
 import { raiseLoopPriority } from './engine/loop_priority.js'
 import { openVectorEngine } from './engine/vector_engine.js'
-import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
+import { printListening, printReady, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits/process.js'
 import { laneOperations } from './operations/index.js'
 import { ObjectStores } from './outbound/object_stores.js'
@@ -44,13 +44,13 @@ import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backup
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
 import { RateLimit } from './access/rate_limit.js'
-import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
+import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, LISTENS_MESSAGE, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import type { SurfaceDefinition, SurfaceHost } from './surface/host.js'
 import { surfaces } from './surface/index.js'
 import { Credentials } from './surface/tls/credentials.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
-import { log } from './telemetry/log.js'
+import { log, printRefusal } from './telemetry/log.js'
 
 /**
  * Starts the server. The process then lives as long as its sockets.
@@ -259,6 +259,8 @@ class Server implements ServerState, LanesListener {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
     printListening(this.listenAddresses)
+    // A parent that has gone in the meantime is noticed by its channel.
+    process.send?.(LISTENS_MESSAGE, undefined, undefined, () => undefined)
     this.#telemetry.set('supervisor_restarts', Number(process.env[RESTARTS_VARIABLE] ?? 0))
   }
 

@@ -24,8 +24,12 @@ export const DISK_FULL_VARIABLE = 'MDS_DISK_FULL'
  * then checks every page before it opens the store.
  */
 export const PAGES_DOUBTED_VARIABLE = 'MDS_PAGES_DOUBTED'
+/** Set if an earlier child has listened: then the installation has worked. */
+export const LISTENED_VARIABLE = 'MDS_LISTENED'
 /** Message of a child that served, before it ends itself because of a full disk. */
 export const DISK_FULL_MESSAGE = 'disk full'
+/** Message of a child whose surfaces listen. */
+export const LISTENS_MESSAGE = 'listens'
 /** Message of a child as soon as SIGHUP does not end it any more. */
 export const HEARS_MESSAGE = 'hears SIGHUP'
 /** Exit code of a start that failed and may succeed on the next attempt. */
@@ -49,9 +53,12 @@ const ENDING_SIGNALS = ['SIGTERM', 'SIGINT'] as const
 export async function supervise(argv: readonly string[], restartsMax: number): Promise<number> {
   let quickFailures = 0
   let reported: Readonly<Record<string, string>> = {}
+  let hasListened = false
   for (let restarts = 0; ; restarts++) {
     const startedAt = performance.now()
-    const end = await runChild(argv, { [RESTARTS_VARIABLE]: String(restarts), ...reported }).catch(unstarted)
+    const listened: Readonly<Record<string, string>> = hasListened ? { [LISTENED_VARIABLE]: '1' } : {}
+    const end = await runChild(argv, { [RESTARTS_VARIABLE]: String(restarts), ...listened, ...reported }).catch(unstarted)
+    hasListened ||= end.hasListened
     if (end.asked || end.code === 0 || end.code === EXIT_REFUSED) return end.code
     if (end.hasRun) reported = reportedAfter(end)
     const { isDiskFull } = end
@@ -84,6 +91,7 @@ function reportedAfter({ isDiskFull, how }: ChildEnd): Readonly<Record<string, s
 interface ChildEnd {
   /** Whether it was started. */
   readonly hasRun: boolean
+  readonly hasListened: boolean
   readonly code: number
   /** For the log: exit code or signal. */
   readonly how: string
@@ -101,7 +109,7 @@ interface ChildEnd {
  * succeed.
  */
 function unstarted({ message }: Error): ChildEnd {
-  return { hasRun: false, code: EXIT_FAILED, how: message, asked: false, isDiskFull: false }
+  return { hasRun: false, hasListened: false, code: EXIT_FAILED, how: message, asked: false, isDiskFull: false }
 }
 
 /** @throws Error if the child could not be started */
@@ -109,9 +117,10 @@ function runChild(argv: readonly string[], reported: Readonly<Record<string, str
   return new Promise((resolve, reject) => {
     let asked = false
     let isDiskFull = false
+    let hasListened = false
     const child = spawn(process.execPath, [...process.execArgv, ...gcFlags(), MAIN, ...argv], {
-      // The channel carries HEARS_MESSAGE and perhaps DISK_FULL_MESSAGE. Its end tells the child that the
-      // parent has gone.
+      // The channel carries HEARS_MESSAGE, LISTENS_MESSAGE and perhaps DISK_FULL_MESSAGE. Its end tells the
+      // child that the parent has gone.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [SUPERVISED_VARIABLE]: '1', ...reported },
     })
@@ -134,6 +143,7 @@ function runChild(argv: readonly string[], reported: Readonly<Record<string, str
     }
     child.on('message', (message) => {
       isDiskFull ||= message === DISK_FULL_MESSAGE
+      hasListened ||= message === LISTENS_MESSAGE
       if (message !== HEARS_MESSAGE) return
       hears = true
       if (isHungUp) hangUp()
@@ -146,7 +156,7 @@ function runChild(argv: readonly string[], reported: Readonly<Record<string, str
     })
     child.once('exit', (code, signal) => {
       finish()
-      resolve({ hasRun: true, code: code ?? 1, how: signal ?? `exit code ${code}`, asked, isDiskFull })
+      resolve({ hasRun: true, hasListened, code: code ?? 1, how: signal ?? `exit code ${code}`, asked, isDiskFull })
     })
   })
 }

@@ -247,3 +247,9 @@ function lostLine(lines: number): string {
 }
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
+/** Prints a refused start, in one line. */
+export function printRefusal(what: string, reason: string): void {
+  if (logsJson()) log.error(what, { reason })
+  else print('warn', [`${what}: ${reason}`])
+}

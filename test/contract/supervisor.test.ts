@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { restartPauseMs } from '../../src/supervisor.js'
-import { startServer, type Server } from '../harness/server.js'
+import { scratchCopy } from '../harness/scratch_copy.js'
+import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 /** The supervisor's child: the server itself. */
 async function childPid(server: Server): Promise<number> {
@@ -80,5 +82,48 @@ describe('supervisor', () => {
       while (!server.output().includes('starting it again in 2 s')) await new Promise((resolve) => setImmediate(resolve))
       assert.equal(await server.stop(), 0, server.output())
     })
+  })
+
+  const ABSENT = { file: 'src/surface/http/uws.ts', find: 'const BINARY = `uws_', replace: 'const BINARY = `absent_' }
+  for (const [what, edits, reason] of [
+    ['no binary of uWebSockets.js', [ABSENT], /^can't start: uWebSockets\.js has no binary for Node \S+ \(absent_\S+\.node\): npm start/m],
+    [
+      'a missing package',
+      [{ file: 'src/server.ts', find: "import { log, printRefusal } from './telemetry/log.js'", replace: "import { log, printRefusal } from 'mds-missing'" }],
+      /^can't start: Cannot find package 'mds-missing'/m,
+    ],
+  ] as const)
+    it(`supervisor: a first start that cannot load its code is refused in one line: ${what}`, async () => {
+      const copy = await scratchCopy(edits)
+      try {
+        const { code, output } = await runToEnd({ main: copy.main, env: { SVC_SUPERVISOR: 'true' } })
+        assert.equal(code, 2, output)
+        assert.match(output, reason)
+        assert.equal(output.trimEnd().split('\n').length, 1, output)
+      } finally {
+        copy.remove()
+      }
+    })
+
+  it('supervisor: a server that has listened is started again although its code cannot be loaded for a while', async () => {
+    const copy = await scratchCopy([])
+    const packages = join(dirname(copy.main), '..', '..', 'node_modules')
+    try {
+      await atOneAddress(async (options) => {
+        const server = await startServer({ ...options, main: copy.main, supervisor: true })
+        // As while packages are being installed anew.
+        await rename(packages, `${packages}.away`)
+        await killChild(server)
+        await untilAsked(
+          async () => await Promise.resolve(server.output()),
+          (output) => /supervisor: the server ended \(exit code 1\); starting it again/.test(output),
+        )
+        await rename(`${packages}.away`, packages)
+        await untilReady(server, 2)
+        await server.stop()
+      })
+    } finally {
+      copy.remove()
+    }
   })
 })

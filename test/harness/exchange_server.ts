@@ -2,7 +2,8 @@
  * A real uWS App on a loopback port. A test registers handlers by path, which receive requests as exchanges
  * with separate budgets, and reads the events of each exchange. Clients are real sockets on the same loop.
  */
-import * as uWS from 'uWebSockets.js'
+import type { us_listen_socket } from 'uWebSockets.js'
+import { uWS } from '../../src/surface/http/uws.js'
 import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../src/wire/body_streams.js'
 import { SpareBuffers } from '../../src/dispatch/spare_buffers.js'
 import { BODY_PROGRESS_MS_MAX } from '../../src/limits/surface.js'
@@ -96,7 +97,7 @@ export class ExchangeServer {
 
   static async start(bodyBytesMax = 8 * MIB, stallMsMax = 60_000, progressMsMax = BODY_PROGRESS_MS_MAX): Promise<ExchangeServer> {
     const server = new ExchangeServer(bodyBytesMax, stallMsMax, progressMsMax)
-    const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => server.#app.listen(0, 1, resolve))
+    const socket = await new Promise<us_listen_socket | false>((resolve) => server.#app.listen(0, 1, resolve))
     if (socket === false) throw new Error('no port')
     server.port = uWS.us_socket_local_port(socket)
     return server

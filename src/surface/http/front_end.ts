@@ -3,7 +3,7 @@
  * admission. It builds the input from URL, query string and body, submits it to the dispatcher, and writes
  * the answer. One object for each event loop that serves HTTP (http_loops.ts).
  */
-import * as uWS from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
 import { CATALOGUE } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
@@ -39,6 +39,7 @@ import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
 import { TlsApps } from './tls_apps.js'
 import { TrustedProxies } from './trusted_proxies.js'
+import { uWS } from './uws.js'
 import { WriteTurns } from './write_turns.js'
 import { BODIES_SPARE_BYTES_MAX } from '../../limits/surface.js'
 import { HSTS_SECONDS } from '../../limits/tls.js'
@@ -72,7 +73,7 @@ export interface FrontEndParts<Handle extends object> {
 
 export class FrontEnd<Handle extends object> {
   readonly #parts: FrontEndParts<Handle>
-  readonly #plain: uWS.TemplatedApp | null
+  readonly #plain: TemplatedApp | null
   readonly #tls: TlsApps | null
   readonly #securityHeaders: readonly string[]
   readonly #routes: RouteTable
@@ -84,7 +85,7 @@ export class FrontEnd<Handle extends object> {
   readonly #proxies: TrustedProxies | null
   readonly #misframed = new Misframed()
   readonly #newcomers = new Set<Exchange>()
-  #listenSocket: uWS.us_listen_socket | undefined
+  #listenSocket: us_listen_socket | undefined
   #open = 0
   #idleWaiters: (() => void)[] = []
 
@@ -160,13 +161,13 @@ export class FrontEnd<Handle extends object> {
   }
 
   /** For each app that has connections; those of the gate are counted there. */
-  #serve(app: uWS.TemplatedApp): uWS.TemplatedApp {
+  #serve(app: TemplatedApp): TemplatedApp {
     const { connections } = this.#parts
     if (connections !== undefined && !this.#loop.isBehindGate) app.filter((response, change) => countSocket(connections, response, change))
     return app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
-  #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
+  #onRequest(response: HttpResponse, request: HttpRequest): void {
     this.#open += 1
     const call = new Call<Handle>(
       this.#parts,
@@ -293,7 +294,7 @@ class Misframed {
 }
 
 /** @param change 1: the connection has opened; -1: it has closed, and its address is not known any more */
-function countSocket(connections: LoopConnections, response: uWS.HttpResponse, change: number): void {
+function countSocket(connections: LoopConnections, response: HttpResponse, change: number): void {
   if (change < 0) connections.closed()
   else if (!connections.opened(() => addressKeyOf(new Uint8Array(response.getRemoteAddress())))) response.close()
 }

@@ -1,6 +1,7 @@
 /** How a socket listens on the address of the server: alone, or together with the other event loops. */
-import * as uWS from 'uWebSockets.js'
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
+import { uWS } from './uws.js'
 
 // LIBUS_LISTEN_EXCLUSIVE_PORT. The package declares it as an enum but does not export the enum. The default
 // shares the port with any other socket that asks for it, also of another process: the kernel divides the
@@ -10,16 +11,16 @@ const LISTEN_SHARED = 0
 
 /** The overload of `listen` that is missing in the type declarations. */
 interface ListenWithHost {
-  listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
+  listen(host: string, port: number, options: number, callback: (socket: us_listen_socket | false) => void): void
 }
 
 /**
  * @param isShared whether other event loops listen on the port, too
  * @throws Error with a one-line message if the address is not available
  */
-export async function listenOn(app: uWS.TemplatedApp, address: ListenAddress, isShared: boolean): Promise<uWS.us_listen_socket> {
+export async function listenOn(app: TemplatedApp, address: ListenAddress, isShared: boolean): Promise<us_listen_socket> {
   const options = isShared ? LISTEN_SHARED : LISTEN_EXCLUSIVE
-  const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => {
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
     if (address.kind === 'unix') app.listen_unix(resolve, address.path)
     else if (address.host === '') app.listen(address.port, options, resolve)
     else (app as unknown as ListenWithHost).listen(address.host, address.port, options, resolve)

@@ -4,9 +4,10 @@
  * the listening socket open, so no connection in its queue is lost. One object an event loop. Decision:
  * docs/decisions/0220-tls-credentials.md.
  */
-import * as uWS from 'uWebSockets.js'
+import type { TemplatedApp } from 'uWebSockets.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { TLS12_CIPHERS } from '../tls/ciphers.js'
+import { uWS } from './uws.js'
 
 /** Methods that are missing in the type declarations. */
 interface Descriptors {
@@ -14,18 +15,18 @@ interface Descriptors {
   addChildAppDescriptor(descriptor: number): void
   removeChildAppDescriptor(descriptor: number): void
 }
-type App = uWS.TemplatedApp & Descriptors
+type App = TemplatedApp & Descriptors
 
 export class TlsApps {
   /** It has no certificate: each connection is handed to the app in force, on the same loop. */
   readonly acceptor = uWS.SSLApp({}) as App
-  readonly #serve: (app: uWS.TemplatedApp) => void
+  readonly #serve: (app: TemplatedApp) => void
   #present: App
   /** The number of open connections of each app that has any. */
   readonly #connected = new Map<App, number>()
 
   /** @param serve sets the routes of an app */
-  constructor(files: TlsFiles, serve: (app: uWS.TemplatedApp) => void) {
+  constructor(files: TlsFiles, serve: (app: TemplatedApp) => void) {
     this.#serve = serve
     this.#present = this.#newApp(files)
     this.acceptor.addChildAppDescriptor(this.#present.getDescriptor())
