@@ -159,7 +159,7 @@ class Server implements ServerState, LanesListener {
         new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
-        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, identities, tools),
+        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
         this.#embedding,
         service('profiles', { stop: () => this.#dispatcher.profiled.stop() }),
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),

@@ -17,7 +17,6 @@ import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from '../dispatch/answers.js'
 import type { IngestChunk, SubmittedIngest } from '../wire/ingest_messages.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import type { Identities } from '../dispatch/identities.js'
 import { ask } from '../dispatch/inner_request.js'
 import type { Io, IoTools } from '../dispatch/io.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
@@ -33,7 +32,6 @@ interface Ingest extends SubmittedIngest {
   readonly bytes: number
   /** The server itself, on behalf of whoever submitted the job: the actor of the entries of its documents. */
   readonly principal: Principal
-  readonly submitter: Principal
 }
 
 export class BulkIngests implements Service {
@@ -51,7 +49,6 @@ export class BulkIngests implements Service {
     readonly dispatcher: Dispatcher,
     readonly outbound: Outbound,
     readonly telemetry: Telemetry,
-    readonly identities: Identities,
     tools: ChoreTools,
   ) {
     this.#chore = new Chore(tools, { name: this.name, first: 'idle', failure: 'a bulk ingest ends', round: () => this.#round() })
@@ -70,9 +67,8 @@ export class BulkIngests implements Service {
     await Promise.all(this.#callbacks)
   }
 
-  readonly #submit: Io<SubmittedIngest> = async (message, { commit, principal: submitter }) => {
-    const { name } = submitter
-    const ingest: Ingest = { ...message, bytes: bytesOf(message), principal: { ...SYSTEM, name }, submitter }
+  readonly #submit: Io<SubmittedIngest> = async (message, { commit, principal: { name } }) => {
+    const ingest: Ingest = { ...message, bytes: bytesOf(message), principal: { ...SYSTEM, name } }
     const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
     if (this.#end.signal.aborted) return refusal('shuttingDown')
     if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesWaiting + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
@@ -125,13 +121,9 @@ export class BulkIngests implements Service {
 
   async #ingest(ingest: Ingest): Promise<void> {
     let first = 0
-    // Asked again: the right may have been taken away while the job waited.
-    const isForbidden = !(await this.#mayRun(ingest))
     for (const [index, chunk] of ingest.chunks.entries()) {
       const range = { first, last: index === ingest.chunks.length - 1 }
-      let answer = isForbidden
-        ? await this.#store(ingest, null, { ...range, lost: chunk.documents, isForbidden })
-        : await this.#store(ingest, chunk.body, range)
+      let answer = await this.#store(ingest, chunk.body, range)
       // A chunk that ends its lane is counted as failed as a whole, and the job continues.
       if (answer !== undefined && (isFault(answer.code) || answer.code === 'laneLost' || answer.code === 'backendUnavailable'))
         answer = await this.#store(ingest, null, { ...range, lost: chunk.documents })
@@ -140,23 +132,19 @@ export class BulkIngests implements Service {
         if (answer !== undefined && answer.code !== 'ingestEnded') log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
-      if (range.last) this.#callBack(ingest, answer)
+      // The write lane ends a job whose submitter may not write any more, or whose collection was deleted.
+      const hasFailed = !range.last && (parsed(answer) as { readonly status: string }).status === 'failed'
+      if (range.last || hasFailed) this.#callBack(ingest, answer)
+      if (hasFailed) return
       first += chunk.documents
     }
-  }
-
-  async #mayRun({ submitter, collection }: Ingest): Promise<boolean> {
-    if (submitter.kind !== 'user') return true
-    const { kind, name } = submitter
-    const now = await this.identities.withRights({ kind, name })
-    return typeof now !== 'string' && now.rights?.permits('write', collection) === true
   }
 
   /** Undefined if the service was stopped first. */
   async #store(
     { id, collection, principal }: Ingest,
     body: IngestChunk['body'] | null,
-    range: { readonly first: number; readonly last: boolean; readonly lost?: number; readonly isForbidden?: boolean },
+    range: { readonly first: number; readonly last: boolean; readonly lost?: number },
   ): Promise<OutgoingAnswer | undefined> {
     const input = { id, collection, ...range, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {

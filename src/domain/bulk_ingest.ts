@@ -29,6 +29,10 @@ export interface IngestRecord extends JobFields {
   /** Documents that were stored without vectors, because too many documents were waiting for theirs. */
   readonly embeddingDropped?: number
   readonly callbackUrl?: string
+  /** Not shown. Id of the collection, from when it existed; a later one of its name is another. */
+  readonly collectionId?: number
+  /** Not shown. Name of the user who submitted it; empty or absent: access control was off. */
+  readonly submitter?: string
   readonly submittedAt: number
   readonly startedAt?: number
   readonly completedAt?: number
@@ -49,6 +53,8 @@ export interface SubmitIngestCommand {
   readonly collection: string
   readonly total: number
   readonly callbackUrl: string
+  /** Name of the user; empty: access control is off. */
+  readonly submitter: string
 }
 
 export interface CancelIngestCommand {
@@ -64,6 +70,8 @@ export interface IngestError {
 }
 
 const RESTARTED = 'server restarted mid-job'
+const COLLECTION_GONE = 'the collection was deleted'
+const SUBMITTER_GONE = 'forbidden: the account of the submitter was deleted'
 
 export function isUnfinishedIngest(status: string): boolean {
   return status === 'pending' || status === 'processing'
@@ -71,7 +79,7 @@ export function isUnfinishedIngest(status: string): boolean {
 
 /** As shown in answers. */
 export function showIngest({ id, fields }: Job): object {
-  const { collection, status, ...rest } = fields as IngestRecord
+  const { collection, status, collectionId: _, submitter: __, ...rest } = fields as IngestRecord
   return { id, collection, status, ...rest }
 }
 
@@ -97,9 +105,10 @@ export function ingestsOf(view: View, collection: string | undefined): Job[] {
 
 export function decideSubmit(
   transaction: WriteTransaction,
-  { id, collection, total, callbackUrl }: SubmitIngestCommand,
+  { id, collection, total, callbackUrl, submitter }: SubmitIngestCommand,
 ): { readonly steps: readonly Step[]; readonly answer: object } {
-  if (transaction.view.collection(collection) === undefined) requirePlainName('collection', collection)
+  const known = transaction.view.collection(collection)
+  if (known === undefined) requirePlainName('collection', collection)
   const submittedAt = transaction.view.now
   const record: IngestRecord = {
     status: 'pending',
@@ -111,6 +120,8 @@ export function decideSubmit(
     failed: 0,
     submittedAt,
     ...(callbackUrl === '' ? {} : { callbackUrl }),
+    ...(known === undefined ? {} : { collectionId: known.id }),
+    ...(submitter === '' ? {} : { submitter }),
   }
   return {
     steps: decideNewJob(transaction, 'bulk', id, record, isUnfinishedIngest),
@@ -132,6 +143,45 @@ export function findRunnable(view: View, id: string): Job {
   return job
 }
 
+/** Answers whether the user may write to the collection at the time of the view. */
+export type MayWrite = (view: View, username: string, collection: string) => boolean
+
+/**
+ * Why the job may store nothing more; undefined if it may. A job outlives its request, so each of its parts
+ * asks again for the right of its submitter and for the collection that it was submitted for.
+ */
+export function endOfIngest(view: View, { fields }: Job, mayWrite: MayWrite): string | undefined {
+  const { collection, collectionId, submitter = '' } = fields as IngestRecord
+  if (collectionId !== undefined && view.collection(collection)?.id !== collectionId) return COLLECTION_GONE
+  return submitter === '' || mayWrite(view, submitter, collection) ? undefined : serviceError('forbidden').message
+}
+
+/** The job fails, whatever it has stored. Its remaining documents count as failed. */
+export function decideFailed(transaction: WriteTransaction, job: Job, reason: string): Step {
+  const { total, processed, failed, errors = [] } = job.fields as IngestRecord
+  return decideJobChange(transaction, 'bulk', job, {
+    status: 'failed',
+    failed: failed + total - processed,
+    processed: total,
+    errors: [reason, ...errors].slice(0, BATCH_ERRORS_MAX),
+    completedAt: transaction.view.now,
+  })
+}
+
+/**
+ * Unfinished jobs of a user end with its account: a later user of the name is another.
+ * @param before number of entries that precede them in the decision
+ */
+export function decideSubmitterGone(transaction: WriteTransaction, username: string, before: number): Step[] {
+  return transaction.view
+    .jobs('bulk')
+    .filter(({ fields }) => isUnfinishedIngest(fields.status) && (fields as IngestRecord).submitter === username)
+    .map((job, at) => {
+      const { entry, ...rest } = decideFailed(transaction, job, SUBMITTER_GONE)
+      return { ...rest, entry: { ...entry, lsn: entry.lsn + BigInt(before + at) } }
+    })
+}
+
 /** Must be decided after the entries of the documents that it counts, in their transaction. */
 export function decideProgress(transaction: WriteTransaction, job: Job, progress: IngestProgress): Step {
   const record = job.fields as IngestRecord
@@ -139,6 +189,7 @@ export function decideProgress(transaction: WriteTransaction, job: Job, progress
   const added = record.added + progress.added
   const updated = record.updated + progress.updated
   const errors = [...(record.errors ?? []), ...progress.errors].slice(0, BATCH_ERRORS_MAX).map(shortened)
+  const collectionId = record.collectionId ?? transaction.view.collection(record.collection)?.id
   const end = { status: added + updated > 0 ? 'completed' : 'failed', completedAt: now } as const
   return decideJobChange(transaction, 'bulk', job, {
     added,
@@ -147,6 +198,7 @@ export function decideProgress(transaction: WriteTransaction, job: Job, progress
     processed: record.processed + progress.added + progress.updated + progress.failed,
     startedAt: record.startedAt ?? now,
     ...(errors.length === 0 ? {} : { errors }),
+    ...(collectionId === undefined ? {} : { collectionId }),
     ...(progress.isLast ? end : { status: 'processing' }),
   })
 }

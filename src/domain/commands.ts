@@ -20,6 +20,8 @@ export interface PreparedDocument {
   readonly metaTriples: number
   /** LSN of the collection's settings under which the metadata was checked: WriteRules. */
   readonly settingsLsn: bigint
+  /** Id of the sealed collection that it was prepared for: WriteRules. 0 or absent: it was not sealed. */
+  readonly sealedIn?: number
   /** HEAD_FLAGS. */
   readonly flags: number
   /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */

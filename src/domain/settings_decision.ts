@@ -19,6 +19,7 @@ import { lowerCase } from '../operations/lower_case.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
 import { spellWordsOf } from './settings/collection_settings.js'
 import { configBefore, locationChange, newLocation } from './settings/storage.js'
+import { requireSealedStill } from './writes/write_rules.js'
 import type { SettingsChange, SettingsCommand } from './settings/settings_commands.js'
 
 export interface SettingsDecision {
@@ -36,7 +37,8 @@ interface Target {
   readonly known: Collection | undefined
 }
 
-export function decideSettings(transaction: WriteTransaction, { collection, change }: SettingsCommand): SettingsDecision {
+export function decideSettings(transaction: WriteTransaction, { collection, sealedIn, change }: SettingsCommand): SettingsDecision {
+  if (collection !== null) requireSealedStill(transaction.view, collection, sealedIn)
   const known = collection === null ? undefined : transaction.view.collection(collection)
   const target: Target = { transaction, name: collection ?? '', known }
   if (known === undefined && collection !== null) requirePlainName('collection', collection)

@@ -136,7 +136,6 @@ export const ingestChunk = internal({
     last: Type.Boolean({ description: 'Whether this is the last part.' }),
     chunk: optional(Type.Unsafe<Uint8Array>({ description: 'JSON with `keepTimes` and `documents`, as split by the lane.' })),
     lost: optional(wholeNumber('Instead of documents: the number of documents that could not be prepared.')),
-    isForbidden: optional(Type.Boolean({ description: 'They were not prepared, because the submitter may not write any more.' })),
   }),
   output: BulkIngestJob,
   deadlineMs: DEADLINE_INGEST_CHUNK_MS,

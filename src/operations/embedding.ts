@@ -99,6 +99,8 @@ export const unembedded = internal({
     force: Type.Boolean(),
     variant: Type.String(),
     dimensions: Type.Integer(),
+    name: Type.String({ description: 'Name of the collection.' }),
+    submitter: Type.String({ description: 'Name of the user who asked for the reindex; empty: access control is off.' }),
   }),
   output: Type.Object({
     epoch,

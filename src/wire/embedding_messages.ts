@@ -23,3 +23,14 @@ export interface MadeVectors {
   readonly job: string
   readonly documents: readonly EmbeddedDocument[]
 }
+
+/** A reindex, as the lane has checked it. */
+export interface ReindexMessage {
+  /** Id of the collection; 0: there is none of the name. */
+  readonly collection: number
+  readonly name: string
+  readonly documents: number
+  readonly force: boolean
+  /** Name of the user who asked for it; empty: access control is off. */
+  readonly submitter: string
+}

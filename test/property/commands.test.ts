@@ -129,7 +129,7 @@ function commands(): Command[] {
     { kind: 'deleteCollection', collection: 'other', endsGrants: false },
     { kind: 'setTtl', ...named, ttl: 60 },
     { kind: 'rotate', collection: 'blog', id: 'rot-1' },
-    { kind: 'submitIngest', id: 'job-1', collection: 'blog', total: 3, callbackUrl: 'https://example.org/' },
+    { kind: 'submitIngest', id: 'job-1', collection: 'blog', total: 3, callbackUrl: 'https://example.org/', submitter: 'bert' },
     {
       kind: 'ingestChunk',
       id: 'job-1',

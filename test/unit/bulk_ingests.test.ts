@@ -2,7 +2,6 @@
  * Bulk ingests over real lanes and an empty store when a chunk fails: its lane is lost, the queue has no
  * capacity for it, or its client disconnects before the job is accepted.
  */
-import { Identities } from '../../src/dispatch/identities.js'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,8 +52,7 @@ const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = ownTelemetry()
 const dispatcher = new Troubled(config, control, telemetry, noObjects, emptyLoop)
-const identities = new Identities(dispatcher, () => undefined, () => undefined) // prettier-ignore
-const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry, identities, choreTools())
+const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry, choreTools())
 let lanes: Lanes
 
 before(async () => {

@@ -16,6 +16,7 @@ import { eventMinutes } from '../../src/worker/background/event_minutes.js'
 import { purge } from '../../src/worker/background/purge.js'
 import { keyRotation } from '../../src/worker/background/rotation.js'
 import { StillClock } from '../harness/chore_tools.js'
+import type { Command } from '../../src/domain/commands.js'
 import { WriteLaneBench } from '../harness/write_lane.js'
 
 const telemetry = Telemetry.create([])
@@ -62,7 +63,7 @@ describe('the write lane', () => {
     const moves = [{ docid, bodyLsn, object: null, body: body.kind === 'new' ? body.record : null }]
     await bench.commit({ kind: 'move', collection: 1, moves })
     assert.deepEqual(made(), [['move', 'upkeep', null]])
-    await bench.commit({ kind: 'submitIngest', id: 'bulk_1', collection: 'Blog', total: 1, callbackUrl: '' }, 'bert')
+    await bench.commit({ kind: 'submitIngest', id: 'bulk_1', collection: 'Blog', total: 1, callbackUrl: '', submitter: '' }, 'bert')
     assert.deepEqual(made(), [['job', 'request', 'bert']])
     const chunk = { kind: 'ingestChunk', id: 'bulk_1', collection: 'Blog', failed: 0, errors: [], isLast: false } as const
     await bench.commit({ ...chunk, documents: [bench.document('b')] }, 'bert')
@@ -142,6 +143,30 @@ describe('the write lane', () => {
     await settle(() => consumers.floor === 7n)
     assert.deepEqual(seen, [1n, 2n, 3n, 4n, 5n, 6n, 7n])
     await consumers.stop()
+    await bench.close()
+  })
+
+  it('what was prepared for an encrypted collection is refused once that is deleted, also where another has its name', async () => {
+    const bench = new WriteLaneBench(folder)
+    const prepared = { ...bench.document('a'), sealedIn: 7 }
+    const replaces = { meta: false, contentMd: true }
+    const base = { docid: 1, lsn: 1n }
+    const commands: readonly Command[] = [
+      { kind: 'add', collection: 'secret', document: prepared },
+      { kind: 'update', collection: 'secret', key: 'a', lang: 'en', replaces, base, document: prepared },
+      { kind: 'settings', collection: 'secret', sealedIn: 7, change: { kind: 'addStopWords', words: ['word'], refused: [] } },
+    ]
+    const codes = async (): Promise<readonly unknown[]> => {
+      const answers: unknown[] = []
+      for (const command of commands) answers.push((await bench.commit(command)).code)
+      return answers
+    }
+    const refused = ['collectionChanged', 'collectionChanged', 'collectionChanged']
+    assert.deepEqual(await codes(), refused)
+    assert.equal(bench.lastLsn, 0n)
+    await bench.commit({ kind: 'add', collection: 'secret', document: bench.document('a') })
+    assert.deepEqual(await codes(), refused)
+    assert.equal(bench.lastLsn, 1n)
     await bench.close()
   })
 

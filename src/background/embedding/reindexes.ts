@@ -1,8 +1,8 @@
 /**
  * Reindexes of vectors. Page by page, a lane returns the documents that lack current vectors, and the worker
  * embeds them beside those that wait. The request is answered when all are done, which may take hours. The
- * work continues if its client disconnects. A crash ends it. A new request resumes where it stopped, because
- * current vectors are skipped. Front-end thread only.
+ * work continues if its client disconnects, as long as whoever asked for it may write. A crash ends it. A new
+ * request resumes where it stopped, because current vectors are skipped. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits/embedding.js'
@@ -12,7 +12,7 @@ import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { outgoing, refusal } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { isUnavailable } from '../../errors.js'
-import type { NamedDocuments } from '../../wire/embedding_messages.js'
+import type { NamedDocuments, ReindexMessage } from '../../wire/embedding_messages.js'
 import type { Outcome } from './slices.js'
 import type { EmbeddingWorker, CurrentProvider } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
@@ -23,14 +23,6 @@ interface Page extends NamedDocuments {
   readonly skipped: number
   /** Docid to continue with; 0: that was the last page. */
   readonly next: number
-}
-
-/** The result of the lane's handler. */
-interface Wanted {
-  /** Id of the collection; 0: there is none of the name. */
-  readonly collection: number
-  readonly documents: number
-  readonly force: boolean
 }
 
 class Tally {
@@ -68,7 +60,7 @@ export class EmbeddingReindexes {
     this.dispatcher.onIo(vectorReindex, this.#reindex, { commits: false })
   }
 
-  readonly #reindex: Io<Wanted> = async (wanted) => {
+  readonly #reindex: Io<ReindexMessage> = async (wanted) => {
     const provider = this.provider.current()
     if (provider === undefined) return refusal('noEmbeddingProvider')
     if (this.#running >= REINDEXES_MAX) return refusal('overloaded')
@@ -81,20 +73,28 @@ export class EmbeddingReindexes {
     }
   }
 
-  async #run({ collection, documents, force }: Wanted, provider: EmbeddingProvider): Promise<Tally> {
+  async #run(wanted: ReindexMessage, provider: EmbeddingProvider): Promise<Tally> {
+    const { collection, documents } = wanted
     const tally = new Tally()
+    const giveUp = (reason: string): Tally => {
+      const left = documents - tally.embedded - tally.skipped - tally.failed
+      if (left > 0) tally.fail(left, reason)
+      return tally
+    }
     // The next page is started before this one is done, so that the provider is never idle.
     let before = Promise.resolve(true)
     for (let docid = collection === 0 ? 0 : 1; docid > 0;) {
       // The provider may have changed: vectors of the previous one are not current for it.
-      const page = await this.#page(collection, docid, force, this.provider.current() ?? provider)
+      const page = await this.#page(wanted, docid, this.provider.current() ?? provider)
+      if (page === null) {
+        await before
+        return giveUp('forbidden: the others were not tried')
+      }
       tally.skipped += page.skipped
       const embedding = this.#embed(page, tally)
       if (!(await before)) {
         await embedding
-        const left = documents - tally.embedded - tally.skipped - tally.failed
-        if (left > 0) tally.fail(left, 'the others were not tried')
-        return tally
+        return giveUp('the others were not tried')
       }
       before = embedding
       docid = page.next
@@ -110,11 +110,17 @@ export class EmbeddingReindexes {
     return outcomes.length === 0 || outcomes.some(({ kind }) => kind !== 'failed')
   }
 
-  async #page(collection: number, docid: number, force: boolean, { variant, dimensions }: EmbeddingProvider): Promise<Page> {
+  /** @returns null if the submitter may not write any more */
+  async #page(
+    { collection, name, force, submitter }: ReindexMessage,
+    docid: number,
+    { variant, dimensions }: EmbeddingProvider,
+  ): Promise<Page | null> {
     for (;;) {
       try {
-        return await askFor<Page>(this.dispatcher, unembedded, { collection, docid, force, variant, dimensions })
+        return await askFor<Page>(this.dispatcher, unembedded, { collection, docid, force, variant, dimensions, name, submitter })
       } catch (error) {
+        if (error instanceof Refused && error.code === 'forbidden') return null
         if (!(error instanceof Refused) || !isUnavailable(error.code)) throw error
         await setTimeout(EMBEDDING_STORE_RETRY_MS)
       }

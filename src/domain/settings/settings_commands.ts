@@ -23,5 +23,7 @@ export interface SettingsCommand {
   readonly kind: 'settings'
   /** Null if a rule is identified by its id alone, and for settings of the server. */
   readonly collection: string | null
+  /** Id of the sealed collection that it was prepared for. 0 or absent: the collection was not sealed. */
+  readonly sealedIn?: number
   readonly change: SettingsChange
 }

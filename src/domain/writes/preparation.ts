@@ -78,6 +78,7 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     meta: metadata.json,
     metaTriples: metadata.pairs.length,
     settingsLsn: input.rules.settingsLsn,
+    sealedIn: input.rules.sealedIn ?? 0,
     flags: template | revision | textSkipped,
     contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
     body: input.sharedBody ?? newBody(tools.config, escaped),

@@ -4,7 +4,8 @@
  * the commit, the write lane validates again, inside the transaction. So nothing that a schema rejects is
  * written after the setting of that schema was acknowledged.
  */
-import { badRequest } from '../../errors.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { CLEAR } from '../../store/sealing/collection_seal.js'
 import type { View } from '../../store/view.js'
 import type { SettingsCache } from '../settings/collection_settings.js'
 import type { Metadata } from '../documents/metadata.js'
@@ -17,9 +18,11 @@ export interface WriteRules {
    */
   readonly settingsLsn: bigint
   readonly schema: CollectionSchema | undefined
+  /** Id of the collection if it is sealed. 0 or absent: it is not. */
+  readonly sealedIn?: number
 }
 
-const NO_RULES: WriteRules = { settingsLsn: 0n, schema: undefined }
+const NO_RULES: WriteRules = { settingsLsn: 0n, schema: undefined, sealedIn: 0 }
 
 export function writeRulesOf(settings: SettingsCache, view: View, collectionName: string): WriteRules {
   const collection = view.collection(collectionName)
@@ -28,7 +31,26 @@ export function writeRulesOf(settings: SettingsCache, view: View, collectionName
 
 export function writeRulesOfCollection(settings: SettingsCache, view: View, collection: number): WriteRules {
   const { lsn, schema } = settings.of(view, collection)
-  return { settingsLsn: lsn, schema }
+  return { settingsLsn: lsn, schema, sealedIn: isSealed(view, collection) ? collection : 0 }
+}
+
+function isSealed(view: View, collection: number): boolean {
+  return view.objects.writtenForm(collection) !== CLEAR
+}
+
+/** Id of the collection if it is sealed; else 0. */
+export function sealedCollection(view: View, collectionName: string): number {
+  const id = view.collection(collectionName)?.id
+  return id !== undefined && isSealed(view, id) ? id : 0
+}
+
+/**
+ * On the write lane: what was prepared for a sealed collection is written to no other one of its name, which
+ * would store it as plaintext. The sealed one may have been deleted meanwhile.
+ * @throws ServiceError 503; the client's next request is for the present collection
+ */
+export function requireSealedStill(view: View, collectionName: string, sealedIn = 0): void {
+  if (sealedIn !== 0 && view.collection(collectionName)?.id !== sealedIn) throw serviceError('collectionChanged')
 }
 
 /** @throws ServiceError 400 that lists all violations */

@@ -5,6 +5,7 @@
 import type { PreparedDocument, RestoreCommand, UpdateCommand } from '../../domain/commands.js'
 import type { PutDecision } from '../../domain/decision.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate, type PreparedChange } from '../../domain/writes/changes.js'
+import { requireSealedStill } from '../../domain/writes/write_rules.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
@@ -25,6 +26,8 @@ export function changeDocument(
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
 ): ChangedDocument {
+  // Asked before a preparation for the present collection could hide it.
+  requireSealedStill(transaction.view, command.collection, command.document.sealedIn)
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
   const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document

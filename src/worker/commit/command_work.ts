@@ -2,7 +2,7 @@
  * The work of each command except a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts)
  * and vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
  */
-import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
+import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import { findDocument, requireCollection } from '../../domain/writes/changes.js'
 import type {
   Command,
@@ -133,7 +133,8 @@ function deleteCollection({ collection: name, endsGrants }: DeleteCollectionComm
 function changeAccounts({ change }: AccessCommand): Work {
   return freeing((transaction, effects) => {
     const { writes, answer } = decideAccess(transaction.view, change)
-    carryOut(transaction, effects, serverSteps(transaction, writes))
+    const ended = change.kind === 'deleteUser' ? decideSubmitterGone(transaction, change.username, writes.length) : []
+    carryOut(transaction, effects, [...serverSteps(transaction, writes), ...ended])
     return jsonAnswer(answer)
   })
 }

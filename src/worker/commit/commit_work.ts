@@ -9,7 +9,7 @@ import type { PreparedDocument, PreparedObject } from '../../domain/commands.js'
 import { decidePut } from '../../domain/decision.js'
 import type { PutDecision } from '../../domain/decision.js'
 import { requireApplicable } from '../../domain/writes/entry_check.js'
-import { requireSchemaStill } from '../../domain/writes/write_rules.js'
+import { requireSchemaStill, requireSealedStill } from '../../domain/writes/write_rules.js'
 import type { Step } from '../../domain/step.js'
 import type { SharedBodies } from '../../engine/shared_bodies.js'
 import type { VectorChange } from '../../engine/vector_types.js'
@@ -32,6 +32,7 @@ export interface GroupEffects extends EntryEffects {
 }
 
 export interface CommitTools extends ChangeTools {
+  readonly config: ChangeTools['config'] & { readonly authAdminUsername: string }
   readonly store: TruthStore
   readonly sharedBodies: SharedBodies
 }
@@ -166,6 +167,7 @@ export function decideChecked(
   collection: string,
   document: PreparedDocument,
 ): PutDecision {
+  requireSealedStill(transaction.view, collection, document.sealedIn)
   requireSchemaStill(tools.settings, transaction.view, collection, document)
   requireLocation(tools, transaction, transaction.view.collection(collection)?.id, document.object)
   const decision = decidePut(transaction, collection, document)

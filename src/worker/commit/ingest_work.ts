@@ -3,8 +3,20 @@
  * batch. The job's counters are updated in the transaction of each slice, so a job's record states exactly
  * what is stored, whenever the process ends.
  */
-import { decideAbandoned, decideProgress, findRunnable, showIngest, shownError } from '../../domain/bulk_ingest.js'
-import type { IngestError, IngestProgress } from '../../domain/bulk_ingest.js'
+import { Rights } from '../../access/rights.js'
+import { identityOfUser } from '../../domain/access/accounts.js'
+import {
+  decideAbandoned,
+  decideFailed,
+  decideProgress,
+  endOfIngest,
+  findIngest,
+  findRunnable,
+  isUnfinishedIngest,
+  showIngest,
+  shownError,
+} from '../../domain/bulk_ingest.js'
+import type { IngestError, IngestProgress, MayWrite } from '../../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import type { WriteTransaction } from '../../store/apply.js'
@@ -37,6 +49,11 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
       let job: Job
       let isSealed: boolean
       try {
+        const ended = endedIngest(tools, transaction, effects, id)
+        if (ended !== undefined) {
+          answer = jsonAnswer(showIngest(ended))
+          return false
+        }
         job = findRunnable(transaction.view, id)
         const collection = transaction.view.collection(command.collection)
         isSealed = collection !== undefined && transaction.isSealed(collection.id)
@@ -56,6 +73,24 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
     },
     answer: () => answer,
   })
+}
+
+/**
+ * The job, if it has failed or fails now, because its submitter may not write any more or its collection is
+ * not the one that it was submitted for. Undefined: it may go on, or was cancelled.
+ */
+function endedIngest({ config }: CommitTools, transaction: WriteTransaction, effects: GroupEffects, id: string): Job | undefined {
+  const { view } = transaction
+  const job = findIngest(view, id)
+  if (job.fields.status === 'failed') return job
+  const mayWrite: MayWrite = (at, username, collection) => {
+    const identity = identityOfUser(at, username, config.authAdminUsername)
+    return identity !== undefined && new Rights(identity.rights).permits('write', collection)
+  }
+  const reason = isUnfinishedIngest(job.fields.status) ? endOfIngest(view, job, mayWrite) : undefined
+  if (reason === undefined) return undefined
+  carryOut(transaction, effects, [decideFailed(transaction, job, reason)])
+  return findIngest(view, id)
 }
 
 function storeSlice(

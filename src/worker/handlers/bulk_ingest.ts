@@ -32,11 +32,16 @@ import { io, prepare, read, type BoundHandler, type LaneContext, type RequestCon
 import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
-function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): SubmittedIngest {
+function submit(
+  lane: LaneContext,
+  { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>,
+  { access: { principal } }: RequestContext,
+): SubmittedIngest {
   if (documents.length === 0) throw serviceError('noDocuments')
   if (callbackUrl !== '') checkCallback(lane, callbackUrl)
   const id = newId()
-  const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl })
+  const submitter = principal.kind === 'user' ? principal.name : ''
+  const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl, submitter })
   return { id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) }
 }
 
@@ -82,7 +87,7 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
 const NO_DOCUMENTS: IngestDocuments = { keepTimes: false, documents: [] }
 
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
-  const { id, collection, first, last, lost = 0, isForbidden = false } = input
+  const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: IngestError[] = []
@@ -97,10 +102,7 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
     }
   })
   const failed = errors.length + lost
-  if (lost > 0) {
-    const { message } = serviceError(isForbidden ? 'forbidden' : 'internal')
-    errors.push({ subject: `documents[${first}] to documents[${first + lost - 1}]`, text: message })
-  }
+  if (lost > 0) errors.push({ subject: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
   return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
 }
 

@@ -3,7 +3,7 @@
  * need vectors), the vectors that it stores, and the progress. Only the front end sends texts to providers.
  */
 import { decodeMessage, encodeMessage } from '../../wire/messages.js'
-import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_messages.js'
+import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/embedding_messages.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
@@ -35,11 +35,13 @@ function json(value: unknown): Answer {
 function reindex(
   lane: LaneContext,
   { collection, force = false }: InputOf<typeof reindexRow>,
-): { readonly collection: number; readonly documents: number; readonly force: boolean } {
+  { access: { principal } }: RequestContext,
+): ReindexMessage {
   if (lane.embedding.current === undefined) throw serviceError('noEmbeddingProvider')
   const wanted = lane.store.read((view) => {
     const found = view.collection(collection)
-    return { collection: found?.id ?? 0, documents: found === undefined ? 0 : view.collectionCounters(found.id).documents, force }
+    const documents = found === undefined ? 0 : view.collectionCounters(found.id).documents
+    return { collection: found?.id ?? 0, documents, name: collection, force, submitter: principal.kind === 'user' ? principal.name : '' }
   })
   return wanted
 }
@@ -54,10 +56,18 @@ function queued(lane: LaneContext, { after, count }: InputOf<typeof queuedRow>):
   return json({ epoch: epochOf(lane), documents })
 }
 
+/** A reindex outlives its request, so each of its pages asks for the right again. @throws ServiceError 403 */
+function requireWriter({ rights, store }: LaneContext, username: string, collection: string): void {
+  const mayWrite = username === '' || rights.rightsOf(username, (run) => store.read(run))?.permits('write', collection) === true
+  if (!mayWrite) throw serviceError('forbidden')
+}
+
 /**
  * Returns a page: as many documents as are embedded in a while, or as can be examined in some milliseconds.
  */
-function unembedded(lane: LaneContext, { collection, docid, force, variant, dimensions }: InputOf<typeof unembeddedRow>): Answer {
+function unembedded(lane: LaneContext, input: InputOf<typeof unembeddedRow>): Answer {
+  const { collection, docid, force, variant, dimensions } = input
+  requireWriter(lane, input.submitter, input.name)
   const documents: NamedDocument[] = []
   const ids: string[] = []
   let skipped = 0

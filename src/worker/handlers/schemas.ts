@@ -3,7 +3,6 @@
  * src/domain/schemas. Every write is checked against them (src/domain/writes/write_rules.ts).
  */
 import { schemaTextOf } from '../../domain/settings/collection_settings.js'
-import { encodeCommand } from '../../domain/commands.js'
 import { parseMetadata } from '../../domain/documents/metadata.js'
 import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
 import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
@@ -18,6 +17,7 @@ import {
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { settingsCommand } from '../request/settings_command.js'
 
 interface Named {
   readonly collection: string
@@ -27,14 +27,14 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function set(_lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Uint8Array {
+function set(lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Uint8Array {
   const text = textOfSchema(schema)
   readSchema(text)
-  return encodeCommand({ kind: 'settings', collection, change: { kind: 'schema', text } })
+  return settingsCommand(lane, collection, { kind: 'schema', text })
 }
 
-function remove(_lane: LaneContext, { collection }: Named): Uint8Array {
-  return encodeCommand({ kind: 'settings', collection, change: { kind: 'schema', text: null } })
+function remove(lane: LaneContext, { collection }: Named): Uint8Array {
+  return settingsCommand(lane, collection, { kind: 'schema', text: null })
 }
 
 function get(lane: LaneContext, { collection: name }: Named): Answer {

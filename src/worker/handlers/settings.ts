@@ -41,6 +41,7 @@ import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { NULLS } from '../request/input.js'
+import { settingsCommand } from '../request/settings_command.js'
 import { probedFirst } from '../request/storage.js'
 
 interface Named {
@@ -51,8 +52,10 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function command(collection: string | undefined, change: SettingsChange): Uint8Array {
-  return encodeCommand({ kind: 'settings', collection: collection === undefined || collection === '' ? null : collection, change })
+function command(lane: LaneContext, collection: string | undefined, change: SettingsChange): Uint8Array {
+  return collection === undefined || collection === ''
+    ? encodeCommand({ kind: 'settings', collection: null, change })
+    : settingsCommand(lane, collection, change)
 }
 
 /** Runs `read` on a collection. Returns undefined if there is no such collection. */
@@ -77,7 +80,7 @@ function setConfig(
   if (ADMIN_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
   const change = readChange(input, nulls)
   const location = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
-  const configure = command(input.collection, { kind: 'configure', change })
+  const configure = command(lane, input.collection, { kind: 'configure', change })
   return location === undefined ? configure : probedFirst(lane, location, configure)
 }
 
@@ -92,7 +95,7 @@ const ADMIN_FIELDS = ['storageConfig', 'encrypted'] as const
 function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
   const stored = inCollection(lane, collection, configOf)
   if (ADMIN_FIELDS.some((field) => stored?.[field] !== undefined)) requireServerAdmin(access)
-  return command(collection, { kind: 'unconfigure' })
+  return command(lane, collection, { kind: 'unconfigure' })
 }
 
 function listConfigs(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {
@@ -115,12 +118,12 @@ function listSynonyms(lane: LaneContext, { collection }: Named): Answer {
   })
 }
 
-function setSynonyms(_lane: LaneContext, input: InputOf<typeof setSynonymsRow>): Uint8Array {
-  return command(input.collection, { kind: 'synonyms', term: readTerm(input.term), synonyms: readSynonyms(input.synonyms) })
+function setSynonyms(lane: LaneContext, input: InputOf<typeof setSynonymsRow>): Uint8Array {
+  return command(lane, input.collection, { kind: 'synonyms', term: readTerm(input.term), synonyms: readSynonyms(input.synonyms) })
 }
 
-function deleteSynonyms(_lane: LaneContext, { collection, term }: InputOf<typeof deleteSynonymsRow>): Uint8Array {
-  return command(collection, { kind: 'synonyms', term: readTerm(term), synonyms: null })
+function deleteSynonyms(lane: LaneContext, { collection, term }: InputOf<typeof deleteSynonymsRow>): Uint8Array {
+  return command(lane, collection, { kind: 'synonyms', term: readTerm(term), synonyms: null })
 }
 
 function listStopWords(lane: LaneContext, { collection }: Named): Answer {
@@ -141,7 +144,7 @@ function changeStopWords(kind: 'addStopWords' | 'deleteStopWords') {
     const asked = readStopWords(words)
     const fixed = asked.filter((word) => defaults.has(word))
     const refused = kind === 'addStopWords' ? [] : fixed.map((word) => `${word}: default stop words cannot be deleted`)
-    return command(collection, { kind, words: asked.filter((word) => !defaults.has(word)), refused })
+    return command(lane, collection, { kind, words: asked.filter((word) => !defaults.has(word)), refused })
   }
 }
 
@@ -163,16 +166,16 @@ function findRule(view: View, named: string | undefined, id: string): CurationRu
   return rule
 }
 
-function addCuration(_lane: LaneContext, input: InputOf<typeof addCurationRow>): Uint8Array {
-  return command(input.collection, { kind: 'addRule', rule: readDraft(input), seed: randomBytes(12).toString('hex') })
+function addCuration(lane: LaneContext, input: InputOf<typeof addCurationRow>): Uint8Array {
+  return command(lane, input.collection, { kind: 'addRule', rule: readDraft(input), seed: randomBytes(12).toString('hex') })
 }
 
-function replaceCuration(_lane: LaneContext, input: InputOf<typeof replaceCurationRow>): Uint8Array {
-  return command(input.collection, { kind: 'replaceRule', id: input.id, rule: readDraft(input) })
+function replaceCuration(lane: LaneContext, input: InputOf<typeof replaceCurationRow>): Uint8Array {
+  return command(lane, input.collection, { kind: 'replaceRule', id: input.id, rule: readDraft(input) })
 }
 
-function deleteCuration(_lane: LaneContext, { collection, id }: InputOf<typeof deleteCurationRow>): Uint8Array {
-  return command(collection, { kind: 'deleteRule', id })
+function deleteCuration(lane: LaneContext, { collection, id }: InputOf<typeof deleteCurationRow>): Uint8Array {
+  return command(lane, collection, { kind: 'deleteRule', id })
 }
 
 export const settingsHandlers: readonly BoundHandler[] = [

@@ -3,7 +3,6 @@
  * src/domain/spell. Reads run on read lanes; dictionaries are changed like settings.
  */
 import { spellWordsOf } from '../../domain/settings/collection_settings.js'
-import { encodeCommand } from '../../domain/commands.js'
 import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
 import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
 import type { Misspelling } from '../../domain/spell/corrector.js'
@@ -21,6 +20,7 @@ import {
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { settingsCommand } from '../request/settings_command.js'
 
 function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
@@ -65,12 +65,12 @@ function getDictionary(lane: LaneContext, { collection, lang }: InputOf<typeof g
 
 function addWords(lane: LaneContext, { collection, lang, words, frequency }: InputOf<typeof addWordsRow>): Uint8Array {
   const change = { words: readSpellWords(words), frequency: readFrequency(frequency), language: languageOf(lane, lang) }
-  return encodeCommand({ kind: 'settings', collection, change: { kind: 'spellWords', ...change } })
+  return settingsCommand(lane, collection, { kind: 'spellWords', ...change })
 }
 
 function deleteWords(lane: LaneContext, { collection, lang, words }: InputOf<typeof deleteWordsRow>): Uint8Array {
   const change = { words: readSpellWords(words), frequency: null, language: languageOf(lane, lang) }
-  return encodeCommand({ kind: 'settings', collection, change: { kind: 'spellWords', ...change } })
+  return settingsCommand(lane, collection, { kind: 'spellWords', ...change })
 }
 
 export const wordHandlers: readonly BoundHandler[] = [

@@ -3,6 +3,7 @@
  * an answer here; no request can end its batch. Lane threads only.
  */
 import { authorize, collectionsOf, type Authorized } from '../../access/authorize.js'
+import type { Principal } from '../../access/principal.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
@@ -39,7 +40,7 @@ export function readInput(
   context: LaneContext,
   stopWord: RequestContext['stopWord'],
 ): ReadRequest {
-  const { store, config, rights } = context
+  const { store, config } = context
   const input = readers[request.form].read(operation, request, stopWord)
   hinted(operation, input, () => {
     validate(operation, input)
@@ -49,11 +50,15 @@ export function readInput(
   const collections = collectionsOf(operation, input, collectionOfJob)
   if (config.auditEnabled && !isInternal(operation) && operation.audit !== null)
     request.audited = auditedNames(operation, input, collections, context)
-  const { kind, name } = request.principal
-  const ofUser = kind === 'user' ? rights.rightsOf(name, (run) => store.read(run)) : undefined
-  const principal = ofUser === undefined ? request.principal : { kind, name, rights: ofUser }
-  const access = authorize(operation, principal, collections, 'lane')
+  const access = authorize(operation, principalOf(request, context), collections, 'lane')
   return { input, access }
+}
+
+/** The principal of the request with the rights that it has now. */
+export function principalOf({ principal }: LaneRequest, { store, rights }: LaneContext): Principal {
+  const { kind, name } = principal
+  const ofUser = kind === 'user' ? rights.rightsOf(name, (run) => store.read(run)) : undefined
+  return ofUser === undefined ? principal : { kind, name, rights: ofUser }
 }
 
 /** Runs `run` and adds a hint about the expected input to its refusals. */

@@ -3,6 +3,7 @@
  * becomes that request's answer. Lane threads only.
  */
 import assert from 'node:assert/strict'
+import { authorize, type Authorized } from '../../access/authorize.js'
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { serviceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
@@ -20,6 +21,7 @@ import {
   forwardFrame,
   hinted,
   messageFrame,
+  principalOf,
   readInput,
   requestContext,
   stopWordOf,
@@ -49,7 +51,7 @@ export class RequestRunner {
     const { control, readers } = this.#parts
     const operation = operationOf(request)
     try {
-      if (request.stream !== 0) return this.#nextPart(operation, request)
+      if (request.stream !== 0) return this.#nextPart(context, operation, request)
       const { input, access } = readInput(readers, operation, request, context, stopWordOf(request, control))
       const about = requestContext(operation, access, request, control)
       // An index that does not equal the store returns wrong answers, so searches are refused until it is
@@ -121,8 +123,16 @@ export class RequestRunner {
     }
   }
 
-  #nextPart(operation: AnyOperation, request: LaneRequest): LaneAnswer {
-    const access = this.streams.accessOf(request.stream)
+  /** The right may have been taken away since the answer began, so each part asks for it again. */
+  #nextPart(context: LaneContext, operation: AnyOperation, request: LaneRequest): LaneAnswer {
+    const { collections } = this.streams.accessOf(request.stream)
+    let access: Authorized
+    try {
+      access = authorize(operation, principalOf(request, context), collections, 'lane')
+    } catch (error) {
+      this.streams.end(request.stream)
+      throw error
+    }
     return this.#part(request, requestContext(operation, access, request, this.#parts.control), request.stream)
   }
 
