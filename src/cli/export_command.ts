@@ -38,8 +38,7 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
 }
 
 /**
- * To the server, a missing collection is a collection without documents. A misspelt name must not look like a
- * successful backup.
+ * Asked before anything is created in the folder. A misspelt name must not look like a successful backup.
  */
 async function refuseUnknown(url: string, collection: string): Promise<void> {
   const { collections = [] } = (await request(url, 'GET', '/v1/stats')) as { readonly collections?: readonly { readonly name: string }[] }

@@ -4,6 +4,9 @@ import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, filterMeta, operation, optional, word } from './schema.js'
 
+/** Of every protocol. */
+export const EXPORT_FORMAT_DEFAULT = 'ndjson'
+
 export const exportCollection = operation({
   collections: named('collection'),
   group: 'Export and backup',
@@ -17,12 +20,13 @@ export const exportCollection = operation({
   http: { routes: [{ method: 'POST', path: '/v1/export' }] },
   input: Type.Object({
     collection,
-    // Required over HTTP. If a protocol has its own default, its surface passes `ndjson`.
-    format: {
-      ...word(['ndjson', 'zip'], '`ndjson`: one document per line; `zip`: one markdown file per document, named `{key}.{lang}.md`.'),
-      minLength: 1,
-      examples: ['ndjson'],
-    },
+    format: optional(
+      word(
+        ['ndjson', 'zip'],
+        '`ndjson`: one document per line; `zip`: one markdown file per document, named `{key}.{lang}.md`.',
+        EXPORT_FORMAT_DEFAULT,
+      ),
+    ),
     filterMeta: optional(filterMeta),
   }),
   output: Type.String({
@@ -30,7 +34,7 @@ export const exportCollection = operation({
   }),
   contentType: 'application/x-ndjson',
   otherContentType: 'application/zip',
-  errors: ['unsupportedFormat'],
+  errors: ['unsupportedFormat', 'notFound'],
   // Of one part of the export.
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: null,

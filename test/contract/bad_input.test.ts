@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     method: 'POST',
     path: '/v1/export',
     body: { collection: 'guarded', format: 'ndjson' },
-    required: ['collection', 'format'],
+    required: ['collection'],
     fields: { collection: 'text', format: 'text', filterMeta: 'metadata' },
   },
 ]

@@ -114,13 +114,27 @@ describe('export', () => {
       }
     })
 
-    it('export: an unknown collection is empty; another format and a missing collection are refused', async () => {
-      assert.deepEqual(await lines('nothing'), [])
-      assert.deepEqual([...(await files('nothing'))], [])
-      for (const format of [undefined, null, ''])
-        assert.equal(summary(await client.post('/v1/export', { collection: 'large', format })), MISSING_FIELDS)
+    it('export: without format it is NDJSON; another format and a missing collection are refused', async () => {
+      const c = client.collection()
+      await client.add(c, 'one')
+      for (const format of [undefined, null]) assert.equal((await lines(c, { format })).length, 1)
+      for (const format of ['', 'NDJSON'])
+        assert.equal(summary(await client.post('/v1/export', { collection: c, format })), '400 {"error":"unsupported format"}')
       assert.equal(summary(await client.post('/v1/export', { collection: 'large', format: 'tar' })), '400 {"error":"unsupported format"}')
       assert.equal(summary(await client.post('/v1/export', { format: 'zip' })), MISSING_FIELDS)
+    })
+
+    it('export: a collection that is not there is 404 with a hint; one without documents is empty', async () => {
+      for (const format of [undefined, 'ndjson', 'zip']) {
+        const { status, headers, text } = await client.post('/v1/export', { collection: 'nothing', format })
+        const { error, hint } = JSON.parse(text) as { readonly error: string; readonly hint: string }
+        assert.deepEqual([status, headers['content-type'], error], [404, 'application/json; charset=utf-8', 'not found'])
+        assert.match(hint, /^`collection`: there is no collection of this name; GET \/v1\/stats lists them\.$/)
+      }
+      const c = client.collection()
+      await client.add(c, 'gone')
+      await client.delete(c, 'gone')
+      assert.deepEqual([await lines(c), [...(await files(c))]], [[], []])
     })
   })
 

@@ -170,6 +170,8 @@ describe('mcp: rules of tools', () => {
   it('mcp: an export is NDJSON by default or a ZIP file; beyond its bound NDJSON ends with a whole line, and a ZIP file is refused', async () => {
     const small = await called('export_documents', { collection: 'notes' })
     assert.deepEqual([small['format'], small['count'], small['truncated']], ['ndjson', 2, false])
+    const absent = await result('export_documents', { collection: 'nothing' })
+    assert.deepEqual([absent.isError, /not found/.test(absent.content[0]?.text ?? '')], [true, true])
     const zip = await called('export_documents', { collection: 'notes', format: 'zip', filter_meta: { topic: 'misc' } })
     assert.equal(Buffer.from(String(zip['content']), 'base64').toString('latin1', 0, 2), 'PK')
     // Not compressible.

@@ -2891,9 +2891,9 @@ export interface ExportInput {
   readonly collection: string
   /**
    * `ndjson`: one document per line; `zip`: one markdown file per document, named
-   * `{key}.{lang}.md`.
+   * `{key}.{lang}.md`. Default: `"ndjson"`.
    */
-  readonly format: 'ndjson' | 'zip'
+  readonly format?: 'ndjson' | 'zip' | undefined
   /** Metadata filter: documents must have every key, with at least one of its values. */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
 }

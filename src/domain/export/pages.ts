@@ -17,12 +17,15 @@ import { passesFilter } from '../documents/metadata.js'
 /** Writes a document into the export. */
 export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void
 
+const NO_COLLECTION = '`collection`: there is no collection of this name; GET /v1/stats lists them.'
+
 export class ExportPages {
-  readonly #id: number | undefined
+  readonly #id: number
   /** The first docid that was not assigned when the export began. */
   readonly #docidEnd: number
   #docidNext = 1
 
+  /** @throws ServiceError if there is no such collection: a misspelled name must not look like an empty one */
   constructor(
     readonly store: TruthStore,
     readonly collection: string,
@@ -30,7 +33,8 @@ export class ExportPages {
   ) {
     const [id, end] = store.read((view) => {
       const found = view.collection(collection)
-      return found === undefined ? [undefined, 0] : [found.id, view.collectionCounters(found.id).nextDocid]
+      if (found === undefined) throw serviceError('notFound', NO_COLLECTION)
+      return [found.id, view.collectionCounters(found.id).nextDocid]
     })
     this.#id = id
     this.#docidEnd = end
@@ -44,7 +48,6 @@ export class ExportPages {
    */
   fill(out: ByteWriter, form: DocumentForm, request: { shouldStop(): boolean }): boolean {
     const id = this.#id
-    if (id === undefined) return true
     return this.store.read((view) => {
       // The remains of a deleted collection are not exported.
       if (view.collection(this.collection)?.id !== id) throw serviceError('notFound')

@@ -98,7 +98,7 @@ export const RPC_RULES: Readonly<Record<string, RpcRules>> = {
     },
   },
   SearchAdvisor: { answer: evidenceOf, ...ofCollection },
-  Export: { ...ofCollection, input: ({ format = 'ndjson', ...input }) => ({ ...input, format }) },
+  Export: ofCollection,
   ...Object.fromEntries(
     [
       'DeleteCollection',

@@ -10,7 +10,7 @@ import { ZipWriter } from '../../domain/export/zip_writer.js'
 import { parseFilters } from '../../domain/search/filters.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import { EXPORT_PART_BYTES } from '../../limits/export.js'
-import { exportCollection as exportRow } from '../../operations/export.js'
+import { EXPORT_FORMAT_DEFAULT, exportCollection as exportRow } from '../../operations/export.js'
 import type { InputOf } from '../../operations/operation.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
@@ -19,7 +19,7 @@ import { log } from '../../telemetry/log.js'
 import { stream, type AnswerStream, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
-  const { collection, format } = input
+  const { collection, format = EXPORT_FORMAT_DEFAULT } = input
   if (format !== 'ndjson' && format !== 'zip') throw serviceError('unsupportedFormat')
   const pages = new ExportPages(lane.store, collection, parseFilters(input.filterMeta))
   return format === 'ndjson' ? ndjson(lane, pages) : zip(lane, pages)

@@ -45,7 +45,6 @@ export const serverTools: readonly Tool[] = [
       argument('format', 'string', 'Form of the export.', { fallback: 'ndjson', known: ['ndjson', 'zip'] }),
       maxTokens,
     ],
-    input: ({ format }) => ({ format: format ?? 'ndjson' }),
   },
   {
     name: 'create_backup',
