@@ -25,7 +25,7 @@ export class ExportPages {
   readonly #docidEnd: number
   #docidNext = 1
 
-  /** @throws ServiceError if there is no such collection: a misspelled name must not look like an empty one */
+  /** @throws ServiceError if there is no such collection: a misspelled name must not look empty */
   constructor(
     readonly store: TruthStore,
     readonly collection: string,
