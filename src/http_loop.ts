@@ -63,7 +63,7 @@ const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const failures = new FailureReports((ip) => port.authFailure(ip))
 const authenticator = authenticatorOf(config, { control, identify: (asked) => port.identify(asked), failures })
-const frontEnd = new FrontEnd({ config, core, telemetry, surface, authenticator, budgets, limit, connections, entry })
+const frontEnd = new FrontEnd({ config, core, control, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),
   (error: unknown) => port.refused((error as Error).message),

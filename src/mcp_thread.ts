@@ -70,6 +70,7 @@ async function serveHttp(listening: number): Promise<void> {
     authenticator,
     mcpAuthenticator,
     limits,
+    isLeaving: () => control.isLeaving,
     tls,
     onDone: (exchange) => requests.done(exchange),
   })

@@ -5,6 +5,7 @@
  * after either, no statement of this process about a write can be trusted, and a clean exit can hang after an
  * I/O error.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError, type AccessMode, type Config } from './config/config.js'
 import { Accounts } from './background/access/accounts.js'
 import { AuditLog } from './audit/audit_log.js'
@@ -334,6 +335,9 @@ class Server implements ServerState, LanesListener {
 
   async #drainAndClose(): Promise<void> {
     if (this.#control.phase === 'unhealthy') return
+    await this.#leave()
+    // A fatal fault ends the process by itself.
+    if (this.phase() === 'unhealthy') return
     this.#control.phase = 'draining'
     log.info('shutting down: finishing what was accepted')
     for (const surface of this.#running.values()) surface.stopListening()
@@ -345,6 +349,15 @@ class Server implements ServerState, LanesListener {
     clearTimeout(patience)
     log.info('stopped')
     process.exit(0)
+  }
+
+  /** Serves on while the probe of readiness says no, so that load balancers send nothing more. */
+  async #leave(): Promise<void> {
+    const { drainMs } = this.config
+    if (drainMs === 0 || this.#control.phase !== 'healthy') return
+    this.#control.phase = 'leaving'
+    log.info('shutting down: not ready any more, still serving', { ms: drainMs })
+    await sleep(drainMs)
   }
 
   async #finishRequests(): Promise<void> {

@@ -10,7 +10,6 @@ import { BODY_BYTES_CEILING, BODY_BYTES_DEFAULT, DOCUMENT_BYTES_MAX } from '../l
 import { HTTP_LOOPS_MAX } from '../limits/loops.js'
 import { READ_LANES_MAX } from '../limits/lanes.js'
 import { OBJECT_RETENTION_SECONDS_DEFAULT } from '../limits/objects.js'
-import { SHUTDOWN_SECONDS_DEFAULT } from '../limits/process.js'
 import { BINLOG_BYTES_DEFAULT } from '../limits/store.js'
 import { LOG_SLOW_MS_MAX } from '../limits/telemetry.js'
 import {
@@ -35,6 +34,7 @@ import type { AccessMode, ListenAddress } from './values.js'
 import { AUDIT_OPTIONS, type AuditOptionValues } from './audit_options.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
+import { PROCESS_OPTIONS, type ProcessOptionValues } from './process_options.js'
 import { SURFACE_OPTIONS, type SurfaceOptionValues } from './surface_options.js'
 import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
@@ -47,6 +47,7 @@ export interface OptionValues
     AuthOptionValues,
     LimitOptionValues,
     TlsOptionValues,
+    ProcessOptionValues,
     AuditOptionValues,
     SurfaceOptionValues {
   /** Data directory, created if it does not exist. */
@@ -102,10 +103,6 @@ export interface OptionValues
   /** 0: one per core, at least two. */
   readonly readLanes: number
   readonly httpLoops: number
-  readonly shutdownSecondsMax: number
-  readonly supervisor: boolean
-  /** Consecutive quick failures after which the supervisor exits. 0: never. */
-  readonly supervisorRestartsMax: number
   readonly production: boolean
   /** Size in bytes of the constant response of the load-test route. 0: no such route. */
   readonly loadtestConstantBytes: number
@@ -405,31 +402,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseWhole(0, HTTP_LOOPS_MAX),
     help: 'number of event loops that serve HTTP; 0: one for two cores; a unix socket is served by one',
   },
-  shutdownSecondsMax: {
-    flag: 'shutdown-timeout-sec',
-    variables: ['SVC_SHUTDOWN_TIMEOUT_SEC'],
-    yaml: ['shutdownTimeoutSec'],
-    fallback: SHUTDOWN_SECONDS_DEFAULT,
-    parse: parseWhole(1, 3600),
-    help: 'maximum time in seconds that a shutdown waits for accepted requests',
-  },
-  supervisor: {
-    flag: 'supervisor',
-    variables: ['SVC_SUPERVISOR'],
-    yaml: ['supervisor'],
-    fallback: true,
-    parse: parseBoolean,
-    boolean: true,
-    help: 'run a parent process that restarts the server after a crash',
-  },
-  supervisorRestartsMax: {
-    flag: 'supervisor-restarts-max',
-    variables: ['SVC_SUPERVISOR_RESTARTS_MAX'],
-    yaml: ['supervisorRestartsMax'],
-    fallback: 0,
-    parse: parseWhole(0, 1_000_000),
-    help: 'number of consecutive quick failures after which the supervisor exits with 1, so that a service manager can restart it; 0: it never exits and pauses for 1, 2, 4 ... 60 s',
-  },
+  ...PROCESS_OPTIONS,
   production: {
     flag: 'production',
     variables: ['SVC_PRODUCTION'],

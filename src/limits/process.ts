@@ -21,6 +21,8 @@ export const CONFIG_NAME_CHARS_COMPARED = 64
 export const GC_HELPERS_CORES_MIN = 4
 /** Seconds between SIGTERM and the forced end (`SVC_SHUTDOWN_TIMEOUT_SEC`). */
 export const SHUTDOWN_SECONDS_DEFAULT = 15
+/** `SVC_DRAIN_MS`: the slowest balancers look every half minute, and twice. Orchestrators wait no longer. */
+export const DRAIN_MS_MAX = 300_000
 /** Time for answers to leave their sockets after a fatal fault, before the process kills itself. */
 export const LAST_WORDS_MS = 50
 

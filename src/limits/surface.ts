@@ -42,6 +42,13 @@ export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
 export const LARGE_WRITES_OF_TURN_BYTES_MAX = MIB
 /** Bytes of a large answer that go with its head if the turn has none left. */
 export const LARGE_FIRST_BYTES = 16 * KIB
+/**
+ * At a shutdown, a loop with open connections ends when no request has come for this long: a round trip
+ * around the earth, and a client on a busy machine. Then connections without a request are closed.
+ */
+export const REQUEST_ON_ITS_WAY_MS = 500
+/** Steps in which that time is waited for. It ends earlier with the last connection. */
+export const QUIET_STEP_MS = 50
 /** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
 export const GUARD_NAMES_KEPT_MAX = 64
 

@@ -108,6 +108,7 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
       return notReady({ status: 'warming_up', ...about })
     case 'unhealthy':
       return notReady({ status: 'unhealthy', error: state.phaseReason(), ...about, durable: false })
+    case 'leaving':
     case 'draining':
       return notReady({ status: 'shutting_down', ...about })
   }

@@ -11,8 +11,11 @@
 import { SLOTS_MAX } from '../limits/dispatch.js'
 import { ROLES, type Role } from '../role.js'
 
-/** The order matters: the number in the shared word is the index. */
-export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining'] as const
+/**
+ * The order matters: the number in the shared word is the index. A shutdown is `leaving` first, if it has
+ * time for load balancers: not ready, but serving. Then it is `draining`: further requests are refused.
+ */
+export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining', 'leaving'] as const
 export type Phase = (typeof PHASES)[number]
 
 const PHASE_WORD = 0
@@ -72,6 +75,12 @@ export class ControlBlock {
 
   set phase(phase: Phase) {
     Atomics.store(this.words, PHASE_WORD, PHASES.indexOf(phase))
+  }
+
+  /** Whether a shutdown has begun. */
+  get isLeaving(): boolean {
+    const { phase } = this
+    return phase === 'leaving' || phase === 'draining'
   }
 
   /** Leader, unless the front end has set another role. */

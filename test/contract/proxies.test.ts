@@ -12,6 +12,7 @@ import { after, before, describe, it } from 'node:test'
 import { projectFolder } from '../../src/installation.js'
 import { GrpcClient } from '../harness/grpc.js'
 import { connectionsTo, nginxMain, skippedWithout, startProxy, type Proxy, type ProxyName } from '../harness/proxies.js'
+import { lastingPort } from '../harness/ports.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { startServer, type Server } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
@@ -22,6 +23,8 @@ const PROXIES: readonly ProxyName[] = ['haproxy', 'nginx']
 /** Beyond what proxies and the server keep in one buffer. */
 const CONTENT = 'a line of a large document\n'.repeat(300_000)
 const REQUESTS = 60
+const DOCUMENT = { collection: 'c', key: 'k', lang: 'en', contentMd: 'text' }
+const DRAIN_MS = /SVC_DRAIN_MS=(\d+)/.exec(GUIDE)?.[1]
 
 /** A block of the guide with other addresses. Each must stand in it. */
 function block(name: string, addresses: Readonly<Record<string, string>>): string {
@@ -161,6 +164,52 @@ for (const name of PROXIES) {
     })
   })
 }
+
+/** Asks over one kept connection until it is stopped. @returns statuses that are not 200 */
+async function askAll(port: number, isStopped: () => boolean): Promise<string[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const failed: string[] = []
+  for (let i = 0; !isStopped(); i++) {
+    const [path, body] = i % 2 === 0 ? ['/v1/get', DOCUMENT] : ['/v1/add', { ...DOCUMENT, key: `k${i % 10}` }]
+    const status = await new Promise<string>((resolve) => {
+      request({ port, host: '127.0.0.1', method: 'POST', path, agent }, (answer) => {
+        answer.resume().on('end', () => resolve(String(answer.statusCode)))
+      })
+        .on('error', (error) => resolve(error.message))
+        .end(JSON.stringify(body))
+    })
+    if (status !== '200') failed.push(`${path} ${status}`)
+  }
+  agent.destroy()
+  return failed
+}
+
+describe('restarts behind a proxy', { skip: skippedWithout('haproxy') }, () => {
+  it('haproxy: a restart of one of two servers under 64 clients that keep their connections loses no request', async () => {
+    const env = { SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_DRAIN_MS: DRAIN_MS }
+    const directory = mkdtempSync(join(tmpdir(), 'mds-proxy-restart-'))
+    const address = `127.0.0.1:${await lastingPort()}`
+    const [first, second] = await Promise.all([startServer({ env, address, directory }), startServer({ env })])
+    for (const server of [first, second]) assert.equal((await server.post('/v1/add', DOCUMENT)).status, 200)
+    const lines = block('haproxy-servers', { '10.0.0.1:11023': first.address, '10.0.0.2:11023': second.address })
+    const proxy = await startProxy('haproxy', (port) =>
+      block('haproxy', { 'bind :80': `bind 127.0.0.1:${port}`, '  server a 10.0.0.1:11023\n': lines }),
+    )
+    await untilReady(proxy)
+    let isStopped = false
+    const clients = Array.from({ length: 64 }, () => askAll(proxy.port, () => isStopped))
+    process.kill(first.pid, 'SIGTERM')
+    assert.equal(await first.ended, 0, first.output())
+    assert.match(proxy.output(), /Server mds\/a is DOWN/)
+    const again = await startServer({ env, address, directory })
+    await untilAsked(async () => await Promise.resolve(proxy.output()), (text) => text.includes('Server mds/a is UP')) // prettier-ignore
+    isStopped = true
+    assert.deepEqual((await Promise.all(clients)).flat(), [])
+    await proxy.stop()
+    await Promise.all([again.stop(), second.stop()])
+    rmSync(directory, { recursive: true, force: true })
+  })
+})
 
 describe('health checks of a proxy', () => {
   it('a check by HTTP/1.0, as proxies make it unless they are told otherwise, is 505, and the connection closes', async () => {

@@ -83,6 +83,7 @@ export class ExchangeServer {
       streams: this.streams,
       stallMsMax,
       readsAgent: false,
+      isLeaving: () => false,
       isBehindGate: false,
     }
     this.#app.any('/*', (response, request) => {

@@ -23,3 +23,12 @@ export async function isListening(port: number): Promise<boolean> {
     socket.on('connect', end(true)).on('error', end(false))
   })
 }
+
+const FIRST_EPHEMERAL = 32_768
+const PORTS_BELOW = 8_000
+
+/** As `freePort`, but one that the kernel gives to no connection, so that a server can come back to it. */
+export async function lastingPort(): Promise<number> {
+  const port = FIRST_EPHEMERAL - 1 - Math.floor(Math.random() * PORTS_BELOW)
+  return (await isListening(port)) ? await lastingPort() : port
+}

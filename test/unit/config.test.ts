@@ -82,7 +82,7 @@ describe('where a configuration value comes from', () => {
     const samples: Readonly<Record<string, string>> = {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', allowedHosts: 'a.example', trustedProxies: '10.0.0.1', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
-      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
+      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', drainMs: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
       panelMode: 'external', metricsPublic: 'false', metricsDetail: 'true', searchStats: 'false', pprofEnabled: 'true', updateUrl: 'https://a.example', updateCheck: '0', configLenient: 'true',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
       rateLimitEnabled: 'true', rateLimitRequests: '7', rateLimitBurst: '7', rateLimitWindowMs: '7', rateLimitBy: 'user', connectionsOfAddressMax: '7', incidentAuthThreshold: '7', incidentAuthWindowSeconds: '7', incidentAuthCooldownSeconds: '7',

@@ -33,7 +33,7 @@ it('front end: once it stops listening, pushed answers end in order and the surf
     identify: () => Promise.resolve(null),
     failures: new FailureReports(() => undefined),
   })
-  const frontEnd = new FrontEnd({ config, core: dispatcher, telemetry, surface: SURFACE, authenticator })
+  const frontEnd = new FrontEnd({ config, core: dispatcher, control, telemetry, surface: SURFACE, authenticator })
   const address = await frontEnd.listen(config.httpAddr)
   const socket = await RawSocket.open((address as ListenAddress & { kind: 'tcp' }).port)
   socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')

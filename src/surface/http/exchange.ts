@@ -5,8 +5,9 @@
  * So the response is stored in one field that is set to null in both cases, and every use goes through that
  * field. The state transitions are: reading -> waiting -> writing -> done, reading -> writing for a request
  * that is refused, and from every state to done by abort. The connection closes behind the answer to a
- * chunked request (docs/decisions/0183-framing-of-requests.md). The head is read by request_head.ts, the body
- * by request_body.ts, the answer is written by answer_writer.ts.
+ * chunked request (docs/decisions/0183-framing-of-requests.md), and to each while the server shuts down
+ * (0279). The head is read by request_head.ts, the body by request_body.ts, the answer is written by
+ * answer_writer.ts.
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
@@ -186,8 +187,9 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
     const isChunked = this.declaredBytes < 0
     const isUnread = this.#state === 'reading' && this.#body === null && this.declaredBytes !== 0
-    const isLate = !this.#closes && isChunked
-    this.#closes ||= isChunked || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
+    const isLeaving = this.loop.isLeaving()
+    const isLate = !this.#closes && (isChunked || (isLeaving && isUnread))
+    this.#closes ||= isChunked || isLeaving || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
     const given = answer.push !== undefined && this.loop.streams.isEnding ? httpRefusal('shuttingDown') : answer
     this.#state = 'writing'
     this.#body?.release('answered')

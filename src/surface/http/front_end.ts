@@ -3,6 +3,7 @@
  * admission. It builds the input from URL, query string and body, submits it to the dispatcher, and writes
  * the answer. One object for each event loop that serves HTTP (http_loops.ts).
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config/config.js'
 import { CATALOGUE } from '../../errors.js'
@@ -41,7 +42,8 @@ import { TlsApps } from './tls_apps.js'
 import { TrustedProxies } from './trusted_proxies.js'
 import { uWS } from './uws.js'
 import { WriteTurns } from './write_turns.js'
-import { BODIES_SPARE_BYTES_MAX } from '../../limits/surface.js'
+import { BODIES_SPARE_BYTES_MAX, QUIET_STEP_MS, REQUEST_ON_ITS_WAY_MS } from '../../limits/surface.js'
+import type { ControlBlock } from '../../wire/control_block.js'
 import { HSTS_SECONDS } from '../../limits/tls.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
@@ -58,6 +60,7 @@ export interface FrontEndParts<Handle extends object> {
   readonly core: Core<Handle>
   readonly telemetry: Telemetry
   readonly surface: Surface
+  readonly control: Pick<ControlBlock, 'isLeaving'>
   readonly authenticator: Authenticator
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
@@ -87,6 +90,10 @@ export class FrontEnd<Handle extends object> {
   readonly #newcomers = new Set<Exchange>()
   #listenSocket: us_listen_socket | undefined
   #open = 0
+  /** Requests so far. */
+  #begun = 0
+  /** Open connections, with or without a request. */
+  #connected = 0
   #idleWaiters: (() => void)[] = []
 
   constructor(parts: FrontEndParts<Handle>) {
@@ -112,6 +119,7 @@ export class FrontEnd<Handle extends object> {
       streams: new OpenStreams(),
       stallMsMax: PART_STALL_MS_MAX,
       readsAgent: parts.config.auditEnabled,
+      isLeaving: () => parts.control.isLeaving,
       isBehindGate,
     }
     this.#securityHeaders = parts.config.tlsEnabled ? [...SECURITY_HEADERS, ...HSTS] : SECURITY_HEADERS
@@ -139,10 +147,17 @@ export class FrontEnd<Handle extends object> {
     this.#loop.streams.end()
   }
 
-  /** Settles when no request is being read, executed or answered. */
+  /**
+   * Settles when no request is being read, executed or answered. A client that was answered just before the
+   * shutdown may have sent its next request, which is still on its way: it is waited for on open connections.
+   */
   async idle(): Promise<void> {
-    if (this.#open === 0) return
-    await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+    for (let quietMs = 0, begun = this.#begun; this.#open > 0 || (this.#connected > 0 && quietMs < REQUEST_ON_ITS_WAY_MS);) {
+      if (this.#open > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+      else await sleep(QUIET_STEP_MS)
+      quietMs = begun === this.#begun ? quietMs + QUIET_STEP_MS : 0
+      begun = this.#begun
+    }
   }
 
   /** Accepts connections with this pair from now on. A pair that is not usable changes nothing. */
@@ -163,12 +178,16 @@ export class FrontEnd<Handle extends object> {
   /** For each app that has connections; those of the gate are counted there. */
   #serve(app: TemplatedApp): TemplatedApp {
     const { connections } = this.#parts
-    if (connections !== undefined && !this.#loop.isBehindGate) app.filter((response, change) => countSocket(connections, response, change))
+    app.filter((response, change) => {
+      this.#connected += Math.sign(change)
+      if (connections !== undefined && !this.#loop.isBehindGate) countSocket(connections, response, change)
+    })
     return app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
   #onRequest(response: HttpResponse, request: HttpRequest): void {
     this.#open += 1
+    this.#begun += 1
     const call = new Call<Handle>(
       this.#parts,
       () => this.#onDone(),

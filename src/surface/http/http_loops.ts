@@ -61,6 +61,7 @@ export class HttpLoops implements RunningSurface {
     this.#first = new FrontEnd({
       config,
       core: dispatcher,
+      control: dispatcher.control,
       telemetry,
       surface,
       authenticator,

@@ -21,6 +21,8 @@ export interface LoopResources {
   /** How long a client may read nothing of an answer in parts or of a pushed answer. */
   readonly stallMsMax: number
   readonly readsAgent: boolean
+  /** Whether the server shuts down: connections close behind their next answer. */
+  readonly isLeaving: () => boolean
   /** Whether the peer is the gate, which says the address of the client (gate/proxy_header.ts). */
   readonly isBehindGate: boolean
 }

@@ -38,6 +38,8 @@ export interface HttpServerParts {
   readonly authenticator: Authenticator
   readonly mcpAuthenticator: McpAuthenticator
   readonly limits: ClientLimits
+  /** Whether the server shuts down: connections close behind their answers. */
+  readonly isLeaving: () => boolean
   /** Null: connections are not encrypted. */
   readonly tls: TlsFiles | null
   /** Called at the end of each request. */
@@ -131,6 +133,7 @@ export class HttpServer {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     this.#open += 1
+    response.shouldKeepAlive &&= !this.#parts.isLeaving()
     const exchange = new Exchange(request, response, this.#proxies, this.#unsent, this.#times)
     response.once('close', () => {
       this.#open -= 1
