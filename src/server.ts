@@ -48,6 +48,7 @@ import { RateLimit } from './access/rate_limit.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, LISTENS_MESSAGE, RESTARTS_VARIABLE } from './supervisor.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import type { SurfaceDefinition, SurfaceHost } from './surface/host.js'
+import { descriptorWarning } from './surface/descriptors.js'
 import { surfaces } from './surface/index.js'
 import { Credentials } from './surface/tls/credentials.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
@@ -228,6 +229,8 @@ class Server implements ServerState, LanesListener {
   /** Resolves when requests are served. */
   async start(): Promise<void> {
     printWarnings(this.config)
+    const few = descriptorWarning()
+    if (few !== null) log.warn(few)
     await this.#services.start()
   }
 

@@ -336,9 +336,8 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     if (pools === undefined) return
     this.#drainCommits(pools.write)
     this.#drainReads(pools)
-    this.#drainHeavy(pools)
-    while (!this.#isSwitching && this.#queues.head('long') !== undefined && pools.long().freeTasks > 0)
-      this.#run(pools.long(), 'long', this.#queues.takeBatch('long', 1))
+    if (this.#hold.held === 'nothing') this.#drainOnUse('heavy', () => pools.bulk())
+    if (!this.#isSwitching) this.#drainOnUse('long', () => pools.long())
     this.#hold.notify()
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues.of[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
@@ -369,10 +368,13 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     }
   }
 
-  #drainHeavy(pools: LanePools): void {
-    while (this.#hold.held === 'nothing' && this.#queues.head('heavy') !== undefined && pools.bulk().freeTasks > 0) {
-      const [ticket] = this.#queues.takeBatch('heavy', 1) as [Ticket]
-      if (this.#openAnswers.mayBegin(ticket)) this.#run(pools.bulk(), 'heavy', [ticket])
+  #drainOnUse(queue: 'heavy' | 'long', poolOf: () => LanePool | null): void {
+    while (this.#queues.head(queue) !== undefined) {
+      const pool = poolOf()
+      if (pool?.freeTasks === 0) return
+      const [ticket] = this.#queues.takeBatch(queue, 1) as [Ticket]
+      if (pool === null) this.#finish(ticket, refusal('laneLost'))
+      else if (this.#openAnswers.mayBegin(ticket)) this.#run(pool, queue, [ticket])
       else {
         this.telemetry.add('refused_busy', 1)
         this.#finish(ticket, refusal('overloaded'))
@@ -407,13 +409,12 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
 
   #sweepDeadlines(): void {
     const now = performance.now()
-    const searchWaitMax = this.config.searchQueueMsMax
     this.#slots.forEach((ticket) => {
       if (ticket.sink === null) return
       if (now >= ticket.deadlineAt) {
         this.telemetry.add('late_requests', 1)
         this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'deadline')
-      } else if (ticket.queue === 'search' && ticket.batch === 0 && now - ticket.queuedAt >= searchWaitMax) {
+      } else if (ticket.queue === 'search' && ticket.batch === 0 && now - ticket.queuedAt >= this.config.searchQueueMsMax) {
         this.telemetry.add('refused_busy', 1)
         this.#answer(ticket, 'overloaded')
       }

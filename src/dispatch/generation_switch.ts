@@ -41,7 +41,7 @@ export interface Holder {
 export interface StartedPools {
   /** The point and bulk pools are started before the switch, so that none starts during it. */
   point(): LanePool | null
-  bulk(): LanePool
+  bulk(): LanePool | null
   pools(): readonly LanePool[]
 }
 
@@ -63,7 +63,7 @@ export class GenerationSwitch {
     const old = this.generations.served()
     try {
       this.lanes.point()
-      this.lanes.bulk()
+      if (this.lanes.bulk() === null) throw new Error('the bulk lane is not ready')
       for (const pool of this.lanes.pools()) await within(SWITCH_LANE_MS_MAX, pool.whenReady(), `the ${pool.kind} lane is not ready`)
       await this.#notify('open', generation)
       failPoint('restore.opened')

@@ -45,6 +45,15 @@ export interface LaneEvents {
   onFailed(kind: LaneKind, reason: string): void
   onFatal(kind: LaneKind, reason: string): void
   onDeath(kind: LaneKind, row: number, reason: string): void
+  /** A worker has ended whose lane could not be opened. @param row of its counters */
+  onUnopened?(row: number): void
+}
+
+/** Lanes that start on first use. */
+export type LazyLane = Exclude<LaneKind, 'read' | 'write'>
+
+export function isLazy(kind: LaneKind): kind is LazyLane {
+  return kind !== 'read' && kind !== 'write'
 }
 
 // Loaded by `require`, as in store/packages.ts: the lanes start 10 ms earlier.
@@ -121,7 +130,7 @@ export class LanePool {
     this.#pool.on('error', (error: Error) => {
       this.#reasons.say(error.message)
       this.#allLoaded()
-      if (!this.#wasReady) this.events.onFailed(this.kind, error.message)
+      this.#failedToStart(error.message)
     })
   }
 
@@ -176,6 +185,7 @@ export class LanePool {
           releaseEnvelope(envelope, this.#blocks)
           this.#inFlight -= 1
           settled(true)
+          if (isLazy(this.kind)) this.#failedToStart(error.message)
         })
       },
     )
@@ -216,6 +226,18 @@ export class LanePool {
     await this.#pool.destroy()
   }
 
+  /** Ends it at once. Its requests are lost. For a pool that has failed to start. */
+  async destroy(): Promise<void> {
+    this.#closing = true
+    await this.#pool.destroy()
+  }
+
+  /** Piscina does not replace a worker that ends before it has loaded. */
+  #failedToStart(reason: string): void {
+    const isMissed = isLazy(this.kind) ? this.#ready === 0 : !this.#wasReady
+    if (isMissed && !this.#closing) this.events.onFailed(this.kind, reason)
+  }
+
   /** A port that was closed in the meantime accepts the message and drops it. */
   async #fetchFor(port: MessagePort, { number, objects }: ObjectsWanted): Promise<void> {
     const failures = await this.events.onFetch(objects)
@@ -226,6 +248,7 @@ export class LanePool {
     const blocks = new EnvelopeBlocks(answers)
     if (profiles !== null) this.events.onProfiles?.(this.kind, profiles)
     let row = -1
+    let isReady = false
     this.#ports.add(port)
     if (this.#generation !== undefined)
       this.#orderOne(port, 'adopt', this.#generation).catch((error: Error) => this.events.onFatal(this.kind, error.message))
@@ -242,6 +265,7 @@ export class LanePool {
           break
         case 'ready':
           row = message.row
+          isReady = true
           this.#wasReady = true
           this.#ready += 1
           for (const resolve of this.#readyWaiters.splice(0)) resolve()
@@ -257,6 +281,7 @@ export class LanePool {
           passAuditLines(message.lines)
           break
         case 'failed':
+          row = message.row
           this.events.onFailed(this.kind, message.reason)
           break
         case 'fatal':
@@ -267,7 +292,8 @@ export class LanePool {
     port.on('close', () => {
       this.#ports.delete(port)
       for (const order of [...this.#orders.values()]) if (order.port === port) order.settle('died')
-      if (row >= 0) this.#ready -= 1
+      if (isReady) this.#ready -= 1
+      if (this.#closing && !isReady && row >= 0) this.events.onUnopened?.(row)
       if (!this.#closing) this.#reasons.ask((reason) => this.events.onDeath(this.kind, row, reason))
     })
   }

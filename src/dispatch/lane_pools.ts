@@ -5,10 +5,11 @@ import type { LanePool } from './lane_pool.js'
 export interface LanePools {
   readonly read: LanePool
   readonly write: LanePool
-  /** Null while the lane starts. */
+  /** Null while the lane starts, or can't. */
   point(): LanePool | null
-  bulk(): LanePool
-  long(): LanePool
+  /** Null: it could not be opened a moment ago. */
+  bulk(): LanePool | null
+  long(): LanePool | null
   /**
    * Makes every lane serve the generation.
    * @throws Error if the switch failed and the previous generation is still served

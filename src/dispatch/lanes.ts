@@ -10,6 +10,7 @@ import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
 import {
   LANE_DEATHS_MAX,
   LANE_DEATHS_WINDOW_MS,
+  LANE_RETRY_MS,
   TASKS_PER_BULK_WORKER,
   TASKS_PER_LONG_WORKER,
   TASKS_PER_POINT_WORKER,
@@ -26,7 +27,7 @@ import type { ControlBlock } from '../wire/control_block.js'
 import type { Dispatcher } from './dispatcher.js'
 import { EmbeddingBlock } from '../wire/embedding_block.js'
 import { GenerationSwitch, type Generations } from './generation_switch.js'
-import { LanePool, type LaneEvents } from './lane_pool.js'
+import { isLazy, LanePool, type LaneEvents, type LazyLane } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { log, logMemory } from '../telemetry/log.js'
 
@@ -52,9 +53,9 @@ const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
 export class Lanes implements LanePools, LaneEvents {
   readonly write: LanePool
   readonly read: LanePool
-  #point: LanePool | undefined
-  #bulk: LanePool | undefined
-  #long: LanePool | undefined
+  readonly #lazy = new Map<LazyLane, LanePool>()
+  /** When those that could not be opened are tried again. */
+  readonly #retryAt = new Map<LazyLane, number>()
   readonly #switch: GenerationSwitch
   #readyToCome: number
   #deaths: number[] = []
@@ -85,23 +86,21 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   point(): LanePool | null {
-    this.#point ??= this.#start('point', 1)
-    return this.#point.isReady ? this.#point : null
+    const pool = this.#onUse('point')
+    return pool?.isReady === true ? pool : null
   }
 
-  bulk(): LanePool {
-    this.#bulk ??= this.#start('bulk', 1)
-    return this.#bulk
+  bulk(): LanePool | null {
+    return this.#onUse('bulk')
   }
 
-  long(): LanePool {
-    this.#long ??= this.#start('long', 1)
-    return this.#long
+  long(): LanePool | null {
+    return this.#onUse('long')
   }
 
   /** Returns every pool that has been started. */
   pools(): readonly LanePool[] {
-    return [this.write, this.read, this.#point, this.#bulk, this.#long].filter((pool) => pool !== undefined)
+    return [this.write, this.read, ...this.#lazy.values()]
   }
 
   switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
@@ -113,7 +112,7 @@ export class Lanes implements LanePools, LaneEvents {
    * lane, because closing the write lane flushes the store.
    */
   async close(): Promise<void> {
-    await Promise.all([this.read.close(), this.#point?.close(), this.#bulk?.close(), this.#long?.close()])
+    await Promise.all([this.read, ...this.#lazy.values()].map((pool) => pool.close()))
     await this.write.close()
     clearInterval(this.#commitWatch)
   }
@@ -133,18 +132,14 @@ export class Lanes implements LanePools, LaneEvents {
   readonly onFetch: FetchObjects = (objects) => this.dispatcher.objects.bringEach(objects)
 
   onReady(kind: LaneKind): void {
-    if (this.#readyToCome === 0 || kind === 'bulk' || kind === 'point' || kind === 'long') return
+    if (this.#readyToCome === 0 || isLazy(kind)) return
     this.#readyToCome -= 1
     if (kind === 'write') this.dispatcher.attach(this)
     if (this.#readyToCome === 0) this.listener.onReady()
   }
 
   onFailed(kind: LaneKind, reason: string): void {
-    if (kind === 'point') {
-      // The point lane is optional. Without it point reads share the read lanes, as when no search runs.
-      log.warn('point reads have no lane of their own', { reason })
-      return
-    }
+    if (isLazy(kind)) return this.#giveUp(kind, reason)
     // Other threads may still be loading.
     void Promise.all([this.write.loaded, this.read.loaded]).then(() =>
       this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`),
@@ -166,6 +161,35 @@ export class Lanes implements LanePools, LaneEvents {
     const now = performance.now()
     this.#deaths = [...this.#deaths.filter((at) => now - at < LANE_DEATHS_WINDOW_MS), now]
     if (this.#deaths.length > LANE_DEATHS_MAX) this.listener.onFatal('lanes die one after the other')
+  }
+
+  onUnopened(row: number): void {
+    this.telemetry.releaseRow(row)
+  }
+
+  #onUse(kind: LazyLane): LanePool | null {
+    const started = this.#lazy.get(kind)
+    if (started !== undefined) return started
+    if (performance.now() < (this.#retryAt.get(kind) ?? 0)) return null
+    try {
+      const pool = this.#start(kind, 1)
+      this.#lazy.set(kind, pool)
+      return pool
+    } catch (error) {
+      this.#giveUp(kind, (error as Error).message)
+      return null
+    }
+  }
+
+  /**
+   * The next use of the lane starts it anew. Its requests are answered 503; point reads share the read lanes.
+   */
+  #giveUp(kind: LazyLane, reason: string): void {
+    log.error(`the ${kind} lane can't be opened, and is tried again`, { reason })
+    this.#retryAt.set(kind, performance.now() + LANE_RETRY_MS)
+    const pool = this.#lazy.get(kind)
+    this.#lazy.delete(kind)
+    void pool?.destroy()
   }
 
   /**

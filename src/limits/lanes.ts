@@ -68,6 +68,12 @@ export const WRITE_LANE_DEATH_REASON_MS = 100
  */
 export const LANE_SILENCE_MS_MAX = 60_000
 
+/**
+ * A lane that could not be opened on its first use is tried again by the first request after this time.
+ * Those before are answered 503.
+ */
+export const LANE_RETRY_MS = 1_000
+
 // ---- Switch to another generation of the store
 
 /**

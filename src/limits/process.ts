@@ -56,3 +56,15 @@ export const FREE_BYTES_WARNING = GIB
 export const SURFACE_THREAD_NICE = 5
 /** The lowest priority of the machine: a hash takes 0.2 s of a core. */
 export const PASSWORD_THREAD_NICE = 19
+
+// ---- Descriptors
+
+/**
+ * Descriptors that connections may not use: eight threads that start later x 8, the files of a backup and a
+ * restore, 64 outgoing requests, and those accepted at the same moment on 16 loops.
+ */
+export const DESCRIPTORS_RESERVED = 192
+/** A lower limit is a warning at start: 1 024 connections of one client, and as many of others. */
+export const DESCRIPTORS_WANTED_MIN = 4_096
+/** How long refusals must have ceased before the log tells of new ones. */
+export const DESCRIPTORS_WARN_MS = 60_000

@@ -76,7 +76,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   loop_page_faults: 'Reads of event loops that waited for the disk.',
   http_loop_deaths: 'Event loops that ended and were started again.',
   requests_rate_limited: 'Requests refused because their client had exceeded the rate limit.',
-  connections_refused: 'Connections closed at once because their address had too many.',
+  connections_refused: 'Connections closed at once because their address had too many, or the process too many open files.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
   embedding_requests_failed: 'Requests to embedding providers without an answer, or with one that asks for a retry.',

@@ -29,7 +29,7 @@ export type LaneMessage =
   | { readonly kind: 'noticed'; readonly topics: readonly string[] }
   /** Audit events of background work. */
   | { readonly kind: 'audit'; readonly lines: ForwardedLines }
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly row: number }
   | { readonly kind: 'fatal'; readonly reason: string }
 
 /**

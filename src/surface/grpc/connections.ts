@@ -7,6 +7,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Config } from '../../config/config.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_END_MS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
+import { admitsConnection } from '../descriptors.js'
 import { AddressCounts } from '../thread/address_counts.js'
 import { boundHandshakes } from '../tls/handshakes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../tls/thread_tls.js'
@@ -74,7 +75,7 @@ export class GrpcConnections {
   }
 
   #accept(socket: Socket): void {
-    if (this.#open.size >= GRPC_CONNECTIONS_MAX || !this.#ofAddress.admits(socket)) {
+    if (this.#open.size >= GRPC_CONNECTIONS_MAX || !admitsConnection() || !this.#ofAddress.admits(socket)) {
       socket.destroy()
       return
     }

@@ -2,6 +2,7 @@
  * The connections of one event loop, or of the gate: their number, in memory shared by the loops, and the
  * clients whose further ones are closed at once (connection_watch.ts). One object for each listener.
  */
+import { admitsConnection } from '../descriptors.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { LoopBlock } from '../../wire/loop_block.js'
 
@@ -28,6 +29,7 @@ export class LoopConnections {
    */
   opened(client: () => string): boolean {
     Atomics.add(this.#open, this.loop, 1)
+    if (!admitsConnection()) return false
     if (this.#crowded.size === 0 || !this.#crowded.has(client())) return true
     this.telemetry.add('connections_refused', 1)
     return false

@@ -61,12 +61,20 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     const { program, onEnd, onListening, asksAdmission, sendsBodiesOn, transferred, heapMbMax, env } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
     const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission, sendsBodiesOn)
-    const worker = new Worker(program, {
-      workerData: start,
-      transferList: [port2, ...(transferred?.() ?? [])],
-      ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
-      ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
-    })
+    let worker: Worker
+    try {
+      worker = new Worker(program, {
+        workerData: start,
+        transferList: [port2, ...(transferred?.() ?? [])],
+        ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
+        ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
+      })
+    } catch (error) {
+      // The system has no thread left.
+      port1.close()
+      onEnd?.()
+      throw error
+    }
     this.#worker = worker
     this.#port = port1
     this.#requests = requests

@@ -211,7 +211,7 @@ class Lane {
   }
 
   #fail(error: unknown): void {
-    this.#port.send({ kind: 'failed', reason: reasonOf(error) })
+    this.#port.send({ kind: 'failed', reason: reasonOf(error), row: this.#telemetryRow })
   }
 
   #report(error: unknown, requestId: string): void {

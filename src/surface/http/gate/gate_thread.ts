@@ -11,7 +11,7 @@ import { formatAddress } from '../../../config/values.js'
 import { laneOperations } from '../../../operations/index.js'
 import { canonicalAddress } from '../../../outbound/networks.js'
 import { joinLog, log } from '../../../telemetry/log.js'
-import { Telemetry } from '../../../telemetry/registry.js'
+import { installTelemetry, Telemetry } from '../../../telemetry/registry.js'
 import { LoopBlock } from '../../../wire/loop_block.js'
 import type { SurfaceStart } from '../../../wire/surface_messages.js'
 import { CorePort } from '../../thread/core_port.js'
@@ -29,6 +29,7 @@ const telemetry = new Telemetry(
   start.telemetry,
   laneOperations.map((operation) => operation.name),
 )
+installTelemetry(telemetry)
 const loops = new LoopBlock(start.loops)
 loops.noteRow(start.loop, telemetry.claimRow())
 const connections = new LoopConnections(loops, start.loop, telemetry)

@@ -14,6 +14,7 @@ import { MCP_CHECK_MS, MCP_CONNECTIONS_MAX, MCP_HEAD_BYTES_MAX, MCP_IDLE_MS, MCP
 import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 import { TrustedProxies } from '../../http/trusted_proxies.js'
+import { admitsConnection } from '../../descriptors.js'
 import { AddressCounts } from '../../thread/address_counts.js'
 import { HeldBytes } from '../../thread/held_bytes.js'
 import { boundHandshakes } from '../../tls/handshakes.js'
@@ -99,7 +100,7 @@ export class HttpServer {
     this.#server.keepAliveTimeout = MCP_IDLE_MS
     this.#connections = new AddressCounts(config.connectionsOfAddressMax)
     this.#server.on('connection', (socket: Socket) => {
-      if (!this.#connections.admits(socket)) socket.destroy()
+      if (!admitsConnection() || !this.#connections.admits(socket)) socket.destroy()
     })
     if (tls !== null) boundHandshakes(this.#server, config.limits)
     if (tls !== null) refuseWrongCertificates(this.#server, tls)

@@ -1,0 +1,58 @@
+/**
+ * Descriptors of the process that clients may not use up: threads that start later, backups, files of the
+ * store and outgoing requests need some. A connection that would reach into this reserve is refused by
+ * whatever surface accepts it. Linux; elsewhere the limit is not known, and all are admitted. One state a
+ * thread. Decision: docs/decisions/0276.
+ */
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { DESCRIPTORS_RESERVED, DESCRIPTORS_WANTED_MIN, DESCRIPTORS_WARN_MS } from '../limits/process.js'
+import { log } from '../telemetry/log.js'
+import { threadTelemetry } from '../telemetry/registry.js'
+
+/** How many the process may open. Node.js has raised the soft limit to the hard one. Infinity: not known. */
+export function descriptorLimit(): number {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
+    return soft === undefined ? Infinity : Number(soft)
+  } catch {
+    return Infinity
+  }
+}
+
+let limit = NaN
+let warnedAt = -Infinity
+
+/** @returns false if the connection that was just accepted must be closed */
+export function admitsConnection(): boolean {
+  if (Number.isNaN(limit)) limit = descriptorLimit()
+  if (limit === Infinity || lowestFree() < limit - reserveOf(limit)) return true
+  threadTelemetry().add('connections_refused', 1)
+  if (performance.now() - warnedAt > DESCRIPTORS_WARN_MS)
+    log.warn(`connections are refused: of ${limit} files that may be open, too few are left`)
+  warnedAt = performance.now()
+  return false
+}
+
+/** In a line for the log of the start; null: the limit is high enough. */
+export function descriptorWarning(): string | null {
+  const most = descriptorLimit()
+  if (most >= DESCRIPTORS_WANTED_MIN) return null
+  const served = most - reserveOf(most)
+  return `at most ${most} files may be open (ulimit -n, LimitNOFILE): connections are refused from about ${served} on`
+}
+
+/** Half of a low limit. */
+function reserveOf(most: number): number {
+  return Math.min(DESCRIPTORS_RESERVED, Math.floor(most / 2))
+}
+
+/** The system gives the lowest free number, so all below it are in use, by whatever thread. */
+function lowestFree(): number {
+  try {
+    const descriptor = openSync('/dev/null', 'r')
+    closeSync(descriptor)
+    return descriptor
+  } catch {
+    return Infinity
+  }
+}
