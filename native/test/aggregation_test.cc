@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
 
+#include "base/limits.h"
 #include "index/engine.h"
 #include "model.h"
 #include "query/filter/value_order.h"
@@ -29,7 +31,7 @@ void put_text(Wire& out, const std::string& text) {
 }
 
 struct Asked {
-  std::vector<std::pair<std::string, std::vector<std::string>>> filters;
+  std::vector<std::pair<std::string, std::optional<std::vector<std::string>>>> filters;  // without a list: any value
   std::vector<std::string> facets;
   uint32_t interval = 0;
   std::vector<uint32_t> absent;
@@ -41,8 +43,8 @@ Wire request_bytes(const Asked& asked) {
   put(out, static_cast<uint32_t>(asked.filters.size()));
   for (const auto& [key, values] : asked.filters) {
     put_text(out, key);
-    put(out, static_cast<uint32_t>(values.size()));
-    for (const std::string& value : values) put_text(out, value);
+    put(out, static_cast<uint32_t>(values ? values->size() : kPlanAnyValue));
+    for (const std::string& value : values.value_or(std::vector<std::string>{})) put_text(out, value);
   }
   put(out, static_cast<uint32_t>(asked.facets.size()));
   for (const std::string& key : asked.facets) {
@@ -80,7 +82,7 @@ class Aggregation : public testing::TestWithParam<uint32_t> {
     if (std::find(asked.absent.begin(), asked.absent.end(), document.docid) != asked.absent.end()) return false;
     return std::all_of(asked.filters.begin(), asked.filters.end(), [&document](const auto& filter) {
       return std::any_of(document.meta.begin(), document.meta.end(), [&filter](const auto& pair) {
-        return pair.first == filter.first && (filter.second.empty() || std::find(filter.second.begin(), filter.second.end(), pair.second) != filter.second.end());
+        return pair.first == filter.first && (!filter.second || std::find(filter.second->begin(), filter.second->end(), pair.second) != filter.second->end());
       });
     });
   }
@@ -114,7 +116,8 @@ class Aggregation : public testing::TestWithParam<uint32_t> {
   Asked random_request() {
     Asked asked;
     for (uint32_t count = generator_.below(3); count > 0; --count) asked.facets.push_back(generator_.below(3) == 0 ? "price" : "m" + std::to_string(generator_.below(5)));
-    if (generator_.below(2) == 0) asked.filters.emplace_back("m" + std::to_string(generator_.below(5)), std::vector<std::string>());
+    if (generator_.below(2) == 0) asked.filters.emplace_back("m" + std::to_string(generator_.below(5)), std::nullopt);
+    if (generator_.below(8) == 0) asked.filters.emplace_back("m2", std::vector<std::string>());
     if (generator_.below(3) == 0) asked.filters.emplace_back("m1", std::vector<std::string>{"v1", "v2", "v3", "v" + std::to_string(generator_.below(30))});
     for (uint32_t count = generator_.below(4); count > 1; --count) asked.absent.push_back(generator_.below(next_));
     return asked;
@@ -142,7 +145,7 @@ TEST_P(Aggregation, CountsWhatAScanCounts) {
 
 TEST_P(Aggregation, RequestsThatAreCutOrMutatedAreAnsweredOrRefused) {
   write(2, 200);
-  const Wire whole = request_bytes({{{"m1", {"v1"}}}, {"m2"}, 2, {1, 2}});
+  const Wire whole = request_bytes({{{"m1", std::vector<std::string>{"v1"}}}, {"m2"}, 2, {1, 2}});
   for (size_t size = 0; size < whole.size(); ++size) {
     Wire cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
     cut.shrink_to_fit();

@@ -93,7 +93,8 @@ Plan Generator::plan(uint32_t collection) {
   for (uint32_t count = below(3); count > 0 && below(2) == 0; --count) {
     std::vector<std::string> values;
     for (uint32_t value = below(3) == 0 ? below(25) : below(3); value > 0; --value) values.push_back("v" + std::to_string(below(30)));
-    plan.filters.emplace_back("m" + std::to_string(below(5)), values);
+    const bool anyValue = values.empty() && below(2) == 0;
+    plan.filters.emplace_back("m" + std::to_string(below(5)), anyValue ? std::nullopt : std::optional(values));
   }
   const uint32_t termCount = 1 + below(6);
   for (uint32_t term = 0; term < termCount; ++term)

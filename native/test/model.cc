@@ -309,9 +309,9 @@ bool Model::passes(const Plan& plan, const Document& document) const {
   if (!std::all_of(plan.ranges.begin(), plan.ranges.end(), [&document](const Range& range) { return is_within(range, document); })) return false;
   return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
     const std::string& key = filter.first;
-    const std::vector<std::string>& values = filter.second;
+    const std::optional<std::vector<std::string>>& values = filter.second;
     return std::any_of(document.meta.begin(), document.meta.end(),
-                       [&](const auto& pair) { return pair.first == key && (values.empty() || std::find(values.begin(), values.end(), pair.second) != values.end()); });
+                       [&](const auto& pair) { return pair.first == key && (!values || std::find(values->begin(), values->end(), pair.second) != values->end()); });
   });
 }
 

@@ -224,7 +224,7 @@ TEST(LargeLists, WindowsAndBlocksCoverEveryDocumentOnce) {
       plan.k = 100000;
       plan.terms = {{"everywhere", 1.0F}, {"w1", 2.0F}, {"tail", 1.0F}};
       plan.root = {3, 0, 0, {}, {{1, 0, 0, {}, {}}, {1, 1, 0, {}, {}}, {5, 0, 1, {{0, 0}, {2, 3}}, {}}}};
-      if (*filter != 0) plan.filters = {{filter, {"yes"}}};
+      if (*filter != 0) plan.filters = {{filter, std::vector<std::string>{"yes"}}};
       const std::map<uint32_t, Hit> expected = model.matches(plan);
       const Hits hits = search(engine, plan);
       expect_same_matches(hits, expected);

@@ -78,7 +78,7 @@ class StoredSearch : public testing::TestWithParam<uint32_t> {
     plan.k = 1 + generator_.below(60);
     plan.skip = generator_.below(2) == 0 ? 0 : generator_.below(kDocuments);
     if (generator_.below(3) == 0) plan.filters.emplace_back("half", std::vector<std::string>{"yes"});
-    if (generator_.below(3) == 0) plan.filters.emplace_back("m" + std::to_string(generator_.below(4)), std::vector<std::string>{});
+    if (generator_.below(3) == 0) plan.filters.emplace_back("m" + std::to_string(generator_.below(4)), std::nullopt);
     return plan;
   }
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "base/limits.h"
+
 namespace mds::test {
 namespace {
 
@@ -181,8 +183,8 @@ Wire plan_bytes(const Plan& plan) {
   for (const auto& [key, values] : plan.filters) {
     put_u32(out, key.size());
     put_text(out, key);
-    put_u32(out, values.size());
-    for (const std::string& value : values) {
+    put_u32(out, values ? values->size() : kPlanAnyValue);
+    for (const std::string& value : values.value_or(std::vector<std::string>{})) {
       put_u32(out, value.size());
       put_text(out, value);
     }

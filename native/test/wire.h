@@ -78,7 +78,8 @@ struct Plan {
   bool exactTotal = true;
   uint32_t pollWord = 0xFFFFFFFF;
   std::vector<std::pair<std::string, float>> fields = {{"content", 1.0F}};
-  std::vector<std::pair<std::string, std::vector<std::string>>> filters;
+  // Without a list: any value.
+  std::vector<std::pair<std::string, std::optional<std::vector<std::string>>>> filters;
   std::vector<Range> ranges;
   std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;

@@ -10,6 +10,8 @@ import type { PlanBoost, PlanNode, PlanRange, ScoringAlgorithm, SearchPlan, Sort
 const PLAN_MAGIC = 0x3251534d // "MSQ2"
 const PLAN_HEADER_BYTES = 44 // magic, collection, algorithm, k1, b, k, skip, sort, descending, flags, pollWord
 const FLAG_EXACT_TOTAL = 1
+/** In place of a filter's number of values: any value. */
+const ANY_VALUE = 0xffffffff
 /** Ranges and boosts follow the filters. */
 const FLAG_REFINED = 2
 
@@ -70,7 +72,7 @@ export function filtersBytes(filters: SearchPlan['filters']): number {
   let size = 4
   for (const [key, values] of filters) {
     size += 8 + paddedTextBytes(key)
-    for (const value of values) size += 4 + paddedTextBytes(value)
+    for (const value of values ?? []) size += 4 + paddedTextBytes(value)
   }
   return size
 }
@@ -131,9 +133,8 @@ export function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['
   let at = start + 4
   for (const [key, values] of filters) {
     at = writeText(bytes, at, at + 4, key)
-    bytes.writeUInt32LE(values.length, at)
-    at += 4
-    for (const value of values) at = writeText(bytes, at, at + 4, value)
+    at = bytes.writeUInt32LE(values?.length ?? ANY_VALUE, at)
+    for (const value of values ?? []) at = writeText(bytes, at, at + 4, value)
   }
   return at
 }

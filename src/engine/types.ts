@@ -172,7 +172,8 @@ export interface SearchPlan {
   readonly descending: boolean
   readonly exactTotal: boolean
   readonly fields: readonly (readonly [name: string, weight: number])[]
-  readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  /** AND between filters, OR between the values of a filter: no values match no document. Null: any value. */
+  readonly filters: readonly (readonly [key: string, values: readonly string[] | null])[]
   readonly ranges?: readonly PlanRange[]
   readonly boosts?: readonly PlanBoost[]
   readonly terms: readonly PlanTerm[]

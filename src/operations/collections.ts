@@ -2,7 +2,7 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, filterMeta, mapOf, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
+import { collection, metaFilters, mapOf, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
 
 const common = { collections: named('collection'), group: 'Collections', input: Type.Object({ collection }) } as const
 
@@ -74,7 +74,7 @@ export const aggregate = operation({
   http: { routes: [{ method: 'POST', path: '/v1/aggregate' }] },
   input: Type.Object({
     collection,
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     facets: optional(
       Type.Array(
         Type.Object({ field: fieldOf('Metadata key.'), orderBy: optional(word(['count', 'value'], 'Order of the values.', 'count')) }),

@@ -6,7 +6,7 @@ import { contentBesidePassage, retrievalFields } from './retrieval.js'
 import {
   collection,
   Document,
-  filterMeta,
+  metaFilters,
   identity,
   key,
   lang,
@@ -150,7 +150,7 @@ export const search = operation({
   },
   input: Type.Object({
     collection,
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     sort: optional(word(['addedAt', 'updatedAt', 'key'], 'Sort key. Default: storage order.')),
     asc: optional(Type.Boolean({ description: 'Sorts in ascending order.', default: false })),
     limit: optional(limit),

@@ -2,7 +2,7 @@
 import { DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, filterMeta, operation, optional, word } from './schema.js'
+import { collection, metaFilters, operation, optional, word } from './schema.js'
 
 /** Of every protocol. */
 export const EXPORT_FORMAT_DEFAULT = 'ndjson'
@@ -27,7 +27,7 @@ export const exportCollection = operation({
         EXPORT_FORMAT_DEFAULT,
       ),
     ),
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
   }),
   output: Type.String({
     description: 'Streamed while it is read, of any length: one Document per line, or a ZIP file (`application/zip`).',

@@ -10,7 +10,7 @@ import {
   collection,
   Document,
   facets,
-  filterMeta,
+  metaFilters,
   limit,
   mapOf,
   offset,
@@ -208,7 +208,7 @@ const FtsRequest = Type.Object(
         default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
       }),
     ),
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     rangeMeta: optional(rangeMeta),
   },
   { title: 'FtsRequest' },
@@ -226,7 +226,7 @@ export const fts = operation({
   output: FtsResponse,
 })
 
-const FtsParameters = Type.Object({ collection, q: query, ...options, rangeMeta: optional(rangesByField) })
+const FtsParameters = Type.Object({ collection, q: query, ...options, hasMeta: metaFilters.hasMeta, rangeMeta: optional(rangesByField) })
 
 /** Input of the GET form. Metadata filters are `meta.<key>=<value>`, repeated for several values. */
 export type FtsQueryInput = ValueOf<typeof FtsParameters> & { readonly [filter: `meta.${string}`]: string | readonly string[] }

@@ -2,7 +2,7 @@
 import { DEADLINE_EMBEDDED_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, Document, facets, filterMeta, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import { collection, Document, facets, metaFilters, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
 import { searchStats, vectorFields } from './vector_search.js'
 
@@ -34,7 +34,7 @@ export const hybridSearch = operation({
       Type.Number({ description: 'Minimum vector score. Documents below it count as not found by the vector search.', default: 0 }),
     ),
     oversample: optional(vectorFields.oversample),
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     boost: optional(
       mapOf(Type.Number(), {
         description: 'Factors by `metaKey:metaValue`, applied to the fused score.',

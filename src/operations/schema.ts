@@ -79,10 +79,22 @@ export const facets = mapOf(Type.Array(FacetValue), {
   title: 'Facets',
   description: 'With `facetBy`: values by key, ordered by count, then by value.',
 })
-export const filterMeta = mapOf(Type.Array(Type.String()), {
-  description: 'Metadata filter: documents must have every key, with at least one of its values.',
-  examples: [{ category: ['tutorial', 'guide'] }],
-})
+/** Both metadata filters of a request. Spread into the fields of an input. */
+export const metaFilters = {
+  filterMeta: optional(
+    mapOf(Type.Array(Type.String()), {
+      description:
+        'Metadata filter: documents must have every key, with at least one of its values. An empty list of values selects no document.',
+      examples: [{ category: ['tutorial', 'guide'] }],
+    }),
+  ),
+  hasMeta: optional(
+    Type.Array(Type.String(), {
+      description: 'Metadata keys that documents must have, with any value. Empty: no condition.',
+      examples: [['category']],
+    }),
+  ),
+} as const
 export const ttl = wholeNumber('Seconds until the document expires. 0: never.', { examples: [3600] })
 export const limit = wholeNumber('Maximum number of results. Values above 10 000 count as 10 000.', { default: 50 })
 export const offset = wholeNumber('Number of results to skip.', { default: 0 })

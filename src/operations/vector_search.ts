@@ -6,7 +6,7 @@ import { DEADLINE_EMBEDDED_MS, DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named, namedOrReadable } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
-import { collection, Document, filterMeta, operation, optional, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
+import { collection, Document, metaFilters, operation, optional, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
 
 export const vectorFields = {
   queryVector: Type.Array(Type.Number(), {
@@ -51,7 +51,7 @@ export const vectorSearch = operation({
     queryVector: optional(vectorFields.queryVector),
     topK: optional(wholeNumber('Maximum number of results.', { default: 5 })),
     threshold: optional(threshold('result')),
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     includeContent,
     algorithm: optional(vectorFields.algorithm),
     distanceMetric: optional(vectorFields.metric),
@@ -109,7 +109,7 @@ export const crossSearch = operation({
     threshold: optional(threshold('result')),
     algorithm: optional(vectorFields.algorithm),
     distanceMetric: optional(vectorFields.metric),
-    filterMeta: optional(filterMeta),
+    ...metaFilters,
     includeContent,
     ...retrievalFields,
     oversample: optional(vectorFields.oversample),

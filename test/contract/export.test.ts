@@ -81,22 +81,12 @@ describe('export', () => {
         await client.add(c, `k${at}`, { meta: { a: [String(at % 4)], ...(at % 3 === 0 ? { b: ['x'] } : {}) } })
       const keys = async (filterMeta: Fields): Promise<string[]> => (await lines(c, { filterMeta })).map(({ key }) => key)
       assert.deepEqual(await keys({ a: ['1', '2'], b: ['x'] }), ['k6', 'k9', 'k18', 'k21', 'k30', 'k33'])
-      assert.deepEqual(await keys({ b: [] }), [
-        'k0',
-        'k3',
-        'k6',
-        'k9',
-        'k12',
-        'k15',
-        'k18',
-        'k21',
-        'k24',
-        'k27',
-        'k30',
-        'k33',
-        'k36',
-        'k39',
-      ])
+      assert.deepEqual(await keys({ b: [] }), [])
+      const having = (await lines(c, { hasMeta: ['b'] })).map(({ key }) => key)
+      assert.deepEqual(
+        having,
+        Array.from({ length: 14 }, (_, at) => `k${at * 3}`),
+      )
       assert.deepEqual(await keys({ c: ['x'] }), [])
       assert.equal((await lines('large', { filterMeta: { even: ['true'] } })).length, LARGE_DOCUMENTS / 2)
       assert.deepEqual(await lines('large', { filterMeta: { even: ['neither'] } }), [])

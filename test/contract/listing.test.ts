@@ -43,11 +43,11 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
       }
     })
 
-    it('search: a key with an empty list of values asks that the key has a value at all', async () => {
-      assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: [] } }), ['wal', 'lsm', 'raft'])
-      assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: ['log'], status: [] } }), ['wal', 'raft'])
-      assert.deepEqual(await client.keys('filtered', { filterMeta: { unheard: [] } }), [])
-      assert.deepEqual(await client.keys('filtered', { filterMeta: { rating: [] } }), [], 'a list without values holds none')
+    it('search: hasMeta asks that a key has a value at all', async () => {
+      assert.deepEqual(await client.keys('filtered', { hasMeta: ['tags'] }), ['wal', 'lsm', 'raft'])
+      assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: ['log'] }, hasMeta: ['status', 'tags'] }), ['wal', 'raft'])
+      assert.deepEqual(await client.keys('filtered', { hasMeta: ['unheard'] }), [])
+      assert.deepEqual(await client.keys('filtered', { hasMeta: ['rating'] }), [], 'a list without values holds none')
     })
 
     it('search: names of Object.prototype, separators and any text are ordinary keys and values', async () => {
@@ -57,7 +57,7 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
       await client.add(c, 'even', {})
       for (const [key, values] of Object.entries(meta))
         assert.deepEqual(await client.keys(c, { filterMeta: { [key]: values } }), ['odd'], key)
-      assert.deepEqual(await client.keys(c, { filterMeta: { hasOwnProperty: [] } }), [])
+      assert.deepEqual(await client.keys(c, { hasMeta: ['hasOwnProperty'] }), [])
       assert.deepEqual(await client.keys(c, { filterMeta: { a: [' b'] } }), [])
     })
 

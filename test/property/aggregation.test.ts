@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Aggregation } from '../../src/domain/listing/aggregation.js'
+import { type FilterInput, parseFilters } from '../../src/domain/search/filters.js'
 import { bucketsOf } from '../../src/domain/search/facets.js'
 import { passesFilter } from '../../src/domain/documents/metadata.js'
 import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
@@ -63,21 +64,21 @@ test('counts are those of a scan, with filters, deletes and documents that do no
       live = live.filter(({ docid }) => !dead.has(docid))
       fc.assert(
         fc.property(
-          fc.constantFrom<Record<string, string[]>>({}, { half: ['p'] }, { half: [], all: ['x'] }, { n: ['7', '8'] }, { none: [] }),
+          fc.constantFrom<FilterInput>({}, { filterMeta: { half: ['p'] } }, { hasMeta: ['half'], filterMeta: { all: ['x'] } }, { filterMeta: { n: ['7', '8'] } }, { hasMeta: ['none'] }, { filterMeta: { all: [] } }), // prettier-ignore
           fc.uniqueArray(fc.constantFrom('all', 'odd', 'meta.n', 'half', 'none')),
           fc.constantFrom('count', 'value'),
           fc.constantFrom(...intervals),
           fc.integer({ min: 1, max: 60 }),
           fc.uniqueArray(fc.integer({ min: 0, max: size }), { maxLength: 3 }),
-          (filterMeta, fields, orderBy, interval, maxFacetSize, absent) => {
+          (filters, fields, orderBy, interval, maxFacetSize, absent) => {
             const aggregation = new Aggregation({
-              filterMeta,
+              ...filters,
               facets: fields.map((field) => ({ field, orderBy })),
               histograms: [{ field: 'addedAt', interval }, { field: 'updatedAt' }],
               maxFacetSize,
             })
             const found = aggregation.result(engine.aggregate(aggregation.request(collection, absent)))
-            const counted = live.filter(({ docid, meta }) => !absent.includes(docid) && passesFilter(meta, Object.entries(filterMeta)))
+            const counted = live.filter(({ docid, meta }) => !absent.includes(docid) && passesFilter(meta, parseFilters(filters)))
             assert.equal(found.totalDocs, counted.length)
             for (const field of fields) {
               const counts = new Map<string, number>()

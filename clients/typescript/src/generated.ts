@@ -552,8 +552,13 @@ export interface ChecksumAnswer {
 export interface AggregateInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   readonly facets?:
     | readonly {
         /** Metadata key. */
@@ -1111,8 +1116,13 @@ export interface FtsRequest {
    * `{"content":1,"meta.title":3,"meta.tags":2,"meta.category":2,"meta.description":1.5}`.
    */
   readonly fieldWeights?: Readonly<Record<string, number>> | undefined
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Ranges within which documents must be. Bounds are numbers, Unix seconds, ISO dates or strings. */
   readonly rangeMeta?: readonly FieldRange[] | Readonly<Record<string, Bounds>> | undefined
 }
@@ -1297,6 +1307,8 @@ export interface FtsQueryInput {
    * `contentMd` is empty. Default: `false`.
    */
   readonly includeContent?: boolean | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Ranges within which documents must be, by field. */
   readonly rangeMeta?: Readonly<Record<string, Bounds>> | undefined
 }
@@ -1361,8 +1373,13 @@ export interface VectorSearchInput {
   readonly topK?: number | undefined
   /** Minimum score of a result. Default: `0`. */
   readonly threshold?: number | undefined
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
   /**
@@ -1461,8 +1478,13 @@ export interface HybridSearchInput {
   readonly threshold?: number | undefined
   /** Candidates per result for approximate algorithms, 1 to 10. Default: `3`. */
   readonly oversample?: number | undefined
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Factors by `metaKey:metaValue`, applied to the fused score. */
   readonly boost?: Readonly<Record<string, number>> | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
@@ -1558,8 +1580,13 @@ export interface CrossSearchInput {
    * `"cosine"`.
    */
   readonly distanceMetric?: 'cosine' | 'dot_product' | 'euclidean' | undefined
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Includes the content of documents; otherwise `contentMd` is empty. Default: `false`. */
   readonly includeContent?: boolean | undefined
   /**
@@ -2855,8 +2882,13 @@ export type OpenapiAnswer = Readonly<Record<string, unknown>>
 export interface SearchInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
   /** Sort key. Default: storage order. */
   readonly sort?: 'addedAt' | 'updatedAt' | 'key' | undefined
   /** Sorts in ascending order. Default: `false`. */
@@ -2894,8 +2926,13 @@ export interface ExportInput {
    * `{key}.{lang}.md`. Default: `"ndjson"`.
    */
   readonly format?: 'ndjson' | 'zip' | undefined
-  /** Metadata filter: documents must have every key, with at least one of its values. */
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Metadata keys that documents must have, with any value. Empty: no condition. */
+  readonly hasMeta?: readonly string[] | undefined
 }
 
 /**

@@ -79,6 +79,8 @@ inline constexpr uint32_t kPlanPhraseTermsMax = 4096;  // over all phrases of a 
 inline constexpr uint32_t kPlanFieldsMax = 64;
 inline constexpr uint32_t kPlanFiltersMax = 256;
 inline constexpr uint32_t kPlanFilterValuesMax = 16384;
+// In place of a filter's number of values: the document has the key, whatever its values.
+inline constexpr uint32_t kPlanAnyValue = 0xFFFFFFFF;
 // Open cursors of one plan in one segment, leaves (and phrase terms) times fields: 16 384 x 1.2 KB of decode
 // buffer = 20 MB at most.
 inline constexpr uint32_t kPlanCursorsMax = 16384;

@@ -63,15 +63,17 @@ export function requireText(contentMd: unknown, meta: unknown): void {
 }
 
 /**
- * Whether a document with this metadata passes `filterMeta`: AND between keys, OR between the values of a
- * key. A key without values requires that the document has the key, with at least one value.
+ * Whether a document with this metadata passes filters: AND between keys, OR between the values of a key, so
+ * that an empty list of values passes nothing. Null requires that the document has the key, with at least one
+ * value.
  */
 export function passesFilter(
   meta: Readonly<Record<string, readonly string[]>>,
-  filters: readonly (readonly [string, readonly string[]])[],
+  filters: readonly (readonly [string, readonly string[] | null])[],
 ): boolean {
   return filters.every(([key, wanted]) => {
     const values = Object.hasOwn(meta, key) ? (meta[key] as readonly string[]) : undefined
-    return values !== undefined && values.length > 0 && (wanted.length === 0 || wanted.some((value) => values.includes(value)))
+    if (values === undefined) return false
+    return wanted === null ? values.length > 0 : wanted.some((value) => values.includes(value))
   })
 }

@@ -8,7 +8,7 @@ import { CACHE_TTL_SECONDS_MAX } from '../../limits/answers.js'
 import { FACETS_MAX, FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
 import { PAGE_DEPTH_MAX, QUERY_BYTES_MAX } from '../../limits/search.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
-import { type Filters, parseFilters } from '../search/filters.js'
+import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
 import { readLimit, readOffset } from '../search/paging.js'
 import { readBoosts } from '../search/boosts.js'
 import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
@@ -22,7 +22,7 @@ import { resolveScoring, type Scoring } from './scoring.js'
 type Absent = null | undefined
 
 /** The body or query string after validation against the operation's schema. */
-export interface FulltextInput extends HighlightInput, RetrievalInput {
+export interface FulltextInput extends HighlightInput, RetrievalInput, FilterInput {
   readonly includeContent?: boolean | Absent
   readonly collection: string
   readonly query?: string | Absent
@@ -35,7 +35,6 @@ export interface FulltextInput extends HighlightInput, RetrievalInput {
   readonly disableStem?: boolean | Absent
   readonly disableSynonyms?: boolean | Absent
   readonly fieldWeights?: Readonly<Record<string, number>> | Absent
-  readonly filterMeta?: Readonly<Record<string, readonly string[]>> | Absent
   readonly count?: boolean | Absent
   readonly rangeMeta?: RangesInput | Absent
   readonly boost?: Readonly<Record<string, number>> | Absent
@@ -150,7 +149,7 @@ function readFilters(input: FulltextInput): Filters {
     if (!values.every((item) => typeof item === 'string')) throw badRequest(`invalid ${name}`)
     filters.set(key, [...(filters.get(key) ?? []), ...values])
   }
-  return parseFilters(Object.fromEntries(filters))
+  return parseFilters({ filterMeta: Object.fromEntries(filters), hasMeta: input.hasMeta })
 }
 
 function readFacets(names: readonly string[] | Absent): readonly string[] | undefined {

@@ -6,6 +6,7 @@ import type { VectorAlgorithm } from '../../engine/vector_types.js'
 import { badRequest } from '../../errors.js'
 import { HYBRID_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
+import type { FilterInput } from '../search/filters.js'
 import { readRequest, type FulltextDefaults, type FulltextInput, type FulltextRequest } from '../fulltext/fulltext_request.js'
 import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'
 import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
@@ -13,7 +14,7 @@ import type { Strategy } from './fusion.js'
 
 type Absent = null | undefined
 
-export interface HybridInput extends VectorInput, RetrievalInput {
+export interface HybridInput extends VectorInput, RetrievalInput, FilterInput {
   readonly collection: string
   readonly query: string
   readonly topK?: number | Absent
@@ -25,7 +26,6 @@ export interface HybridInput extends VectorInput, RetrievalInput {
   readonly alpha?: number | Absent
   readonly rrfK?: number | Absent
   readonly fuzzy?: number | Absent
-  readonly filterMeta?: FulltextInput['filterMeta']
   readonly boost?: FulltextInput['boost']
   readonly includeContent?: boolean | Absent
   readonly disableStem?: boolean | Absent
@@ -59,7 +59,20 @@ export function readHybrid(
   const algorithm = input.algorithm || 'bm25'
   if (algorithm !== 'bm25' && algorithm !== 'bm25f') throw badRequest(`unknown algorithm: ${algorithm}`)
   readSort(input)
-  const { collection, query, fieldWeights, lang, fuzzy, filterMeta, boost, disableStem, disableSynonyms, facetBy, facetMaxValues } = input
+  const {
+    collection,
+    query,
+    fieldWeights,
+    lang,
+    fuzzy,
+    filterMeta,
+    hasMeta,
+    boost,
+    disableStem,
+    disableSynonyms,
+    facetBy,
+    facetMaxValues,
+  } = input
   const words = readRequest(
     {
       collection,
@@ -69,6 +82,7 @@ export function readHybrid(
       lang,
       fuzzy,
       filterMeta,
+      hasMeta,
       boost,
       disableStem,
       disableSynonyms,

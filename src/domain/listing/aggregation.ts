@@ -9,16 +9,14 @@ import { badRequest } from '../../errors.js'
 import { FACETS_MAX, FACET_SIZE_DEFAULT, FACET_VALUES_COUNTED_MAX } from '../../limits/fulltext.js'
 import { META_KEY_BYTES_MAX } from '../../limits/input.js'
 import { LIMIT_MAX } from '../../limits/search.js'
-import type { Filters } from '../search/filters.js'
-import { parseFilters } from '../search/filters.js'
+import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
 import type { FacetBucket } from '../search/facets.js'
 import { bucketEnd, bucketKey } from '../temporal/time_buckets.js'
 
 const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
 type TimeField = 'addedAt' | 'updatedAt'
 
-export interface AggregationInput {
-  readonly filterMeta?: Readonly<Record<string, readonly string[]>>
+export interface AggregationInput extends FilterInput {
   readonly facets?: readonly { readonly field?: string; readonly orderBy?: string }[]
   readonly histograms?: readonly { readonly field?: string; readonly interval?: string }[]
   readonly maxFacetSize?: number
@@ -60,7 +58,7 @@ export class Aggregation {
 
   /** @throws ServiceError 400 */
   constructor(input: AggregationInput) {
-    this.#filters = parseFilters(input.filterMeta)
+    this.#filters = parseFilters(input)
     this.#facets = distinct('facets', (input.facets ?? []).map(readFacet))
     this.#histograms = distinct('histograms', (input.histograms ?? []).map(readHistogram))
     this.#facetSizeMax = readFacetSize(input.maxFacetSize)

@@ -284,8 +284,10 @@ export const SCHEMA = /* GraphQL */ `
   }
   input SearchInput {
     collection: String!
-    "Documents must have one of the values of each key."
+    "Documents must have one of the values of each key. A key without values selects no document."
     filterMeta: [MetaInput!]
+    "Keys that documents must have, with any value."
+    hasMeta: [String!]
     "addedAt, updatedAt or key."
     sort: String
     asc: Boolean
@@ -299,6 +301,8 @@ export const SCHEMA = /* GraphQL */ `
     topK: Int
     threshold: Float
     filterMeta: [MetaInput!]
+    "Keys that documents must have, with any value."
+    hasMeta: [String!]
     includeContent: Boolean
   }
   input FTSInput {

@@ -47,7 +47,7 @@ function search(lane: LaneContext, input: SearchInput, stop: RequestContext): An
 function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection' | 'passages'> {
   const sort = SORTS.get(input.sort)
   return {
-    filters: parseFilters(input.filterMeta),
+    filters: parseFilters(input),
     sort: sort ?? 'docid',
     descending: sort !== undefined && input.asc !== true,
     limit: readLimit(input.limit, profile.topK),

@@ -21,7 +21,7 @@ import { stream, type AnswerStream, type BoundHandler, type LaneContext } from '
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
   const { collection, format = EXPORT_FORMAT_DEFAULT } = input
   if (format !== 'ndjson' && format !== 'zip') throw serviceError('unsupportedFormat')
-  const pages = new ExportPages(lane.store, collection, parseFilters(input.filterMeta))
+  const pages = new ExportPages(lane.store, collection, parseFilters(input))
   return format === 'ndjson' ? ndjson(lane, pages) : zip(lane, pages)
 }
 

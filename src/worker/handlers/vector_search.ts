@@ -45,7 +45,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
   const search = {
     choice: readChoice(input, algorithmOf(config, lane.config.vectorDefaultAlgorithm), profile),
     limit: readTopK(input.topK, VECTOR_TOP_K_DEFAULT, profile),
-    filters: parseFilters(input.filterMeta),
+    filters: parseFilters(input),
     withContent: input.includeContent === true,
     retrieval: readRetrieval(input, profile),
     mmrLambda: readMmr(input),
@@ -100,7 +100,7 @@ function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: 
     mayRead: (collection: string) => stop.access.mayRead(collection),
     choice: readChoice(input, lane.config.vectorDefaultAlgorithm),
     limit: readTopK(input.topK, CROSS_TOP_K_DEFAULT),
-    filters: parseFilters(input.filterMeta),
+    filters: parseFilters(input),
     withContent: input.includeContent === true,
     // No profile applies to a search of several collections.
     retrieval: readRetrieval(input),

@@ -109,12 +109,17 @@ function tooDeep(): Error {
   return badRequest(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
 }
 
+/** A null in this map is an empty list, which is how Go writes a nil slice: it selects no document. */
+const FILTER = 'filterMeta'
+
 /**
- * Applies the rules of every body in place: null counts as absent, and nesting is bounded. The name
- * `__proto__` is an ordinary one: JSON.parse makes it an ordinary field, and nothing copies fields by
- * assignment, which would set the prototype.
+ * Applies the rules of every body in place: null counts as absent, and nesting is bounded. In a filter null
+ * is an empty list: without its key, the filter would admit more. The name `__proto__` is an ordinary one:
+ * JSON.parse makes it an ordinary field, and nothing copies fields by assignment, which would set the
+ * prototype.
+ * @param name of the field that has this value
  */
-export function settle(value: Input | unknown[], depth: number): void {
+export function settle(value: Input | unknown[], depth: number, name?: string): void {
   if (depth > JSON_DEPTH_MAX) throw tooDeep()
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object' && item !== null && !ArrayBuffer.isView(item)) settle(item as Input, depth + 1)
@@ -122,7 +127,8 @@ export function settle(value: Input | unknown[], depth: number): void {
   }
   for (const key of Object.keys(value)) {
     const field = value[key]
-    if (field === null) delete value[key]
-    else if (typeof field === 'object' && !ArrayBuffer.isView(field)) settle(field as Input, depth + 1)
+    if (field === null && name === FILTER) Object.defineProperty(value, key, { value: [] })
+    else if (field === null) delete value[key]
+    else if (typeof field === 'object' && !ArrayBuffer.isView(field)) settle(field as Input, depth + 1, key)
   }
 }

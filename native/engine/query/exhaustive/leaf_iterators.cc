@@ -157,7 +157,7 @@ DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFi
     const std::optional<uint32_t> term = columns.find_term(*section, value);
     if (term) terms.push_back(*term);
   }
-  if (filter.values.empty()) {
+  if (filter.anyValue) {
     for (uint32_t term = section->termBegin; term < section->termEnd; ++term) terms.push_back(term);
   }
   if (terms.empty()) return make_none_iterator();

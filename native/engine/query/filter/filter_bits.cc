@@ -30,7 +30,7 @@ SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopS
     const std::optional<uint32_t> term = columns.find_term(*section, value);
     if (term) add_value(columns, *section, *term, columns.term_entry(*term), bits, stop);
   }
-  if (!filter.values.empty()) return bits;
+  if (!filter.anyValue) return bits;
   const ColumnView<uint64_t> stored = columns.bit_set(*section, kEveryTerm);
   if (!stored.empty()) {
     bits.add(stored);

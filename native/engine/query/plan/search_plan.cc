@@ -238,8 +238,10 @@ Status parse_filters(ByteReader& reader, std::vector<MetaFilter>& filters) {
   uint32_t valuesLeft = kPlanFilterValuesMax;
   for (uint32_t index = 0; reader.ok() && index < filterCount; ++index) {
     const uint32_t keyBytes = reader.u32();
-    MetaFilter filter{reader.padded(keyBytes), {}};
-    const uint32_t valueCount = reader.count(4);
+    MetaFilter filter{reader.padded(keyBytes), false, {}};
+    const uint32_t written = reader.u32();
+    filter.anyValue = written == kPlanAnyValue;
+    const uint32_t valueCount = filter.anyValue ? 0 : reader.checked_count(written, 4);
     if (valueCount > valuesLeft) return malformed_plan("too many filter values");
     valuesLeft -= valueCount;
     for (uint32_t value = 0; reader.ok() && value < valueCount; ++value) {

@@ -40,9 +40,11 @@ struct ScoredField {
   double weight;
 };
 
-// Admits documents that have one of the values under the key; without values, documents that have the key.
+// Admits documents that have one of the values under the key; with `anyValue`, documents that have the key.
+// Without values and `anyValue` it admits none: OR over nothing is nothing.
 struct MetaFilter {
   std::string_view key;
+  bool anyValue = false;
   std::vector<std::string_view> values;
 };
 

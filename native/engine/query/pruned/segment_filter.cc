@@ -7,7 +7,7 @@
 namespace mds {
 namespace {
 
-// Returns the posting lists of a filter's values; those of all values if the filter names none.
+// Returns the posting lists of a filter's values; those of all values if any will do.
 std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const MetaFilter& filter) {
   std::vector<PostingList> lists;
   const Segment& columns = *segment.ref->segment;
@@ -17,7 +17,7 @@ std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const Meta
     const std::optional<uint32_t> term = columns.find_term(*section, value);
     if (term) lists.emplace_back(columns, *section, *term);
   }
-  if (!filter.values.empty()) return lists;
+  if (!filter.anyValue) return lists;
   for (DictionaryWalk walk = columns.terms(*section); walk.next();) lists.emplace_back(columns, *section, walk.entry());
   return lists;
 }

@@ -48,7 +48,7 @@ export function addQuery(input: Input, query: string, fields: Readonly<Record<st
     const texts = parameters.getAll(name)
     const type = fields[name]?.type
     if (type === 'array') input[name] = texts.length === 1 ? splitList(texts[0]!) : texts
-    else if (texts.length === 1 || type !== undefined) input[name] = convert(texts.at(-1)!, type)
+    else if (texts.length === 1 || type !== undefined) input[name] = convert(name, texts.at(-1)!, type)
     else input[name] = texts
   }
 }
@@ -62,7 +62,7 @@ function splitList(text: string): string[] {
   return text.split(',').filter((item) => item !== '')
 }
 
-function convert(text: string, type: Schema['type']): unknown {
+function convert(name: string, text: string, type: Schema['type']): unknown {
   switch (type) {
     case 'integer':
     case 'number':
@@ -72,20 +72,20 @@ function convert(text: string, type: Schema['type']): unknown {
       if (text === 'false' || text === '0') return false
       return text
     case 'object':
-      return parseObject(text)
+      return parseObject(name, text)
     default:
       return text
   }
 }
 
 /** Parses a JSON object in a parameter, e.g. `filterMeta={"a":["b"]}`; returns the text if it is not JSON. */
-function parseObject(text: string): unknown {
+function parseObject(name: string, text: string): unknown {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
     return text
   }
-  if (typeof parsed === 'object' && parsed !== null) settle(parsed as Input, 1)
+  if (typeof parsed === 'object' && parsed !== null) settle(parsed as Input, 1, name)
   return parsed
 }

@@ -4,10 +4,10 @@
  */
 
 /**
- * `strings`: a list of strings. `values`: metadata, whose values are lists of strings. `json`: a string with
- * JSON. Readers accept more than the schema says (argument_values.ts).
+ * `strings`: a list of strings. `values`: metadata, whose values are lists of strings. `filter`: the same as
+ * a filter. `json`: a string with JSON. Readers accept more than the schema says (argument_values.ts).
  */
-export type ArgumentType = 'string' | 'json' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'strings' | 'values'
+export type ArgumentType = 'string' | 'json' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'strings' | 'values' | 'filter'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -72,6 +72,7 @@ function shapeOf(type: ArgumentType, items: JsonSchema = {}): JsonSchema {
     case 'strings':
       return LIST_OF_STRINGS
     case 'values':
+    case 'filter':
       return { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, LIST_OF_STRINGS] } }
     case 'json':
       return { type: 'string' }

@@ -56,6 +56,7 @@ const EXPECTED: Readonly<Record<ArgumentType, string>> = {
   array: 'an array',
   strings: 'an array of strings',
   values: 'an object with strings or arrays of strings',
+  filter: 'an object with strings or arrays of strings',
 }
 
 /** Each returns undefined for a value that it cannot read. */
@@ -78,6 +79,7 @@ const READERS: Readonly<Record<ArgumentType, (value: unknown) => unknown>> = {
     return listOf(Array.isArray(list) ? list : [list])
   },
   values: (value) => valuesOf(parsed(value)),
+  filter: (value) => filterOf(parsed(value)),
 }
 
 function ofType(type: string, value: unknown): unknown {
@@ -118,8 +120,14 @@ function listOf(values: readonly unknown[]): readonly string[] | undefined {
   return texts.includes(undefined) ? undefined : (texts as readonly string[])
 }
 
+/** As `valuesOf`; null is a list without values, which admits nothing. Left out, it would admit all. */
+function filterOf(value: unknown): Readonly<Record<string, readonly string[]>> | undefined {
+  const object = objectOf(value)
+  return object && valuesOf(Object.fromEntries(Object.entries(object).map(([key, item]) => [key, item ?? []])))
+}
+
 /** Every value becomes a list: numbers and booleans as their texts. */
-export function valuesOf(value: unknown): Readonly<Record<string, readonly string[]>> | undefined {
+function valuesOf(value: unknown): Readonly<Record<string, readonly string[]>> | undefined {
   const object = objectOf(value)
   if (object === undefined) return undefined
   const entries = Object.entries(object)

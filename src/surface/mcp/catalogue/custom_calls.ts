@@ -5,18 +5,19 @@
 import { argument, inputSchemaOf, type Argument } from './argument.js'
 import { badArgument, readArguments, readValue, type Arguments } from './argument_values.js'
 import type { CustomTool } from './custom_tools.js'
+import { metaFilters } from './tools/common.js'
 import { ANNOTATIONS, type Tool } from './tool.js'
 import type { CallContext, ToolResult } from './call.js'
 import { callRead, type BoundTool } from './tool_calls.js'
 
 /** What a client could otherwise widen: the operator made the tool to narrow it. */
-const LOCKED: ReadonlySet<string> = new Set(['collection', 'filter_meta', 'include_content', 'fields'])
+const LOCKED: ReadonlySet<string> = new Set(['collection', 'filter_meta', 'has_meta', 'include_content', 'fields'])
 
 /** Arguments that a custom tool may set and the tool of its action does not have. */
 const FURTHER: Readonly<Record<CustomTool['action'], readonly Argument[]>> = {
   semantic_search: [],
   search_documents: [argument('asc', 'boolean', '')],
-  full_text_search: [argument('filter_meta', 'values', ''), argument('offset', 'integer', '')],
+  full_text_search: [...metaFilters, argument('offset', 'integer', '')],
   fts_languages: [],
 }
 

@@ -26,7 +26,8 @@ export const DEFAULT_TYPES = {
   asc: 'boolean',
   limit: 'integer',
   offset: 'integer',
-  filterMeta: 'values',
+  filterMeta: 'filter',
+  hasMeta: 'strings',
 } as const
 export type DefaultName = keyof typeof DEFAULT_TYPES
 
@@ -130,7 +131,7 @@ const IS_OF_TYPE: Readonly<Record<DefaultType, (value: unknown) => boolean>> = {
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
   strings: isTexts,
-  values: (value) => isFields(value) && Object.values(value).every((of) => isTexts(of) || ['number', 'boolean'].includes(typeof of)),
+  filter: (value) => isFields(value) && Object.values(value).every((of) => isTexts(of) || ['number', 'boolean'].includes(typeof of)),
 }
 const TYPE_NAMES: Readonly<Record<DefaultType, string>> = {
   string: 'string',
@@ -138,7 +139,7 @@ const TYPE_NAMES: Readonly<Record<DefaultType, string>> = {
   number: 'number',
   boolean: 'boolean',
   strings: 'list of strings',
-  values: 'map of strings or lists of strings',
+  filter: 'map of strings or lists of strings',
 }
 
 function isDescription(value: unknown): value is string {

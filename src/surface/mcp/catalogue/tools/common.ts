@@ -8,12 +8,16 @@ export const key = required(argument('key', 'string', 'Key of the document in it
 export const lang = required(argument('lang', 'string', 'Language code of the document, e.g. "en" or "en_GB".'))
 export const identity = [collection, key, lang] as const
 
-export const filterMeta = argument(
-  'filter_meta',
-  'values',
-  'Only documents with this metadata: every key must match, with at least one of its values. get_meta_keys lists keys and values.',
-  { examples: [{ category: ['tutorial', 'guide'] }] },
-)
+/** Both filters by metadata. */
+export const metaFilters = [
+  argument(
+    'filter_meta',
+    'filter',
+    'Only documents with this metadata: every key must match, with at least one of its values. get_meta_keys lists keys and values.',
+    { examples: [{ category: ['tutorial', 'guide'] }] },
+  ),
+  argument('has_meta', 'strings', 'Only documents that have these metadata keys, with any value.', { examples: [['category']] }),
+] as const
 export const includeContent = argument(
   'include_content',
   'boolean',

@@ -11,7 +11,7 @@ import {
   facetBy,
   facetMaxValues,
   fields,
-  filterMeta,
+  metaFilters,
   fuzzy,
   includeContent,
   key,
@@ -55,7 +55,7 @@ const semanticSearch: Tool = {
     query,
     topK(5),
     threshold,
-    filterMeta,
+    ...metaFilters,
     vectorAlgorithm('algorithm'),
     distanceMetric,
     argument(
@@ -87,7 +87,7 @@ export const searchTools: readonly Tool[] = [
     answers: 'documents',
     arguments: [
       collection,
-      filterMeta,
+      ...metaFilters,
       argument('sort', 'string', 'Order of the documents, newest or last first. Default: order of storage.', {
         known: ['addedAt', 'updatedAt', 'key'],
       }),
@@ -154,7 +154,7 @@ export const searchTools: readonly Tool[] = [
       fuzzy,
       argument('threshold', 'number', 'Minimum similarity of what is found by meaning.', { fallback: 0 }),
       distanceMetric,
-      filterMeta,
+      ...metaFilters,
       boost,
       argument('sort', 'string', 'Order of the results.', { known: ['combined'] }),
       facetBy,
@@ -196,7 +196,7 @@ export const searchTools: readonly Tool[] = [
     answers: 'text',
     arguments: [
       collection,
-      filterMeta,
+      ...metaFilters,
       argument('facets', 'array', 'Metadata keys to count, as names or as {field, order_by}; order_by is "count" or "value".', {
         field: null,
         items: { anyOf: [{ type: 'string' }, { type: 'object' }] },

@@ -2,7 +2,7 @@
 import { argument, required } from '../argument.js'
 import { STATISTICS } from '../output_schemas.js'
 import type { Tool } from '../tool.js'
-import { collection, filterMeta, maxTokens } from './common.js'
+import { collection, maxTokens, metaFilters } from './common.js'
 
 export const serverTools: readonly Tool[] = [
   {
@@ -41,7 +41,7 @@ export const serverTools: readonly Tool[] = [
     answers: 'parts',
     arguments: [
       collection,
-      filterMeta,
+      ...metaFilters,
       argument('format', 'string', 'Form of the export.', { fallback: 'ndjson', known: ['ndjson', 'zip'] }),
       maxTokens,
     ],
