@@ -71,6 +71,7 @@ export function readDistance(digits: string | undefined): number {
 function readMarks(text: string, start: number, lexemes: Lexeme[], dialect: Dialect): number {
   let end = start
   while (text[end] === '+' || text[end] === '-') end++
+  if (!dialect.exclusions && text.slice(start, end).includes('-')) return readWord(text, start, lexemes, dialect)
   if (end === text.length || !MARKABLE.test(String.fromCodePoint(text.codePointAt(end) ?? 0)))
     return readWord(text, start, lexemes, dialect)
   for (let at = start; at < end; at++) lexemes.push({ kind: text[at] === '+' ? '+' : '-', text: '', at, number: 0 })
@@ -94,7 +95,7 @@ function readWord(text: string, start: number, lexemes: Lexeme[], dialect: Diale
 
 function readTerm(word: string, dialect: Dialect): Omit<Lexeme, 'at'> {
   const keyword = dialect.anyCase ? word.toUpperCase() : word
-  if (keyword === 'AND' || keyword === 'OR' || keyword === 'NOT') return { kind: keyword, text: word, number: 0 }
+  if (keyword === 'AND' || keyword === 'OR' || (keyword === 'NOT' && dialect.negations)) return { kind: keyword, text: word, number: 0 }
   if (dialect.anyPattern ? isPattern(word) : isClearPattern(word)) return { kind: 'pattern', text: word, number: 0 }
   const tilde = word.lastIndexOf('~')
   const text = word.slice(0, Math.max(tilde, 0))

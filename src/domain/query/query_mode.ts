@@ -5,7 +5,8 @@
  */
 import { badRequest, ServiceError } from '../../errors.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/fulltext.js'
-import { AUTO, BOOLEAN, EXPRESSION } from './query_dialect.js'
+import { autoDialect } from './auto_syntax.js'
+import { BOOLEAN, type Dialect, EXPRESSION } from './query_dialect.js'
 import { lexQuery, readDistance } from './query_lexer.js'
 import { parseTree } from './query_parser.js'
 import { readPhrases, readPieces } from './query_text.js'
@@ -65,13 +66,17 @@ export function parseQuery(text: string, mode: string | undefined, { fuzzy, dist
 }
 
 function parseAuto(text: string, fuzzy: number): ParsedQuery {
+  // The distance of `"…"~N` is syntax, not a word.
+  const simple: ParsedQuery = { mode: 'simple', text: text.replace(/"~\d+/g, '" '), edits: fuzzy }
   try {
     const pieces = readPieces(text)
     const [only] = pieces
     if (pieces.length === 1 && only !== undefined && text.trim().startsWith('"')) {
       return only.digits === undefined ? { mode: 'phrase', phrases: [only.text] } : { mode: 'proximity', groups: readGroups(text, 0) }
     }
-    if (usesOperators(text)) return { mode: 'boolean', tree: parseTree(text, AUTO) }
+    const dialect = autoDialect(text)
+    if (dialect === undefined) return simple
+    if (usesOperators(text, dialect)) return { mode: 'boolean', tree: parseTree(text, dialect) }
     const words = readWords(text, isClearPattern)
     if (words.some((word) => word.isPattern)) return { mode: 'wildcard', words }
   } catch (error) {
@@ -79,13 +84,12 @@ function parseAuto(text: string, fuzzy: number): ParsedQuery {
     // is an internal fault.
     if (!(error instanceof ServiceError)) throw error
   }
-  // The distance of `"…"~N` is syntax, not a word.
-  return { mode: 'simple', text: text.replace(/"~\d+/g, '" '), edits: fuzzy }
+  return simple
 }
 
 /** Operators, marks, or quoted strings next to other text. Parentheses alone do not count. */
-function usesOperators(text: string): boolean {
-  return lexQuery(text, AUTO).some(({ kind }) => OPERATORS.has(kind))
+function usesOperators(text: string, dialect: Dialect): boolean {
+  return lexQuery(text, dialect).some(({ kind }) => OPERATORS.has(kind))
 }
 
 const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', '+', '-', 'phrase', 'near'])

@@ -18,10 +18,11 @@ export function isPattern(word: string): boolean {
 
 /**
  * Whether a word is a pattern when no mode is named: it has a `*` next to a letter or digit that is not
- * emphasis, or a `?` between two of them. `what?` and `**bold**` are words.
+ * emphasis, or a `?` between two of them. `what?`, `**bold**` and `**options` are words, and so is a product
+ * (`2*2`).
  */
 export function isClearPattern(word: string): boolean {
-  if (/^(\*{1,3})[^*?]+\1$/.test(word)) return false
+  if (/^(\*{1,3})[^*?]+\1$|\*\*|\p{N}\*\p{N}/u.test(word)) return false
   return /[\p{L}\p{N}]\*|\*[\p{L}\p{N}]|[\p{L}\p{N}]\?+[\p{L}\p{N}]/u.test(word)
 }
 
