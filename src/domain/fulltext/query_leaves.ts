@@ -21,6 +21,16 @@ const SYNONYM_WEIGHT = 0.8
 const SHORT_TERMED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
+/** A word or a phrase of the query. */
+export interface Clause {
+  readonly node: PlanNode
+  /**
+   * Read as prose it consists of stop words, so only code can have it (`is_a`, `"to be"`). Documents that
+   * match the rest of a conjunction need not have it.
+   */
+  readonly isOptional: boolean
+}
+
 interface LeafTerm {
   readonly term: string
   weight: number
@@ -86,12 +96,12 @@ export class LeafTable {
    * A word as written: a TERM, or a phrase if the tokenizer splits it into several terms (`foo-bar`), with
    * its synonyms as alternatives. Undefined when nothing remains.
    */
-  word(text: string, field?: string): PlanNode | undefined {
+  word(text: string, field?: string): Clause | undefined {
     const tokens = this.#tokensOf(text)
     const alternatives = this.#alternativesOf(text, tokens).filter(({ length }) => length === tokens.length)
     const besides = this.#besides(alternatives, tokens, field)
     const nodes = tokens.length === 0 ? besides : [this.#sequence(tokens, field), ...besides]
-    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
+    return clauseOf(nodes, tokens)
   }
 
   /** Identifiers of code, and synonyms. */
@@ -113,7 +123,7 @@ export class LeafTable {
    */
   pattern(text: string, field?: string): PlanNode | undefined {
     const nodes = patternParts(text).flatMap((part): PlanNode[] => {
-      if (!part.isPattern) return [this.word(part.text, field)].filter((node) => node !== undefined)
+      if (!part.isPattern) return requiredNodes([this.word(part.text, field)])
       const pattern = normalisePattern(part.text, this.#words.unstemmed)
       this.#count(1)
       const leaf: PlanNode = { kind: 'wildcard', term: this.#indexOf(pattern, 1, field) }
@@ -170,7 +180,7 @@ export class LeafTable {
    * Undefined if the text contains only stop words. Gaps between its terms are kept. If the phrase reads
    * differently as code, that reading is added as an alternative.
    */
-  phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
+  phrase(text: string, scoring: Phrase['scoring'], field?: string): Clause | undefined {
     const tokens = this.#tokensOf(text)
     const identifiers = this.#words.identifiers(text)
     const capacity = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
@@ -179,7 +189,7 @@ export class LeafTable {
       this.#addedTokens += identifiers.length
       nodes.push(this.#phraseOf(identifiers, scoring, field))
     }
-    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
+    return clauseOf(nodes, tokens)
   }
 
   #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring'], field: string | undefined): Phrase {
@@ -223,6 +233,23 @@ function areSame(tokens: readonly QueryToken[], others: readonly QueryToken[]): 
     tokens.length === others.length &&
     tokens.every(({ term, position }, index) => others[index]?.term === term && others[index].position === position + shift)
   )
+}
+
+/** @param tokens that the clause has as prose */
+function clauseOf(nodes: readonly PlanNode[], tokens: readonly QueryToken[]): Clause | undefined {
+  return nodes.length === 0 ? undefined : { node: nodeOf('or', nodes), isOptional: tokens.length === 0 }
+}
+
+/**
+ * The nodes of which a conjunction consists. Optional clauses only add their score, unless there are no
+ * others.
+ */
+export function requiredNodes(clauses: readonly (Clause | undefined)[]): PlanNode[] {
+  const present = clauses.filter((clause) => clause !== undefined)
+  const required = present.filter(({ isOptional }) => !isOptional).map(({ node }) => node)
+  const optional = present.filter(({ isOptional }) => isOptional).map(({ node }) => node)
+  if (required.length === 0 || optional.length === 0) return [...required, ...optional]
+  return [...required, { kind: 'or', children: [...optional, { kind: 'all' }] }]
 }
 
 /** A term of one character allows no edits, a term of two characters at most one. */

@@ -7,7 +7,7 @@ import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_DEPTH_MAX } from '../../limits/fulltext.js'
 import { FieldTable } from './query_fields.js'
-import { LeafTable, nodeOf } from './query_leaves.js'
+import { LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
 import type { ParsedQuery } from '../query/query_mode.js'
 import { lowerTree } from './query_tree_plan.js'
 import type { QueryWords } from '../words/reading.js'
@@ -50,10 +50,7 @@ function planRoot(query: ParsedQuery, leaves: LeafTable): PlanNode {
     case 'simple':
       return nodeOf('or', leaves.words(query.text, query.edits))
     case 'phrase':
-      return nodeOf(
-        'and',
-        query.phrases.flatMap((text) => leaves.phrase(text, 'occurrences') ?? []),
-      )
+      return nodeOf('and', requiredNodes(query.phrases.map((text) => leaves.phrase(text, 'occurrences'))))
     case 'boolean':
     case 'expression':
       return lowerTree(query.tree, leaves)

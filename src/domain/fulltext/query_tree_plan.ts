@@ -6,14 +6,14 @@
  * docs/decisions/0020-fulltext-query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
-import { type LeafTable, nodeOf } from './query_leaves.js'
+import { type Clause, type LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
 import type { SyntaxNode } from '../query/query_tree.js'
 
 /**
  * The meaning of a subtree: the documents of `node`, or, if negated, all other documents. Undefined if the
  * subtree contained only stop words.
  */
-type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
+type Lowered = (Clause & { readonly negated: boolean }) | undefined
 
 export function lowerTree(tree: SyntaxNode, leaves: LeafTable): PlanNode {
   const lowered = lower(tree, leaves, undefined)
@@ -24,13 +24,13 @@ export function lowerTree(tree: SyntaxNode, leaves: LeafTable): PlanNode {
 function lower(tree: SyntaxNode, leaves: LeafTable, field: string | undefined): Lowered {
   switch (tree.kind) {
     case 'word':
-      return wanted(leaves.word(tree.text, field))
+      return positive(leaves.word(tree.text, field))
     case 'fuzzy':
       return wanted(leaves.fuzzyWord(tree.text, tree.edits, field))
     case 'pattern':
       return wanted(leaves.pattern(tree.text, field))
     case 'phrase':
-      return wanted(leaves.phrase(tree.text, 'bm25', field))
+      return positive(leaves.phrase(tree.text, 'bm25', field))
     case 'near':
       return wanted(leaves.near(tree.text, tree.distance, field))
     case 'field':
@@ -50,21 +50,30 @@ function lowerAll(trees: readonly SyntaxNode[], leaves: LeafTable, field: string
   return trees.map((tree) => lower(tree, leaves, field))
 }
 
+function positive(clause: Clause | undefined): Lowered {
+  return clause === undefined ? undefined : { ...clause, negated: false }
+}
+
 function wanted(node: PlanNode | undefined): Lowered {
-  return node === undefined ? undefined : { negated: false, node }
+  return node === undefined ? undefined : { negated: false, isOptional: false, node }
+}
+
+function unwanted(node: PlanNode): Lowered {
+  return { negated: true, isOptional: false, node }
 }
 
 function negate(lowered: Lowered): Lowered {
-  return lowered === undefined ? undefined : { negated: !lowered.negated, node: lowered.node }
+  return lowered === undefined ? undefined : { ...lowered, negated: !lowered.negated }
 }
 
 /** a AND NOT b = a minus b; NOT a AND NOT b = NOT (a OR b). */
 function conjunction(parts: readonly Lowered[]): Lowered {
-  const positive = nodesOf(parts, false)
+  const clauses = clausesOf(parts, false)
   const negative = nodesOf(parts, true)
-  if (positive.length === 0) return negative.length === 0 ? undefined : { negated: true, node: nodeOf('or', negative) }
-  const node = nodeOf('and', positive)
-  return wanted(negative.length === 0 ? node : { kind: 'andNot', wanted: node, excluded: nodeOf('or', negative) })
+  if (clauses.length === 0) return negative.length === 0 ? undefined : unwanted(nodeOf('or', negative))
+  const node = nodeOf('and', requiredNodes(clauses))
+  if (negative.length > 0) return wanted({ kind: 'andNot', wanted: node, excluded: nodeOf('or', negative) })
+  return positive({ node, isOptional: clauses.every((clause) => clause.isOptional) })
 }
 
 /**
@@ -72,10 +81,11 @@ function conjunction(parts: readonly Lowered[]): Lowered {
  * no documents.
  */
 function disjunction(parts: readonly Lowered[]): Lowered {
-  const positive = nodesOf(parts, false)
-  if (positive.length > 0) return wanted(nodeOf('or', positive))
+  const clauses = clausesOf(parts, false)
+  const nodes = clauses.map(({ node }) => node)
+  if (nodes.length > 0) return positive({ node: nodeOf('or', nodes), isOptional: clauses.every((clause) => clause.isOptional) })
   const negative = nodesOf(parts, true)
-  return negative.length === 0 ? undefined : { negated: true, node: nodeOf('and', negative) }
+  return negative.length === 0 ? undefined : unwanted(nodeOf('and', negative))
 }
 
 /**
@@ -86,13 +96,17 @@ function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: Leaf
   const required = lowerAll(tree.required, leaves, field)
   const optional = nodesOf(lowerAll(tree.optional, leaves, field), false)
   const excluded = lowerAll(tree.excluded, leaves, field).map(negate)
-  const isRequired = [...required, ...excluded].some((part) => part?.negated === false)
+  const isRequired = clausesOf([...required, ...excluded], false).some((clause) => !clause.isOptional)
   const parts = [...required, ...excluded]
   if (optional.length > 0)
     parts.push(wanted(isRequired ? { kind: 'or', children: [...optional, { kind: 'all' }] } : nodeOf('or', optional)))
   return conjunction(parts)
 }
 
+function clausesOf(parts: readonly Lowered[], negated: boolean): readonly Clause[] {
+  return parts.filter((part) => part?.negated === negated).filter((part) => part !== undefined)
+}
+
 function nodesOf(parts: readonly Lowered[], negated: boolean): PlanNode[] {
-  return parts.flatMap((part) => (part !== undefined && part.negated === negated ? [part.node] : []))
+  return clausesOf(parts, negated).map(({ node }) => node)
 }
