@@ -52,6 +52,10 @@ before(async () => {
     'pasted',
     PASTED.map((text, index) => ({ key: `p${index}`, lang: 'en', contentMd: fenced(text), meta: {} })),
   )
+  await client.addBatch('operators', [
+    { key: 'car', lang: 'en', contentMd: 'a jaguar is a car', meta: {} },
+    { key: 'cat', lang: 'en', contentMd: 'a jaguar is a cat by TCP/IP', meta: {} },
+  ])
 })
 after(() => client.stop())
 
@@ -131,10 +135,6 @@ describe('pasted text', () => {
   })
 
   it('fts: operators that are meant still count without a mode', async () => {
-    await client.addBatch('operators', [
-      { key: 'car', lang: 'en', contentMd: 'a jaguar is a car', meta: {} },
-      { key: 'cat', lang: 'en', contentMd: 'a jaguar is a cat by TCP/IP', meta: {} },
-    ])
     for (const query of [
       'jaguar -car',
       'jaguar NOT car',
