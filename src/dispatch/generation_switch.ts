@@ -55,8 +55,9 @@ export class GenerationSwitch {
   ) {}
 
   /**
-   * @param keepsAccounts the accounts of the present store replace those of the generation. They are on its
-   * disk before it is served, so that a key that was taken away does not come back by a crash
+   * @param keepsAccounts the accounts of the present store replace those of the generation; else only tokens
+   * that have ended stay ended. Both are on its disk before it is served, so that a key that was taken away
+   * does not come back by a crash
    * @throws Error if the switch failed: the present generation is still served and the next one is removed
    */
   async switchTo(generation: string, keepsAccounts: boolean): Promise<void> {
@@ -72,7 +73,7 @@ export class GenerationSwitch {
       failPoint('restore.held')
       // Until all lanes have adopted the next generation, every read is for them.
       await within(SWITCH_DRAIN_MS_MAX, this.holder.served.serve(null), 'event loops do not end their reads')
-      if (keepsAccounts) await this.#notify('takeAccounts', generation)
+      await this.#notify(keepsAccounts ? 'takeAccounts' : 'endTokens', generation)
       failPoint('restore.accounts')
       this.generations.serve(generation)
     } catch (error) {

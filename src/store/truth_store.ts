@@ -16,7 +16,7 @@ import { markIndex } from './index_mark.js'
 import { noteAdoption } from './objects.js'
 import type { ObjectSource } from './object_source.js'
 import { readSettings, writeSetting } from './collections/stored_settings.js'
-import { ACCESS_SETTINGS, SERVER_SETTINGS } from './settings.js'
+import { ACCESS_SETTINGS, SERVER_SETTINGS, type AccessSetting } from './settings.js'
 import { unreadableCredentials } from './collections/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import { beginSealing, readSealing } from './collections/sealing_change.js'
@@ -206,6 +206,15 @@ export class TruthStore {
           writeSetting(this.#environment, SERVER_SETTINGS, kind, id, null)
         for (const [id, value] of rows) writeSetting(this.#environment, SERVER_SETTINGS, kind, id, JSON.stringify(value))
       }
+    })
+    await root.flushed
+  }
+
+  /** The same, for single rows of the accounts that it has. */
+  async putAccounts(rows: readonly { readonly setting: AccessSetting; readonly id: string; readonly value: unknown }[]): Promise<void> {
+    const { root } = this.#environment
+    root.transactionSync(() => {
+      for (const { setting, id, value } of rows) writeSetting(this.#environment, SERVER_SETTINGS, setting, id, JSON.stringify(value))
     })
     await root.flushed
   }

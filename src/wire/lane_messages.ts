@@ -34,11 +34,12 @@ export type LaneMessage =
 
 /**
  * Orders of the front end. `takeAccounts`: the write lane replaces the accounts of the generation, which is
- * open, by those of the store that it serves. `adopt` opens the generation if no `open` was sent before, and
+ * open, by those of the store that it serves. `endTokens`: its accounts stay, and tokens that have ended in
+ * the store that is served are ended there. `adopt` opens the generation if no `open` was sent before, and
  * does nothing if it is served already.
  */
 export interface LaneOrder {
   readonly number: number
-  readonly kind: 'open' | 'takeAccounts' | 'adopt' | 'drop'
+  readonly kind: 'open' | 'takeAccounts' | 'endTokens' | 'adopt' | 'drop'
   readonly generation: string
 }

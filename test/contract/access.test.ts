@@ -328,6 +328,9 @@ describe('access control', () => {
       { encrypted: true },
       { encrypted: null },
       { storageBackend: 's3', storageConfig: { endpoint: 'x', bucket: 'y' } },
+      { storageConfig: { endpoint: 'x', bucket: 'y' } },
+      { storageBackend: 'memory' },
+      { storageBackend: null },
     ]) {
       const answer = await set(body)
       assert.deepEqual([answer.status, answer.text], [403, '{"error":"admin access required"}'])

@@ -53,7 +53,47 @@ describe('accounts and restores', () => {
       assert.deepEqual(await statuses(asked), PRESENT)
       const again = new Admin(server)
       await again.do('POST', '/v1/restore', { from: 'b.db', withAccess: true })
-      assert.deepEqual(await statuses(asked), [200, 200, 401, 401, 200])
+      assert.deepEqual(await statuses(asked), [200, 401, 401, 401, 200])
+    } finally {
+      await server.kill()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('restore: tokens that have ended since the backup stay ended with `withAccess`, also of users that are created again', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-accounts-'))
+    const server = await startServer({ env: ACCESS_ENV, directory })
+    try {
+      const admin = new Admin(server)
+      await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'text' })
+      const names = ['unchanged', 'disabled', 'renewed', 'deleted']
+      for (const name of names) {
+        await admin.register(name)
+        await admin.grant(name, 'blog', { read: true })
+      }
+      const login = async (username: string, password = `the password of ${username}`): Promise<Headers> => {
+        const answer = await server.post('/v1/auth/login', { username, password })
+        return bearer(answer.json<{ token: string }>().token)
+      }
+      const statuses = async (headers: readonly Headers[]): Promise<readonly number[]> =>
+        await Promise.all(headers.map(async (one) => (await server.post('/v1/get', DOCUMENT, one)).status))
+      const ofBackup: Headers[] = []
+      for (const name of names) ofBackup.push(await login(name))
+      await admin.do('GET', '/v1/backup?to=b.db')
+      await admin.do('PUT', '/v1/auth/users/disabled', { disabled: true })
+      await admin.do('PUT', '/v1/auth/users/renewed', { password: 'another password' })
+      await admin.do('DELETE', '/v1/auth/users/deleted')
+      await admin.register('later')
+      const later = await login('later')
+      assert.deepEqual(await statuses(ofBackup), [200, 401, 401, 401])
+      await admin.do('POST', '/v1/restore', { from: 'b.db', withAccess: true })
+      assert.deepEqual(await statuses([...ofBackup, later]), [200, 401, 401, 401, 401])
+      const again: Headers[] = []
+      for (const name of names) again.push(await login(name))
+      assert.deepEqual(await statuses(again), [200, 200, 200, 200])
+      await admin.register('later')
+      await admin.grant('later', 'blog', { read: true })
+      assert.deepEqual(await statuses([later, await login('later')]), [401, 200])
     } finally {
       await server.kill()
       rmSync(directory, { recursive: true, force: true })

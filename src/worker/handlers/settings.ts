@@ -90,7 +90,7 @@ function configIn(view: View, name: string, change: ConfigChange): CollectionCon
 }
 
 /** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
-const ADMIN_FIELDS = ['storageConfig', 'encrypted'] as const
+const ADMIN_FIELDS = ['storageBackend', 'storageConfig', 'encrypted'] as const
 
 function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
   const stored = inCollection(lane, collection, configOf)

@@ -4,6 +4,7 @@
  * because a lane in an unknown state must not acknowledge anything.
  */
 import { ForwardedEvents } from '../../audit/forwarded_events.js'
+import { endedTokens } from '../../domain/access/restored_accounts.js'
 import { receiveAuditEvents } from '../../telemetry/audit.js'
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import type { LaneHello } from '../../wire/lane_messages.js'
@@ -179,7 +180,7 @@ class Lane {
       const opened = this.#opened
       if (opened === undefined) throw new Error('the lane did not open')
       if (kind === 'drop') await this.#drop()
-      else if (kind === 'takeAccounts') await this.#takeAccounts(opened)
+      else if (kind === 'takeAccounts' || kind === 'endTokens') await this.#settleAccounts(opened, kind)
       else if (opened.generation !== generation) {
         if (this.#next?.generation !== generation) this.#next = await openNextGeneration(this.#start, generation)
         if (kind === 'adopt') await this.#adopt(opened, this.#next)
@@ -196,10 +197,12 @@ class Lane {
     this.#next = undefined
   }
 
-  async #takeAccounts(opened: OpenLane): Promise<void> {
+  async #settleAccounts(opened: OpenLane, kind: 'takeAccounts' | 'endTokens'): Promise<void> {
     if (this.#start.kind !== 'write') return
     if (this.#next === undefined) throw new Error('no generation is open beside the one that is served')
-    await this.#next.store.takeAccounts(opened.context.store)
+    const [present, next] = [opened.context.store, this.#next.store]
+    if (kind === 'takeAccounts') await next.takeAccounts(present)
+    else await next.putAccounts(present.read((before) => next.read((after) => endedTokens(before, after))))
   }
 
   async #drop(): Promise<void> {
