@@ -17,8 +17,12 @@ export const PASSWORD_CHARS_MIN_PRODUCTION = 12
 export const BCRYPT_COST = 12
 /** Hashes at a time, on machines with more than two cores; otherwise one. */
 export const PASSWORD_THREADS_MAX = 2
-/** Logins and new passwords that wait for a hash: 6 s of work of one thread. */
+/** Logins that wait for a hash: 6 s of work of one thread, 12 s beside changes. */
 export const PASSWORDS_WAITING_MAX = 32
+/** New and old passwords that wait for a hash, in a queue of their own. */
+export const CHANGES_WAITING_MAX = 32
+/** Old passwords of one user that are compared or wait: nobody changes a password twice at once. */
+export const GUESSES_OF_USER_MAX = 2
 /** A list of all of them is one answer of some 10 MB. */
 export const USERS_MAX = 100_000
 export const GROUPS_MAX = 1_000

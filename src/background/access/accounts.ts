@@ -13,14 +13,14 @@ import { refusal, successOf } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { ask, askFor } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
-import { KEY_USES_GATHERED_MAX, PASSWORD_BYTES_MAX } from '../../limits/access.js'
+import { GUESSES_OF_USER_MAX, KEY_USES_GATHERED_MAX, PASSWORD_BYTES_MAX } from '../../limits/access.js'
 import { findUser, login, noteKeyUses, storeAccount } from '../../operations/auth.js'
 import { changeUser, register } from '../../operations/users.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import { log } from '../../telemetry/log.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
-import { PasswordThreads } from './password_threads.js'
+import { PasswordThreads, type HashQueue } from './password_threads.js'
 
 /**
  * Compared where there is no such user: a login takes the same time for known and unknown names. The hash of
@@ -28,12 +28,24 @@ import { PasswordThreads } from './password_threads.js'
  */
 const NOBODYS_HASH = '$2b$12$A84VZMiG.nz3j.h6ldDCoOifgIRN3W49dJnkPR5He0ab6WXxxDZry'
 
+/** An attempt at the password of a user. */
+interface Attempt {
+  readonly queue: HashQueue
+  readonly throttle: LoginThrottle
+  readonly username: string
+  readonly address: string
+}
+
 export class Accounts implements Service {
   readonly name = 'accounts'
   readonly #threads: PasswordThreads
   readonly #signer: TokenSigner
   readonly #adminPassword: string
   readonly #throttle: LoginThrottle
+  /** Of old passwords, apart: whoever guesses with a token must not slow down the logins of its address. */
+  readonly #guesses: LoginThrottle
+  /** Old passwords that are compared or wait, by user. */
+  readonly #guessing = new Map<string, number>()
   readonly #failures: AuthFailures
   readonly #keyUses: Chore
   /** Unix seconds by the hash of the key, until they are written. */
@@ -51,6 +63,7 @@ export class Accounts implements Service {
     this.#signer = new TokenSigner(auth.jwtSecret, authJwtExpiryMs)
     this.#adminPassword = auth.adminPassword
     this.#throttle = new LoginThrottle(loginRules(config))
+    this.#guesses = new LoginThrottle(loginRules(config))
     this.#failures = new AuthFailures(config)
     this.#keyUses = new Chore(tools, {
       name: 'api-key-uses',
@@ -96,29 +109,23 @@ export class Accounts implements Service {
     const address = clientAddress()
     // The throttle must know whom it slows down, and nobody would see the answer.
     if (address === null) return refusal('deadline')
-    if (!this.#threads.hasSpace) return refusal('tooManyLogins')
-    const waitMs = this.#throttle.admit(username, address)
-    if (waitMs > 0) return { ...refusal('tooManyLogins'), facts: ['retryAfterSeconds', String(Math.ceil(waitMs / 1000))] }
-    // bcrypt would compare the first bytes only.
-    const isTooLong = Buffer.byteLength(password) > PASSWORD_BYTES_MAX
-    const matches = await this.#matches(isTooLong ? '' : password, user?.passwordHash ?? NOBODYS_HASH)
-    if (matches === null) return refusal('tooManyLogins')
-    if (!matches || user === null || isTooLong) {
-      this.#failures.failed(username, address)
-      return refusal('invalidCredentials')
-    }
-    this.#throttle.succeeded(username, address)
+    const refused = await this.#verify(
+      { queue: 'login', throttle: this.#throttle, username, address },
+      password,
+      user?.passwordHash ?? null,
+    )
+    if (refused !== null || user === null) return refused ?? refusal('invalidCredentials')
     const { tokenEpoch, isAdmin } = user
     return successOf(JSON.stringify(this.#signer.issue({ username, isAdmin, tokenEpoch })))
   }
 
-  readonly #setPassword: Io<PasswordMessage> = async ({ change, username, password, old, disabled }, { principal }) => {
+  readonly #setPassword: Io<PasswordMessage> = async (message, { principal, clientAddress }) => {
+    const { change, username, password, old, disabled } = message
     if (old !== null) {
-      const matches = await this.#matches(old.password, old.passwordHash)
-      if (matches === null) return refusal('tooManyLogins')
-      if (!matches) return refusal('invalidCredentials')
+      const refused = await this.#verifyOld(username, old, clientAddress())
+      if (refused !== null) return refused
     }
-    if (password !== null && !this.#threads.hasSpace) return refusal('tooManyLogins')
+    if (password !== null && !this.#threads.hasSpace('change')) return refusal('tooManyLogins')
     const passwordHash = password === null ? undefined : await this.#threads.hash(password)
     const given = {
       ...(passwordHash === undefined ? {} : { passwordHash }),
@@ -127,9 +134,43 @@ export class Accounts implements Service {
     return await ask(this.dispatcher, storeAccount, { change, username, ...given }, { ...SYSTEM, name: principal.name })
   }
 
-  /** Null: too many wait for a hash. */
-  async #matches(password: string, hash: string): Promise<boolean | null> {
-    return this.#threads.hasSpace ? await this.#threads.matches(password, hash) : null
+  /** One user's guesses must not fill the queue for the others. */
+  async #verifyOld(
+    username: string,
+    { password, passwordHash }: NonNullable<PasswordMessage['old']>,
+    address: string | null,
+  ): Promise<OutgoingAnswer | null> {
+    if (address === null) return refusal('deadline')
+    const guesses = this.#guessing.get(username) ?? 0
+    if (guesses >= GUESSES_OF_USER_MAX) return refusal('tooManyLogins')
+    this.#guessing.set(username, guesses + 1)
+    try {
+      return await this.#verify({ queue: 'change', throttle: this.#guesses, username, address }, password, passwordHash)
+    } finally {
+      const left = (this.#guessing.get(username) ?? 1) - 1
+      if (left > 0) this.#guessing.set(username, left)
+      else this.#guessing.delete(username)
+    }
+  }
+
+  /**
+   * Compares a password, slowed down by its throttle.
+   * @param hash null: there is no such user
+   * @returns the refusal; null: the password is right
+   */
+  async #verify({ queue, throttle, username, address }: Attempt, password: string, hash: string | null): Promise<OutgoingAnswer | null> {
+    if (!this.#threads.hasSpace(queue)) return refusal('tooManyLogins')
+    const waitMs = throttle.admit(username, address)
+    if (waitMs > 0) return { ...refusal('tooManyLogins'), facts: ['retryAfterSeconds', String(Math.ceil(waitMs / 1000))] }
+    // bcrypt would compare the first bytes only.
+    const isTooLong = Buffer.byteLength(password) > PASSWORD_BYTES_MAX
+    const matches = await this.#threads.matches(queue, isTooLong ? '' : password, hash ?? NOBODYS_HASH)
+    if (!matches || hash === null || isTooLong) {
+      this.#failures.failed(username, address)
+      return refusal('invalidCredentials')
+    }
+    throttle.succeeded(username, address)
+    return null
   }
 
   async #storeUses(): Promise<Rest> {

@@ -1,12 +1,13 @@
 /**
- * Hashes of passwords, made in threads of their own. The queue is bounded, and first come, first served: an
- * attacker who sends logins gets its share of one slow thread, and no more. The threads start with the first
- * hash. Front-end thread only.
+ * Hashes of passwords, made in threads of their own. Logins and changes of accounts have a bounded queue each
+ * and take turns, so that a flood of either doubles the wait of the other, and refuses nothing of it. A queue
+ * is first come, first served: an attacker who sends logins gets its share of one slow thread, and no more.
+ * The threads start with the first hash. Front-end thread only.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { programPath } from '../../installation.js'
-import { PASSWORDS_WAITING_MAX, PASSWORD_THREADS_MAX } from '../../limits/access.js'
+import { CHANGES_WAITING_MAX, PASSWORDS_WAITING_MAX, PASSWORD_THREADS_MAX } from '../../limits/access.js'
 
 /** A password to be hashed, or, with the hash of another one, to be compared. */
 export interface HashRequest {
@@ -23,55 +24,65 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** What a hash is for. */
+export type HashQueue = 'login' | 'change'
+
+const WAITING_MAX: Readonly<Record<HashQueue, number>> = { login: PASSWORDS_WAITING_MAX, change: CHANGES_WAITING_MAX }
+
 /** Above this number of cores, there are two threads. */
 const CORES_FOR_ONE = 2
 
 export class PasswordThreads {
   readonly #threadsMax = availableParallelism() > CORES_FOR_ONE ? PASSWORD_THREADS_MAX : 1
-  readonly #queue: Waiting[] = []
+  readonly #queues: Readonly<Record<HashQueue, Waiting[]>> = { login: [], change: [] }
+  /** The queue that is served next, if something waits in it. */
+  #turn: HashQueue = 'login'
   readonly #idle: Worker[] = []
   readonly #busy = new Map<Worker, Waiting>()
   #isClosed = false
 
-  /** @param onFull told when the queue becomes full, and when it has space again */
+  /** @param onFull told when the queue of logins becomes full, and when it has space again */
   constructor(readonly onFull: (isFull: boolean) => void = () => undefined) {}
 
   /** @returns false if the queue is full: the request must be refused */
-  get hasSpace(): boolean {
-    return this.#queue.length < PASSWORDS_WAITING_MAX
+  hasSpace(queue: HashQueue): boolean {
+    return this.#queues[queue].length < WAITING_MAX[queue]
   }
 
   /** @returns the bcrypt hash, with a salt of its own */
   async hash(password: string): Promise<string> {
-    return (await this.#run({ password, hash: null })) as string
+    return (await this.#run('change', { password, hash: null })) as string
   }
 
   /** The time does not depend on where the password differs. */
-  async matches(password: string, hash: string): Promise<boolean> {
-    return (await this.#run({ password, hash })) as boolean
+  async matches(queue: HashQueue, password: string, hash: string): Promise<boolean> {
+    return (await this.#run(queue, { password, hash })) as boolean
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { reject } of this.#queue.splice(0)) reject(new Error('shutting down'))
+    for (const queue of Object.values(this.#queues)) for (const { reject } of queue.splice(0)) reject(new Error('shutting down'))
     await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()))
   }
 
-  #run(request: HashRequest): Promise<HashResult> {
+  #run(queue: HashQueue, request: HashRequest): Promise<HashResult> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ request, resolve, reject })
+      this.#queues[queue].push({ request, resolve, reject })
       this.#next()
-      if (!this.hasSpace) this.onFull(true)
+      if (!this.hasSpace('login')) this.onFull(true)
     })
   }
 
   #next(): void {
-    if (this.#queue.length === 0 || this.#isClosed) return
+    const { login, change } = this.#queues
+    if (login.length + change.length === 0 || this.#isClosed) return
     const worker = this.#idle.pop() ?? (this.#busy.size < this.#threadsMax ? this.#start() : undefined)
     if (worker === undefined) return
-    const isFull = !this.hasSpace
-    const waiting = this.#queue.shift()!
-    if (isFull && this.hasSpace) this.onFull(false)
+    const isFull = !this.hasSpace('login')
+    const served = this.#queues[this.#turn].length > 0 ? this.#turn : other(this.#turn)
+    this.#turn = other(served)
+    const waiting = this.#queues[served].shift()!
+    if (isFull && this.hasSpace('login')) this.onFull(false)
     this.#busy.set(worker, waiting)
     worker.postMessage(waiting.request)
   }
@@ -95,4 +106,8 @@ export class PasswordThreads {
     })
     return worker
   }
+}
+
+function other(queue: HashQueue): HashQueue {
+  return queue === 'login' ? 'change' : 'login'
 }
