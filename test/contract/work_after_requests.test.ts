@@ -20,6 +20,8 @@ import { untilAsked } from '../harness/until.js'
 
 const KEY = Buffer.alloc(32, 5).toString('base64')
 const CANARY = 'zebrafinch'
+/** A callback that is not sent fails the test instead of holding it. */
+const CALLBACK_MS = 60_000
 
 interface Job {
   readonly status: string
@@ -90,7 +92,7 @@ describe('work after its request', () => {
   it('bulk ingest: it fails with the reason from the next part on once its submitter has lost the right, and its callback is sent', async () => {
     await admin.register('losing')
     await admin.grant('losing', 'lost', { write: true })
-    const requested = once(receiver, 'request') as Promise<[IncomingMessage]>
+    const requested = once(receiver, 'request', { signal: AbortSignal.timeout(CALLBACK_MS) }) as Promise<[IncomingMessage]>
     const id = await submit('lost', documentsOf(6_000), asUser('losing'), { callbackUrl })
     await running(id)
     await admin.grant('losing', 'lost', {})
