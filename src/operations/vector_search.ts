@@ -126,6 +126,11 @@ export const crossSearch = operation({
     ),
     total: Type.Integer({ description: 'Number of results in this response.' }),
     targetCollections: Type.Array(Type.String(), { description: 'Collections that were searched.' }),
+    collectionsSearched: Type.Integer({ description: 'Number of collections that were searched.' }),
+    collectionsTotal: Type.Integer({
+      description:
+        'Number of those named that exist, or of all that the caller may read. It is larger than `collectionsSearched` where those are too many for one request.',
+    }),
     algorithm: Type.String(),
     distanceMetric: Type.String(),
     sourceCollection: Type.Optional(Type.String()),

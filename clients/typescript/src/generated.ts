@@ -1620,6 +1620,13 @@ export interface CrossSearchAnswer {
   readonly total: number
   /** Collections that were searched. */
   readonly targetCollections: readonly string[]
+  /** Number of collections that were searched. */
+  readonly collectionsSearched: number
+  /**
+   * Number of those named that exist, or of all that the caller may read. It is larger than
+   * `collectionsSearched` where those are too many for one request.
+   */
+  readonly collectionsTotal: number
   readonly algorithm: string
   readonly distanceMetric: string
   readonly sourceCollection?: string

@@ -1,13 +1,14 @@
 /**
  * Vector search in several collections at once: the nearest documents of all collections, in one list. The
  * query is a text, a vector, or a document with vectors. That document is excluded from the results.
- * Retrieval profiles do not apply. Read lanes.
+ * Retrieval profiles do not apply. Of all collections, at most a bounded number is searched, and the answer
+ * says how many of how many. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorHit } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { LANG_BYTES_MAX } from '../../limits/input.js'
-import { CROSS_COLLECTIONS_MAX, VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
+import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
 import type { Head } from '../../store/head.js'
 import { lowerCase } from '../../operations/lower_case.js'
 import type { View } from '../../store/view.js'
@@ -24,6 +25,7 @@ import { ResultWriter } from '../search/result_writer.js'
 import { nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
 
 export interface CrossTools extends VectorTools {
+  readonly config: VectorTools['config'] & { readonly limits: { readonly CROSS_COLLECTIONS_MAX: number } }
   readonly settings: SettingsCache
 }
 
@@ -44,6 +46,12 @@ export interface CrossSearch {
 
 interface Target extends SearchedCollection {
   readonly name: string
+}
+
+interface Targets {
+  readonly searched: readonly Target[]
+  /** Number of those that the search is about. */
+  readonly total: number
 }
 
 interface Source {
@@ -74,7 +82,7 @@ interface Candidate {
 export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop): Uint8Array {
   const startedMs = performance.now()
   const source = search.source === undefined ? undefined : tools.store.read((view) => sourceOf(view, search))
-  const targets = tools.store.read((view) => targetsOf(tools, view, search))
+  const { searched: targets, total } = tools.store.read((view) => targetsOf(tools, view, search))
   requireDimensions(
     tools,
     source === undefined ? search.vector : undefined,
@@ -87,6 +95,8 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   findNearest(tools, search, query, asked, source, writer, stop)
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
+    collectionsSearched: targets.length,
+    collectionsTotal: total,
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...(search.source === undefined ? {} : { sourceCollection: search.source.collection, sourceDocID: search.source.id }),
@@ -194,16 +204,23 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
 }
 
 /**
- * Collections that do not exist have no documents.
- * @throws ServiceError 400 for an invalid collection name
+ * Collections that do not exist have no documents. Of more than one request searches, those with vectors
+ * come first: only they have results.
+ * @throws ServiceError 400 for an invalid collection name, and for too many names
  */
-function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): readonly Target[] {
+function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): Targets {
+  const max = tools.config.limits.CROSS_COLLECTIONS_MAX
   for (const collection of names) checkNames({ collection })
   const wanted =
     names.length === 0
       ? view.collections().filter(({ name }) => mayRead(name))
       : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])
-  if (wanted.length > CROSS_COLLECTIONS_MAX)
-    throw badRequest(`invalid targetCollections: at most ${CROSS_COLLECTIONS_MAX} are searched at once`)
-  return wanted.map(({ id, name }) => ({ id, name, settings: tools.settings.of(view, id) }))
+  if (names.length > 0 && wanted.length > max) throw badRequest(`invalid targetCollections: at most ${max} are searched at once`)
+  const searched = wanted.length > max ? vectorsFirst(view, wanted).slice(0, max) : wanted
+  return { searched: searched.map(({ id, name }) => ({ id, name, settings: tools.settings.of(view, id) })), total: wanted.length }
+}
+
+function vectorsFirst<Known extends { readonly id: number }>(view: View, collections: readonly Known[]): readonly Known[] {
+  const withVectors = new Set(collections.filter(({ id }) => view.vectors.variants(id).length > 0))
+  return [...withVectors, ...collections.filter((each) => !withVectors.has(each))]
 }
