@@ -62,7 +62,9 @@ async function serveHttp(listening: number): Promise<void> {
   const sessions = new Sessions(onCount, { all, ofIdentity, idleMs })
   const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => port.identify(asked), failures })
   const note: RequestLog['note'] = (request, method, tool) => requests.note(request, method, tool)
-  const endpoints = { methods, sessions, served, identity, bodies: new Bodies(config.bodyBytesMax), reader, logLevel, note }
+  const isStillAdmitted: McpAuthenticator['isStillAdmitted'] = (request) => mcpAuthenticator.isStillAdmitted(request)
+  const bodies = new Bodies(config.bodyBytesMax)
+  const endpoints = { methods, sessions, served, identity, bodies, isStillAdmitted, reader, logLevel, note }
   const limits = new ClientLimits(config, rateLimit, telemetry)
   const server = new HttpServer({
     config,

@@ -71,6 +71,11 @@ export class Authenticator {
     return this.#tokens === null ? ANONYMOUS : this.#check(this.#tokens, request, false)
   }
 
+  /** As `checkUser`, for what was admitted and goes on. It is no request: no event, and no failure. */
+  recheck(fields: CredentialFields): Checked | Promise<Checked> {
+    return this.#tokens === null ? ANONYMOUS : this.#identify(this.#tokens, credentialOf(fields), false)
+  }
+
   /** For what is open to administrators of the server only. Access control must be on. */
   async checkAdmin(request: CheckedRequest): Promise<Checked> {
     if (this.#tokens === null) return 'missingAuthentication'

@@ -31,7 +31,10 @@ export const MCP_STREAM_UNSENT_BYTES_MAX = 256 * KIB
 export const MCP_UNSENT_BYTES_MAX = 256 * MIB
 /** Bytes of an answer that the kernel's buffer mostly takes at once: not worth a count. */
 export const MCP_COUNTED_BYTES_MIN = 64 * KIB
-/** Interval of comments on an idle stream: below the 60 s after which proxies close it. */
+/**
+ * Interval of comments on an idle stream: below the 60 s after which proxies close it. So long at most, a
+ * stream outlives the right of its client.
+ */
 export const MCP_STREAM_PULSE_MS = 15_000
 /** A client that reads nothing for so long is disconnected: four pulses. */
 export const MCP_STALL_MS_MAX = 60_000

@@ -66,6 +66,17 @@ export class McpAuthenticator {
     return { principal: checked, identity }
   }
 
+  /**
+   * Whether the credential of a request that was admitted is still valid. While that can't be said, it is
+   * taken to be: what goes on shows its credential again with each message. Never rejects.
+   */
+  async isStillAdmitted(request: McpRequest): Promise<boolean> {
+    const { config, authenticator } = this.#parts
+    const key = config.mcpApiKeyEnabled ? keyOf(request) : null
+    const found = key === null ? await authenticator.recheck(request) : await this.#identified(key)
+    return found !== 'invalidToken' && found !== 'invalidApiKey'
+  }
+
   async #checkKey(request: McpRequest): Promise<Identified | ErrorCode> {
     const key = keyOf(request)
     const checked: Promise<Identified | ErrorCode> = key === null ? Promise.resolve('missingAuthentication') : this.#identified(key)

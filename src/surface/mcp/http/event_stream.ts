@@ -25,6 +25,8 @@ export type CountUnsent = (bytes: number) => (() => void) | null
 export interface StreamParts {
   readonly times: StreamTimes
   readonly count: CountUnsent
+  /** Called with each pulse. */
+  readonly onPulse?: (() => void) | undefined
 }
 
 export class EventStream implements SessionStream {
@@ -40,13 +42,16 @@ export class EventStream implements SessionStream {
    * Writes the head.
    * @param headers name, value, name, value ...
    */
-  constructor(response: ServerResponse, headers: readonly string[], { times, count }: StreamParts) {
+  constructor(response: ServerResponse, headers: readonly string[], { times, count, onPulse }: StreamParts) {
     this.#stallMs = times.stallMs
     this.#count = count
     this.#response = response
     response.writeHead(200, [...HEADERS, ...headers])
     response.flushHeaders()
-    this.#pulse = setInterval(() => this.#beat(), times.pulseMs).unref()
+    this.#pulse = setInterval(() => {
+      this.#beat()
+      onPulse?.()
+    }, times.pulseMs).unref()
     response.once('close', () => clearInterval(this.#pulse))
   }
 

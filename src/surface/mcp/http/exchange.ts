@@ -129,12 +129,13 @@ export class Exchange implements McpRequest {
   }
 
   /** Answers with a stream. @returns null if the client has gone */
-  openStream(headers: readonly string[] = []): EventStream | null {
+  openStream(headers: readonly string[] = [], onPulse?: () => void): EventStream | null {
     if (this.#isAnswered || this.#response.destroyed) return null
     this.#isAnswered = true
     return new EventStream(this.#response, [...this.commonHeaders, ...headers], {
       times: this.#times,
       count: (bytes) => this.#count(bytes),
+      onPulse,
     })
   }
 

@@ -11,6 +11,7 @@ import { runInSession } from '../sessions/session_requests.js'
 import type { Session } from '../sessions/session.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
+import { openSessionStream } from './session_stream.js'
 
 export class LegacySse {
   readonly #parts: EndpointParts
@@ -24,7 +25,7 @@ export class LegacySse {
     if (served.handshake.length === 0) return exchange.refuse(refusal(405, REFUSED, 'Method not allowed: this server has no sessions'))
     const session = sessions.open('sse', identity, SSE_REVISION, logLevel)
     if (session === null) return exchange.refuse(refusal(503, REFUSED, 'too many sessions, please retry'), null, ['Retry-After', '1'])
-    const stream = exchange.openStream()
+    const stream = openSessionStream(exchange, session, this.#parts)
     if (stream === null) return sessions.end(session)
     session.attach(stream)
     exchange.onClose(() => sessions.end(session))

@@ -1,5 +1,5 @@
 /** What the endpoints of MCP's port share. */
-import type { Identified } from '../mcp_authenticator.js'
+import type { Identified, McpRequest } from '../mcp_authenticator.js'
 import type { Caller } from '../protocol/call.js'
 import type { MessageReader } from '../protocol/message_reader.js'
 import type { Methods } from '../protocol/methods.js'
@@ -14,6 +14,8 @@ export interface EndpointParts {
   readonly served: Served
   readonly identity: ServerIdentity
   readonly bodies: Bodies
+  /** Whether the credential of a request is still valid. Never rejects. */
+  readonly isStillAdmitted: (request: McpRequest) => Promise<boolean>
   readonly reader: MessageReader
   /** Least level of messages to clients that asked for none. */
   readonly logLevel: string

@@ -23,6 +23,7 @@ import type { Session } from '../sessions/session.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { PostAnswer } from './post_answer.js'
+import { openSessionStream } from './session_stream.js'
 
 export const SESSION_HEADER = 'mcp-session-id'
 /** Revisions whose clients may post several messages at once. */
@@ -68,7 +69,7 @@ export class Streamable {
     if (!exchange.accepts('text/event-stream')) return exchange.refuse(refusal(406, REFUSED, 'Not Acceptable: accept text/event-stream'))
     const session = this.#sessionOf(exchange, asker, headersOf(exchange))
     if (!('transport' in session)) return exchange.refuse(session, null, session.status === 405 ? ['Allow', 'POST'] : [])
-    const stream = exchange.openStream(['Mcp-Session-Id', session.id])
+    const stream = openSessionStream(exchange, session, this.#parts, ['Mcp-Session-Id', session.id])
     if (stream === null) return
     session.stream?.close()
     session.attach(stream)
