@@ -31,7 +31,7 @@ import { ObjectSweep } from './background/objects/object_sweep.js'
 import { healthWatch } from './system/probes.js'
 import type { ServerState } from './system/server_state.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
-import { closeCopy, ListeningSocket } from './engine/listening_sockets.js'
+import { closeCopy, freeSocketPath, ListeningSocket } from './engine/listening_sockets.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
 import { raiseLoopPriority } from './engine/loop_priority.js'
 import { openVectorEngine } from './engine/vector_engine.js'
@@ -126,7 +126,7 @@ class Server implements ServerState, LanesListener {
       const surface = { name: definition.name, mode, index: at + 1 }
       const openSocket = (host: string, port: number, path: string): ListeningSocket => new ListeningSocket(host, port, path)
       const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }
-      const running = openedSurface(definition, { ...shared, surface, openSocket, closeCopy })
+      const running = openedSurface(definition, { ...shared, surface, openSocket, freeSocketPath, closeCopy })
       return [definition.name, running] as const
     })
     this.#running = new Map(opened)

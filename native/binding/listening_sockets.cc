@@ -56,23 +56,35 @@ class Descriptor {
 
 std::string reason() { return std::strerror(errno); }
 
-// Whether a process listens on the socket file.
-bool is_served(const sockaddr_un& address) {
-  const Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return probe.is_open() && connect(probe.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+// Why the socket file can't be replaced; empty: whoever listened on it has ended.
+std::string hold_on(const sockaddr_un& address) {
+  // Without waiting: the queue of a server that has stopped accepting may be full.
+  const Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!probe.is_open()) return reason();
+  if (connect(probe.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return "in use";
+  if (errno == ECONNREFUSED || errno == ENOENT) return {};
+  // A full queue, or a socket for datagrams that a process has open.
+  return errno == EAGAIN || errno == EPROTOTYPE ? "in use" : reason();
 }
 
-std::string listen_on_path(const std::string& path, Descriptor& opened) {
-  sockaddr_un address{};
+// Makes way for a socket at the path: removes one that a dead process has left, and nothing else.
+std::string free_path(const std::string& path, sockaddr_un& address) {
+  address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return "the path is too long";
   std::memcpy(address.sun_path, path.data(), path.size());
   struct stat status {};
-  if (lstat(path.c_str(), &status) == 0) {
-    if (!S_ISSOCK(status.st_mode)) return "a file that is no socket is there";
-    if (is_served(address)) return "in use";
-    if (unlink(path.c_str()) != 0) return reason();
-  }
+  if (lstat(path.c_str(), &status) != 0) return errno == ENOENT ? std::string() : reason();
+  if (!S_ISSOCK(status.st_mode)) return "a file that is no socket is there";
+  std::string failure = hold_on(address);
+  if (failure.empty() && unlink(path.c_str()) != 0 && errno != ENOENT) failure = reason();
+  return failure;
+}
+
+std::string listen_on_path(const std::string& path, Descriptor& opened) {
+  sockaddr_un address{};
+  std::string failure = free_path(path, address);
+  if (!failure.empty()) return failure;
   Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // The mode of the socket becomes that of its file, so there is no moment at which others may connect.
   if (!made.is_open() || fchmod(made.number(), S_IRUSR | S_IWUSR) != 0) return reason();
@@ -135,6 +147,14 @@ napi_value open_listening(const Call& call) {
   set_number(call.env(), answer, "descriptor", static_cast<uint64_t>(opened.number()));
   if (answer != nullptr) (void)opened.release();
   return answer;
+}
+
+napi_value free_socket_path(const Call& call) {
+  const std::optional<std::string> path = call.text(0);
+  if (!path) return call.raise_type("freeSocketPath: path");
+  sockaddr_un address{};
+  const std::string failure = free_path(*path, address);
+  return failure.empty() ? nullptr : call.raise(failure.c_str());
 }
 
 // The waits of the process, by the descriptor that is waited on: the eventfd that ends each.
@@ -223,8 +243,9 @@ napi_value close_descriptor(const Call& call) {
 }  // namespace
 
 bool add_listening_sockets(napi_env env, napi_value exports) noexcept {
-  return add_function<open_listening>(env, exports, "openListening") && add_function<copy_descriptor>(env, exports, "copyDescriptor") &&
-         add_function<close_descriptor>(env, exports, "closeDescriptor") && add_function<on_connection>(env, exports, "onConnection");
+  return add_function<open_listening>(env, exports, "openListening") && add_function<free_socket_path>(env, exports, "freeSocketPath") &&
+         add_function<copy_descriptor>(env, exports, "copyDescriptor") && add_function<close_descriptor>(env, exports, "closeDescriptor") &&
+         add_function<on_connection>(env, exports, "onConnection");
 }
 
 }  // namespace mds::binding

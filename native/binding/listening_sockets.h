@@ -10,6 +10,7 @@ namespace mds::binding {
 // openListening(host, port, path) binds and listens: on `path` if it is not empty, else on TCP; an empty host
 // means all interfaces. Returns {descriptor, port}; throws the reason. The file of a unix socket is for its
 // owner only, and replaces one on which nobody listens.
+// freeSocketPath(path) makes way for such a file, for a program that binds by itself; throws the reason.
 // copyDescriptor(descriptor) returns a descriptor of the same socket, to be given to another thread.
 // closeDescriptor(descriptor) closes it; a wait on it ends without its call.
 // onConnection(descriptor, call) calls once, when a connection waits to be accepted. Keeps the event loop of

@@ -3,12 +3,13 @@ import { loadAddon } from './addon.js'
 
 interface Addon {
   openListening(host: string, port: number, path: string): { readonly descriptor: number; readonly port: number }
+  freeSocketPath(path: string): void
   copyDescriptor(descriptor: number): number
   closeDescriptor(descriptor: number): void
   onConnection(descriptor: number, call: () => void): void
 }
 
-const addon = (): Addon => loadAddon<Addon>(['openListening', 'copyDescriptor', 'closeDescriptor', 'onConnection'])
+const addon = (): Addon => loadAddon<Addon>(['openListening', 'freeSocketPath', 'copyDescriptor', 'closeDescriptor', 'onConnection'])
 
 /** One listening socket. The object is used on the thread that has opened it. */
 export class ListeningSocket {
@@ -42,6 +43,14 @@ export class ListeningSocket {
   close(): void {
     addon().closeDescriptor(this.#descriptor)
   }
+}
+
+/**
+ * Makes way for a unix socket at the path: removes the socket of a process that has ended, and nothing else.
+ * @throws Error with the reason, in one line
+ */
+export function freeSocketPath(path: string): void {
+  addon().freeSocketPath(path)
 }
 
 /** Closes a copy that no thread has taken over. */

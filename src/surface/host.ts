@@ -34,6 +34,8 @@ export interface SurfaceHost {
   readonly credentials: Credentials | null
   /** By host and port, or path. @throws Error with the reason, in one line */
   readonly openSocket: (host: string, port: number, path: string) => ListeningSocket
+  /** Makes way for a unix socket that a library opens. @throws Error with the reason, in one line */
+  readonly freeSocketPath: (path: string) => void
   /** Closes a copy that no thread has taken over. */
   readonly closeCopy: (descriptor: number) => void
 }

@@ -78,6 +78,17 @@ describe('listening sockets', () => {
     assert.throws(() => new ListeningSocket('', 0, file), /no socket/)
   })
 
+  it('listening: a unix socket whose queue of connections is full is in use', async () => {
+    const path = join(folder, 'full')
+    const listening = new ListeningSocket('', 0, path)
+    const clients = Array.from({ length: 600 }, () => connect({ path }))
+    const outcomes = await Promise.all(clients.map((client) => new Promise((settle) => client.on('connect', settle).on('error', settle))))
+    assert.ok(outcomes.some((failure) => failure instanceof Error))
+    assert.throws(() => new ListeningSocket('', 0, path), /^Error: in use$/)
+    for (const client of clients) client.destroy()
+    listening.close()
+  })
+
   it('listening: a wait ends with its socket, and copies that nobody took are closed', async () => {
     const listening = new ListeningSocket('127.0.0.1', 0, '')
     listening.onConnection(() => assert.fail('a connection after the end'))

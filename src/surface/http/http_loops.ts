@@ -14,6 +14,7 @@ import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
 import { GraphqlHost } from '../graphql/graphql_host.js'
 import type { SurfaceHost } from '../host.js'
+import { SocketFile } from '../socket_file.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import type { Entry } from './entry.js'
@@ -41,6 +42,8 @@ export class HttpLoops implements RunningSurface {
   /** Null: GraphQL is off. */
   readonly #graphql: GraphqlHost | null
   #address: ListenAddress
+  /** Of a unix socket. */
+  #file: SocketFile | undefined
 
   constructor(host: SurfaceHost) {
     const { config, dispatcher, telemetry, surface, identities, rateLimit, credentials } = host
@@ -86,6 +89,8 @@ export class HttpLoops implements RunningSurface {
   }
 
   stopListening(): void {
+    this.#file?.remove()
+    this.#file = undefined
     this.#gate?.thread.stopListening()
     this.#first.stopListening()
     for (const thread of this.#others) thread.stopListening()
@@ -145,11 +150,24 @@ export class HttpLoops implements RunningSurface {
 
   async #listenOnLoops(): Promise<ListenAddress> {
     const { httpAddr } = this.#host.config
+    if (httpAddr.kind === 'unix') return await this.#listenOnPath(httpAddr)
     const isShared = this.#others.length > 0
     // The other loops need the real port when they start.
     this.#address = await this.#first.listen(isShared ? await claim(httpAddr) : httpAddr, isShared)
     await Promise.all(this.#others.map((thread) => thread.listen()))
     return this.#address
+  }
+
+  /** uWebSockets.js removes whatever is at the path, so what is there is looked at before. */
+  async #listenOnPath(address: ListenAddress & { kind: 'unix' }): Promise<ListenAddress> {
+    try {
+      this.#host.freeSocketPath(address.path)
+    } catch (error) {
+      throw new Error(`${formatAddress(address)} can't be listened on: ${(error as Error).message}`)
+    }
+    await this.#first.listen(address)
+    this.#file = new SocketFile(address.path)
+    return address
   }
 
   #entry(): Entry {

@@ -25,8 +25,9 @@ export async function listenOn(app: TemplatedApp, address: ListenAddress, isShar
     else if (address.host === '') app.listen(address.port, options, resolve)
     else (app as unknown as ListenWithHost).listen(address.host, address.port, options, resolve)
   })
-  if (socket === false) throw new Error(`${formatAddress(address)} can't be listened on: in use, or not an address of this machine`)
-  return socket
+  if (socket !== false) return socket
+  const reason = address.kind === 'unix' ? 'its folder does not exist, or may not be written' : 'in use, or not an address of this machine'
+  throw new Error(`${formatAddress(address)} can't be listened on: ${reason}`)
 }
 
 /**

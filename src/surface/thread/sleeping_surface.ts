@@ -2,12 +2,12 @@
  * A surface with a port of its own, whose thread starts with the first connection: until then there is only a
  * socket that listens, and connections wait in the kernel. Front-end thread only.
  */
-import { rmSync } from 'node:fs'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
 import type { ListeningSocket, SurfaceHost } from '../host.js'
+import { SocketFile } from '../socket_file.js'
 import { CounterRow, threadStart } from './thread_start.js'
 import { ThreadSurface } from './thread_surface.js'
 
@@ -17,6 +17,8 @@ export class SleepingSurface implements RunningSurface {
   readonly #thread: ThreadSurface
   readonly #row = new CounterRow()
   #socket: ListeningSocket | undefined
+  /** Of a unix socket. */
+  #file: SocketFile | undefined
   /** A copy of the socket that the thread has not taken over yet. */
   #lent: number | undefined
   #isAwake = false
@@ -51,15 +53,17 @@ export class SleepingSurface implements RunningSurface {
       const remedy = `${option}_ADDR names another address, ${option}_ENABLED=false goes without`
       return Promise.reject(new Error(`${name}: ${formatAddress(wanted)} can't be listened on: ${(error as Error).message}; ${remedy}`))
     }
+    if (wanted.kind === 'unix') this.#file = new SocketFile(wanted.path)
     this.#socket.onConnection(() => this.#wake())
     return Promise.resolve(formatAddress(wanted.kind === 'unix' ? wanted : { ...wanted, port: this.#socket.port }))
   }
 
   stopListening(): void {
     clearTimeout(this.#again)
+    this.#file?.remove()
+    this.#file = undefined
     this.#socket?.close()
     this.#socket = undefined
-    if (this.#wanted.kind === 'unix') rmSync(this.#wanted.path, { force: true })
     if (this.#isAwake) this.#thread.stopListening()
   }
 
