@@ -46,6 +46,7 @@ function examine(request: DoctorRequest): DoctorMessage {
       bytesMax: DOCTOR_SLICE_BYTES,
       documentRowsMax: Infinity,
       documentBytesMax: Infinity,
+      comparesContents: true,
       isTallyKept: true,
     })
     compare(environment, comparison)

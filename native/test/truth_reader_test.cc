@@ -58,6 +58,32 @@ Buffer plain_body() {
   return body_record(BodyCodec::kNone, "plain text", packed);
 }
 
+TEST(TruthReader, ShowsADocumentWhoseHeadHasNoContentHash) {
+  TruthEnv truth;
+  truth.put_body(plain_body());
+  const Buffer old = head_record(R"({"id":"Col|Key|en","key":"Key","lang":"en","meta":)", std::nullopt);
+  truth.put("heads", TruthEnv::head_key(), stored_row("heads", true, TruthEnv::head_key(), old));
+  auto reader = DocumentReader::open(truth.env());
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  const Shown shown = show(*reader.value());
+  EXPECT_EQ(shown.text, kText);
+  EXPECT_EQ(shown.facts.flags, 4);
+}
+
+TEST(TruthReader, DoesNotShowAHeadThatEndsBeforeItsContentHash) {
+  TruthEnv truth;
+  truth.put_body(plain_body());
+  Buffer cut = head_record("", std::nullopt);
+  cut.resize(88);
+  cut[5] |= 8;
+  std::fill(cut.begin() + 80, cut.end(), uint8_t{0});
+  seal_record(cut);
+  truth.put("heads", TruthEnv::head_key(), stored_row("heads", true, TruthEnv::head_key(), cut));
+  auto reader = DocumentReader::open(truth.env());
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  EXPECT_NE(show(*reader.value()).read.kind, DocumentRead::Kind::kWritten);
+}
+
 TEST(TruthReader, ShowsADocumentByNumberAndBySpelling) {
   TruthEnv truth;
   truth.put_body(plain_body());

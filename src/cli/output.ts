@@ -26,8 +26,8 @@ export function formatStats(answer: unknown): string {
     `revisions   ${asText(stats.totalRevisions)}`,
   ]
   const collections = Array.isArray(stats.collections) ? stats.collections.map(asRecord) : []
-  const rows = collections.map((row) => [row.name, row.documentCount, row.revisionCount, row.metaIndexCount].map(asText))
-  const table = rows.length === 0 ? '' : `\n${formatTable(['collection', 'documents', 'revisions', 'metadata'], rows)}`
+  const rows = collections.map((row) => [row.name, row.documentCount, row.revisionCount, row.metaIndexCount, row.checksum64].map(asText))
+  const table = rows.length === 0 ? '' : `\n${formatTable(['collection', 'documents', 'revisions', 'metadata', 'checksum64'], rows)}`
   return `${lines.join('\n')}\n${table}`
 }
 

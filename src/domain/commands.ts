@@ -24,8 +24,8 @@ export interface PreparedDocument {
   readonly sealedIn?: number
   /** HEAD_FLAGS. */
   readonly flags: number
-  /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */
-  readonly contentHash: number
+  /** Hash of key, language, metadata and content: this document's part of the collection's checksum. */
+  readonly contentHash: bigint
   readonly body: NewBody | SharedBody
   /** Present if the collection's bodies are stored in a storage backend. */
   readonly object?: PreparedObject

@@ -15,6 +15,18 @@ export const SWEEP_DOCUMENTS_MAX = 256
 export const UPGRADE_ROWS_MAX = 2000
 export const UPGRADE_BYTES_MAX = 2 * MIB
 
+/**
+ * Documents, and bytes of their contents, that get their content hashes in one round after an upgrade: some
+ * 50 ms of the write lane on a busy machine, which then processes other work for as long.
+ */
+export const HASH_UPGRADE_DOCUMENTS_MAX = 500
+export const HASH_UPGRADE_BYTES_MAX = 4 * MIB
+/**
+ * Pause before documents whose contents could not be read are tried again: an object store may be back, or a
+ * damaged document written anew.
+ */
+export const HASH_UPGRADE_RETRY_MS = 60_000
+
 // ---- Scrub: comparison of the store with itself
 
 /**

@@ -46,14 +46,21 @@ export const checksum = operation({
   ...common,
   name: 'checksum',
   protocols: { grpc: 'GetChecksum', graphql: null, mcp: 'get_checksum' },
-  description: 'Returns a checksum of a collection, equal for equal contents',
+  description: 'Returns checksums of a collection, equal for equal contents',
   effect: 'read',
   permission: 'read',
   cost: 'point',
   http: { routes: [{ method: 'GET', path: '/v1/checksum' }] },
-  output: shape('Checksum of a collection.', {
+  output: shape('Checksums of a collection.', {
     collection: Type.String(),
-    checksum: Type.String({ description: 'Eight hexadecimal digits.', examples: ['9ae0daaf'] }),
+    checksum: Type.String({
+      description: 'Eight hexadecimal digits, over keys, languages, metadata and contents of all documents, not their times.',
+      examples: ['9ae0daaf'],
+    }),
+    checksum64: Type.String({
+      description: 'Sixteen hexadecimal digits, also over the times: `addedAt`, `updatedAt` and `expiresAt`.',
+      examples: ['5d1f0c6a9ae0daaf'],
+    }),
     documentCount: Type.Integer(),
   }),
   deadlineMs: DEADLINE_POINT_MS,

@@ -10,6 +10,8 @@ import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
 import { readCollectionCounters, requireStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
+import { setContentHash } from './hash_upgrade.js'
+import type { HashedDocument } from './hash_upgrade.js'
 import type { HeadReader } from './documents/heads.js'
 import type { RevisionView } from './documents/revisions.js'
 import { ANONYMOUS_REQUEST, retainedBytes, storeEntry } from './entries/entry.js'
@@ -29,7 +31,6 @@ import { resealBinlog, resealTable } from './resealing/resealing.js'
 import type { ResealedRows, ResealedTable } from './resealing/resealing.js'
 import { wantScrub } from './resealing/scrubbing.js'
 import { upgradeRows } from './row_upgrade.js'
-import type { Counted } from './tally.js'
 import { View } from './view.js'
 
 /** The body of the older of two superseded states, as a delta against the body of the newer one. */
@@ -136,9 +137,9 @@ export class WriteTransaction implements ApplyTarget {
     const environment = this.environment
     this.isApplying = true
     const kind = kindOf(entry)
-    const before = this.#countedBefore(kind.isCounted, entry)
-    kind.apply(this, entry, body)
-    if (before !== undefined) environment.tallies.running?.correct(entry.docid, before, this.counters(entry.collection))
+    const apply = (): void => kind.apply(this, entry, body)
+    if (kind.isCounted) this.#correctingTally(entry.collection, entry.docid, apply)
+    else apply()
     const record = storeEntry(environment.seals, entry, kind.keepsBody ? (body?.length ?? 0) : 0, this.author)
     environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
@@ -147,9 +148,12 @@ export class WriteTransaction implements ApplyTarget {
     this.isApplying = false
   }
 
-  /** Counters before an entry that may change them, if the collection is being counted. */
-  #countedBefore(isCounted: boolean, { collection }: Entry): Counted | undefined {
-    return isCounted && this.environment.tallies.running?.collection === collection ? { ...this.counters(collection) } : undefined
+  /** Runs a change of a document's counted values. If its collection is being counted, the tally follows. */
+  #correctingTally(collection: number, docid: number, change: () => void): void {
+    const { tallies } = this.environment
+    const before = tallies.running?.collection === collection ? { ...this.counters(collection) } : undefined
+    change()
+    if (before !== undefined) tallies.running?.correct(docid, before, this.counters(collection))
   }
 
   /** Drops the counters of a deleted collection. */
@@ -302,6 +306,12 @@ export class WriteTransaction implements ApplyTarget {
    */
   upgradeRows(rowsMax: number, bytesMax: number): boolean {
     return upgradeRows(this.environment, this.view, rowsMax, bytesMax)
+  }
+
+  /** Completes a head of an older version (hash_upgrade.ts). Local: writes no entry. */
+  setContentHash(collection: number, hashed: HashedDocument): void {
+    if (this.isRetired(collection)) return
+    this.#correctingTally(collection, hashed.docid, () => setContentHash(this, collection, hashed))
   }
 
   /**

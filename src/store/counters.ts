@@ -6,6 +6,7 @@ import type { Environment } from './environment.js'
 import { counterKey, prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
 import { CorruptRecord, requireIntact } from './record.js'
+import { nothingCounted } from './tally.js'
 import type { Counted } from './tally.js'
 
 export interface CollectionCounters extends Counted {
@@ -23,19 +24,28 @@ export interface StoreCounters {
 
 /** The id under which the store's own counters are stored. The ids of collections begin at 1. */
 export const STORE_COUNTERS = 0
+/** Values of a row as versions before format 4 of the env wrote it. */
+const COUNTERS_WITHOUT_SUMS = 5
 
 /** @throws CorruptRecord */
 export function readCollectionCounters(environment: Environment, collection: number): CollectionCounters {
   const stored = environment.counters.get(counterKey(collection))
-  if (stored === undefined) return { documents: 0, revisions: 0, metaTriples: 0, checksum: 0, nextDocid: 1 }
+  if (stored === undefined) return { ...nothingCounted(), nextDocid: 1 }
   requireIntact(stored, 1, () => `counters of collection ${collection}`)
-  const [documents, revisions, metaTriples, checksum, nextDocid] = unpack(stored) as [number, number, number, number, number]
-  return { documents, revisions, metaTriples, checksum, nextDocid }
+  const row = unpack(stored) as readonly (number | bigint)[]
+  const [documents, revisions, metaTriples] = row as [number, number, number]
+  // The fourth value was the XOR of 32-bit hashes, which nothing uses any more.
+  if (row.length === COUNTERS_WITHOUT_SUMS)
+    return { ...nothingCounted(), documents, revisions, metaTriples, unhashed: documents, nextDocid: row[4] as number }
+  const [nextDocid, unhashed] = row.slice(3, 5) as [number, number]
+  const [contentSum, contentXor, stateSum, stateXor] = row.slice(5).map(BigInt) as [bigint, bigint, bigint, bigint]
+  return { documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor }
 }
 
 export function writeCollectionCounters(environment: Environment, collection: number, counters: CollectionCounters): void {
-  const { documents, revisions, metaTriples, checksum, nextDocid } = counters
-  environment.counters.put(counterKey(collection), pack([documents, revisions, metaTriples, checksum, nextDocid]))
+  const { documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor } = counters
+  const row = [documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor]
+  environment.counters.put(counterKey(collection), pack(row))
 }
 
 /** @throws CorruptRecord */

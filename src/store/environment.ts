@@ -104,14 +104,15 @@ export interface Environment {
 const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
-const FORMAT_VERSION = 3
-/**
- * The format before authors. Its rows equal those of the present format; its entries have neither author nor
- * flags.
- */
+const FORMAT_VERSION = 4
+/** The format before content hashes of 64 bits. hash_upgrade.ts completes heads and counters. */
+const FORMAT_WITHOUT_HASHES = 3
+/** The format before authors. Its rows equal those of format 3; its entries have neither author nor flags. */
 const FORMAT_WITHOUT_AUTHORS = 2
-/** The format before row checksums over key and value. row_upgrade.ts converts it to the present format. */
+/** The format before row checksums over key and value. row_upgrade.ts adds them. */
 const FORMAT_WITHOUT_CHECKSUMS = 1
+/** Formats that are raised without a change of any other row. */
+const RAISED_FORMATS: readonly (number | undefined)[] = [FORMAT_WITHOUT_AUTHORS, FORMAT_WITHOUT_HASHES]
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
 
@@ -258,11 +259,11 @@ class StoredFormat {
     if (stored !== undefined && !this.#isBehind(stored)) {
       const format = settings.get(FORMAT_KEY) as Buffer
       if (format === DAMAGED_ROW || format.length !== 2) throw new DamagedFormat(`${this.#path}: the row that says its format is damaged`)
-      if (format[0] !== FORMAT_VERSION && format[0] !== FORMAT_WITHOUT_AUTHORS) throw this.#unknown(format[0])
+      if (format[0] !== FORMAT_VERSION && !RAISED_FORMATS.includes(format[0])) throw this.#unknown(format[0])
       if (isReadOnly) return
       beginFreeList(root, settings)
-      // From now on an older version refuses the store, because it may receive entries that the older version
-      // does not know.
+      // From now on an older version refuses the store, because it may receive entries and heads that the
+      // older version does not know.
       const raised = Buffer.from([FORMAT_VERSION, format[1] as number])
       if (format[0] !== FORMAT_VERSION) root.transactionSync(() => settings.put(FORMAT_KEY, raised))
       return

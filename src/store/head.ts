@@ -3,9 +3,11 @@
  * superseded head that is kept unchanged is a revision. Layout: docs/formats/truth-env.md.
  */
 import { lowerCase } from '../operations/lower_case.js'
-import { checkRecord, sealRecord } from './record.js'
+import { checkRecord, requireIntact, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 88
+/** Bytes between prefix and text: the upper half of the content hash. */
+const HASH_UPPER_BYTES = 4
 
 export const HEAD_FLAGS = {
   /** The content contains `%%`: a get with `env` has templates to fill. */
@@ -15,6 +17,9 @@ export const HEAD_FLAGS = {
   /** This state counts as a revision: when it is superseded, its head moves to the revisions. */
   revision: 4,
 } as const
+/** Stored flag: the head has a content hash of 64 bits. Older versions stored another, of 32. */
+const HASHED = 8
+const UINT32_MAX = 0xffff_ffffn
 
 export interface HeadFields {
   readonly docid: number
@@ -32,8 +37,11 @@ export interface HeadFields {
   readonly expiresAt: number
   readonly addedAt: number
   readonly updatedAt: number
-  /** This document's contribution to the collection's checksum. */
-  readonly contentHash: number
+  /**
+   * Hash of key, language, metadata and content (document_hash.ts). Undefined: an older version wrote the
+   * head, and the hash is not known yet.
+   */
+  readonly contentHash: bigint | undefined
   /** (document, key, value) triples in the metadata index. */
   readonly metaTriples: number
 }
@@ -63,17 +71,18 @@ export function encodeHead(fields: HeadFields, text: HeadText): Buffer {
   const after = `,"addedAt":${fields.addedAt},"updatedAt":${fields.updatedAt}${expiry}`
   const beforeBytes = Buffer.byteLength(before)
   const metaBytes = Buffer.byteLength(text.meta)
-  const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + beforeBytes + metaBytes + after.length)
+  const textAt = PREFIX_BYTES + (fields.contentHash === undefined ? 0 : HASH_UPPER_BYTES)
+  const record = Buffer.allocUnsafeSlow(textAt + beforeBytes + metaBytes + after.length)
   writePrefix(record, fields, beforeBytes, metaBytes)
-  record.write(before, PREFIX_BYTES, 'utf8')
-  record.write(text.meta, PREFIX_BYTES + beforeBytes, 'utf8')
-  record.write(after, PREFIX_BYTES + beforeBytes + metaBytes, 'latin1')
+  record.write(before, textAt, 'utf8')
+  record.write(text.meta, textAt + beforeBytes, 'utf8')
+  record.write(after, textAt + beforeBytes + metaBytes, 'latin1')
   sealRecord(record)
   return record
 }
 
 function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, metaBytes: number): void {
-  record[5] = fields.flags
+  record[5] = fields.contentHash === undefined ? fields.flags : fields.flags | HASHED
   record[6] = 0 // key id: 0 = not encrypted
   record[7] = 0 // storage backend: 0 = embedded
   record.writeUInt32LE(fields.docid, 8)
@@ -86,15 +95,26 @@ function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, meta
   record.writeDoubleLE(fields.expiresAt, 48)
   record.writeDoubleLE(fields.addedAt, 56)
   record.writeDoubleLE(fields.updatedAt, 64)
-  record.writeUInt32LE(fields.contentHash, 72)
+  record.writeUInt32LE(Number((fields.contentHash ?? 0n) & UINT32_MAX), 72)
   record.writeUInt32LE(fields.metaTriples, 76)
   record.writeUInt32LE(metaStart, 80)
   record.writeUInt32LE(metaBytes, 84)
+  if (fields.contentHash !== undefined) record.writeUInt32LE(Number(fields.contentHash >> 32n), PREFIX_BYTES)
+}
+
+/** Offset of the text in a head record. */
+function textAtOf(record: Buffer): number {
+  return ((record[5] as number) & HASHED) === 0 ? PREFIX_BYTES : PREFIX_BYTES + HASH_UPPER_BYTES
+}
+
+function contentHashOf(record: Buffer): bigint | undefined {
+  if (((record[5] as number) & HASHED) === 0) return undefined
+  return (BigInt(record.readUInt32LE(PREFIX_BYTES)) << 32n) | BigInt(record.readUInt32LE(72))
 }
 
 /** The JSON text in a head record that was just encoded: the record is not checked. */
 export function jsonOfRecord(record: Buffer): Buffer {
-  return record.subarray(PREFIX_BYTES)
+  return record.subarray(textAtOf(record))
 }
 
 /** Number of the state in a head record that was just encoded: the record is not checked. */
@@ -105,12 +125,14 @@ export function revisionOfRecord(record: Buffer): number {
 /** @param record owned by the caller and not changed afterwards: the head contains views of it */
 export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
   checkRecord(record, PREFIX_BYTES, name)
-  const metaStart = PREFIX_BYTES + record.readUInt32LE(80)
+  const textAt = textAtOf(record)
+  requireIntact(record, textAt, name)
+  const metaStart = textAt + record.readUInt32LE(80)
   return {
     collection,
     docid: record.readUInt32LE(8),
     revision: record.readUInt32LE(12),
-    flags: record[5] as number,
+    flags: (record[5] as number) & ~HASHED,
     lsn: record.readBigUInt64LE(16),
     indexedLsn: record.readBigUInt64LE(24),
     bodyLsn: record.readBigUInt64LE(32),
@@ -119,9 +141,9 @@ export function decodeHead(record: Buffer, collection: number, name: () => strin
     expiresAt: record.readDoubleLE(48),
     addedAt: record.readDoubleLE(56),
     updatedAt: record.readDoubleLE(64),
-    contentHash: record.readUInt32LE(72),
+    contentHash: contentHashOf(record),
     metaTriples: record.readUInt32LE(76),
-    json: record.subarray(PREFIX_BYTES),
+    json: record.subarray(textAt),
     meta: record.subarray(metaStart, metaStart + record.readUInt32LE(84)),
     record,
   }

@@ -174,8 +174,8 @@ describe('mds, beside import', () => {
 
   it('stats names the collections', async () => {
     const { stdout } = await mds('stats')
-    assert.match(stdout, /^collection +documents +revisions +metadata$/m)
-    assert.match(stdout, /^c +1 +1 +0$/m)
+    assert.match(stdout, /^collection +documents +revisions +metadata +checksum64$/m)
+    assert.match(stdout, /^c +1 +1 +0 +[0-9a-f]{16}$/m)
     assert.equal((JSON.parse((await mds('stats', '--json')).stdout) as { mode: string }).mode, 'wr')
   })
 

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, MISSING_FIELDS, summary } from '../harness/documents_client.js'
+import { bothChecksums, type Checksums } from '../harness/checksums.js'
+import { DocumentsClient, MISSING_FIELDS, summary, type Fields } from '../harness/documents_client.js'
 
 const EMPTY = '00000000'
 
@@ -121,7 +122,7 @@ describe('collections', () => {
     it('meta-keys, checksum: an unknown collection is empty, no collection is 400 missing fields', async () => {
       assert.deepEqual(await client.metaKeys('unheard-of'), {})
       const answer = (await client.server.get('/v1/checksum?collection=unheard-of')).json()
-      assert.deepEqual(answer, { collection: 'unheard-of', checksum: EMPTY, documentCount: 0 })
+      assert.deepEqual(answer, { collection: 'unheard-of', checksum: EMPTY, checksum64: EMPTY + EMPTY, documentCount: 0 })
       for (const path of ['/v1/meta-keys', '/v1/checksum', '/v1/meta-keys?collection=', '/v1/checksum?other=x']) {
         assert.equal(summary(await client.server.get(path)), MISSING_FIELDS, path)
       }
@@ -141,7 +142,10 @@ describe('collections', () => {
       await client.addBatch(c, documents)
       const answer = (await client.server.get(`/v1/checksum?collection=${c}`)).json()
       assert.match(String(answer.checksum), /^[0-9a-f]{8}$/)
-      assert.deepEqual(answer, { collection: c, checksum: answer.checksum, documentCount: 90 })
+      assert.match(String(answer.checksum64), /^[0-9a-f]{16}$/)
+      assert.deepEqual(answer, { collection: c, checksum: answer.checksum, checksum64: answer.checksum64, documentCount: 90 })
+      const [shown, computed] = await bothChecksums(client.server, c)
+      assert.deepEqual(shown, computed)
     })
 
     it('checksum: equal for equal contents, in whatever order and by whatever writes they came', async () => {
@@ -179,6 +183,138 @@ describe('collections', () => {
       await client.post('/v1/delete', { collection: c, key: 'key 0', lang: 'fr' })
       await client.add(c, 'key 0', { contentMd: 'content 0', meta: { b: ['x', 'y'], a: ['0'] } })
       assert.equal(await client.checksum(c), original)
+    })
+  })
+
+  describe('checksum64', () => {
+    /** Both checksums of a new collection with these documents. */
+    async function checksumsWith(documents: readonly Fields[]): Promise<readonly [string, string]> {
+      const c = client.collection()
+      await client.post('/v1/add-batch', { collection: c, keepTimes: true, documents })
+      const { checksum, checksum64 } = (await client.server.get(`/v1/checksum?collection=${c}`)).json<Checksums>()
+      return [checksum, checksum64]
+    }
+    const document = (number: number, fields: Fields = {}): Fields => ({
+      key: `key ${number}`,
+      lang: 'en',
+      contentMd: `content ${number}`,
+      meta: { number: [String(number)] },
+      addedAt: 1_700_000_000 + number,
+      updatedAt: 1_700_000_100 + number,
+      ...fields,
+    })
+    const four = [1, 2, 3, 4].map((number) => document(number))
+
+    it('checksum64: what two documents exchange shows in both checksums: contents, metadata, the boundary of two fields', async () => {
+      const [one, two] = [document(1), document(2)]
+      const seen = new Set<string>()
+      const collections = [
+        [one, two],
+        [
+          { ...one, contentMd: two.contentMd },
+          { ...two, contentMd: one.contentMd },
+        ],
+        [
+          { ...one, meta: two.meta },
+          { ...two, meta: one.meta },
+        ],
+        [
+          { ...one, contentMd: two.contentMd, meta: two.meta },
+          { ...two, contentMd: one.contentMd, meta: one.meta },
+        ],
+        [{ ...one, key: 'key 1e', lang: 'n' }, two],
+      ]
+      for (const documents of collections) for (const checksum of await checksumsWith(documents)) seen.add(checksum)
+      assert.equal(seen.size, 2 * collections.length)
+    })
+
+    it('checksum64: four documents of equal content have checksums, and others than two of them, or than four others', async () => {
+      const equal = four.map((each) => ({ ...each, contentMd: 'equal', meta: {} }))
+      const [all, some, others] = await Promise.all([
+        checksumsWith(equal),
+        checksumsWith(equal.slice(0, 2)),
+        checksumsWith(equal.map((each) => ({ ...each, contentMd: 'others' }))),
+      ])
+      assert.equal(new Set([EMPTY, EMPTY + EMPTY, ...all, ...some, ...others]).size, 8)
+    })
+
+    it('checksum64: covers addedAt, updatedAt and expiresAt, which checksum does not', async () => {
+      const [checksum, checksum64] = await checksumsWith(four)
+      assert.deepEqual(await checksumsWith([...four].reverse()), [checksum, checksum64], 'the order does not matter')
+      const seen = new Set([checksum64])
+      const times = [{ addedAt: 1_700_000_000 }, { updatedAt: 1_700_000_300 }, { expiresAt: 4_000_000_000 }, { expiresAt: 4_000_000_001 }]
+      for (const changed of times) {
+        const found = await checksumsWith([document(1, changed), ...four.slice(1)])
+        assert.equal(found[0], checksum)
+        seen.add(found[1])
+      }
+      const exchanged = [document(1, { updatedAt: 1_700_000_102 }), document(2, { updatedAt: 1_700_000_101 })]
+      seen.add((await checksumsWith([...exchanged, ...four.slice(2)]))[1])
+      assert.equal(seen.size, 6)
+    })
+
+    it('checksum64: a new expiry changes it, its removal and the deletion of another document bring it back; stats shows it', async () => {
+      const c = client.collection()
+      await client.post('/v1/add-batch', { collection: c, keepTimes: true, documents: four })
+      const seen: string[] = []
+      const see = async (): Promise<void> => {
+        const [shown, computed] = await bothChecksums(client.server, c)
+        assert.deepEqual(shown, computed)
+        assert.equal((await client.stats(c))?.checksum64, shown.checksum64)
+        seen.push(shown.checksum64)
+      }
+      await see()
+      await client.post('/v1/set-ttl', { collection: c, key: 'key 1', lang: 'en', ttl: 5000 })
+      await see()
+      await client.post('/v1/set-ttl', { collection: c, key: 'key 1', lang: 'en', ttl: 0 })
+      await client.add(c, 'another')
+      await see()
+      await client.delete(c, 'another')
+      await see()
+      assert.equal(new Set(seen).size, 3)
+      assert.equal(seen[3], seen[0])
+    })
+
+    it('checksum64: an export that is read with keepTimes has it, one without has the checksum alone', async () => {
+      const c = client.collection()
+      await client.post('/v1/add-batch', { collection: c, keepTimes: true, documents: four })
+      const [shown] = await bothChecksums(client.server, c)
+      const documents = (await client.server.post('/v1/export', { collection: c, format: 'ndjson' })).text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Fields)
+      assert.deepEqual(
+        documents.map(({ addedAt }) => addedAt).sort(),
+        four.map(({ addedAt }) => addedAt),
+      )
+      const [copy, retimed] = [client.collection(), client.collection()]
+      await client.post('/v1/add-batch', { collection: copy, keepTimes: true, documents })
+      await client.post('/v1/add-batch', { collection: retimed, documents })
+      assert.deepEqual((await bothChecksums(client.server, copy))[0], shown)
+      const [other] = await bothChecksums(client.server, retimed)
+      assert.equal(other.checksum, shown.checksum)
+      assert.notEqual(other.checksum64, shown.checksum64)
+    })
+
+    it('checksum64: a restored revision is covered as a write of its content, in any storage backend', async () => {
+      for (const storageBackend of ['boltdb', 'memory']) {
+        const c = client.collection()
+        await client.post('/v1/collection-config', { collection: c, storageBackend })
+        await client.post('/v1/add-batch', { collection: c, keepTimes: true, documents: [document(1, { key: 'doc', contentMd: 'first' })] })
+        const first = await client.checksum(c)
+        await client.post('/v1/add-batch', {
+          collection: c,
+          keepTimes: true,
+          documents: [document(1, { key: 'doc', contentMd: 'second', updatedAt: 1_700_000_200 })],
+        })
+        const [revision] = (await client.revisions(c, 'doc')).filter(({ contentMd }) => contentMd === 'first')
+        const { timestamp } = revision ?? assert.fail('no revision')
+        const restored = await client.post('/v1/revisions/restore', { collection: c, key: 'doc', lang: 'en', timestamp })
+        assert.equal(restored.status, 200, restored.text)
+        assert.equal(await client.checksum(c), first)
+        const [shown, computed] = await bothChecksums(client.server, c)
+        assert.deepEqual(shown, computed, storageBackend)
+      }
     })
   })
 

@@ -258,14 +258,15 @@ describe('graphql', () => {
     const { stats } = await dataOf<{ stats: Record<string, unknown> }>(
       server,
       `{ stats { databasePath databaseSize mode totalDocuments totalRevisions totalMetaIndices
-         collections { name documentCount revisionCount metaIndexCount } } }`,
+         collections { name documentCount revisionCount metaIndexCount checksum checksum64 } } }`,
     )
     const rest = (await server.get('/v1/stats')).json()
     for (const name of ['databasePath', 'mode', 'totalDocuments', 'totalRevisions', 'totalMetaIndices'])
       assert.deepEqual(stats[name], rest[name], name)
     assert.ok(Number(stats['databaseSize']) > 0)
     const docs = (stats['collections'] as readonly Record<string, unknown>[]).find(({ name }) => name === 'docs')
-    assert.deepEqual(docs, { name: 'docs', documentCount: 5, revisionCount: 5, metaIndexCount: 10 })
+    const { checksum, checksum64 } = (await server.get('/v1/checksum?collection=docs')).json()
+    assert.deepEqual(docs, { name: 'docs', documentCount: 5, revisionCount: 5, metaIndexCount: 10, checksum, checksum64 })
   })
 
   it('graphql: addDocument writes a document, with metadata as a list of keys and values', async () => {

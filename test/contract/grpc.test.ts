@@ -153,7 +153,11 @@ describe('grpc', () => {
     }) // prettier-ignore
     const checksum = await client.call('GetChecksum', { collection: 'c' })
     const overHttp = (await server.get('/v1/checksum?collection=c')).json()
-    assert.deepEqual([checksum.checksum, checksum.document_count], [overHttp.checksum, 1])
+    assert.deepEqual([checksum.checksum, checksum.checksum64, checksum.document_count], [overHttp.checksum, overHttp.checksum64, 1])
+    assert.match(String(checksum.checksum64), /^[0-9a-f]{16}$/)
+    const stats = await client.call('Stats', {})
+    const found = (stats.collections as readonly Record<string, unknown>[]).find(({ name }) => name === 'c')
+    assert.deepEqual([found?.checksum, found?.checksum64], [overHttp.checksum, overHttp.checksum64])
     assert.deepEqual((await client.call('GetMetaKeys', { collection: 'c' })).meta, { tag: { values: ['a', 'b'] } })
     assert.equal((await client.call('GetDocumentMeta', ID)).added_at !== '0', true)
     assert.notEqual((await client.call('SetTTL', { ...ID, ttl: 60 })).expires_at, '0')

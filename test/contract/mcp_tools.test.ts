@@ -169,7 +169,9 @@ describe('mcp: tools', () => {
     const exported = await called('export_documents', { collection: 'batch' })
     assert.deepEqual([exported['count'], exported['truncated']], [3, false])
     assert.equal(((await called('get_stats'))['collections'] as object[]).length > 0, true)
-    assert.equal((await called('get_checksum', { collection: 'batch' }))['documentCount'], 3)
+    const { documentCount, checksum64 } = await called('get_checksum', { collection: 'batch' })
+    assert.equal(documentCount, 3)
+    assert.match(String(checksum64), /^[0-9a-f]{16}$/)
     await called('set_collection_config', { collection: 'batch', description: 'beavers' })
     assert.equal(
       ((await called('get_collection_config', { collection: 'batch' }))['config'] as { readonly description: string }).description,

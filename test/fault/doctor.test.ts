@@ -9,10 +9,12 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { encodeBody } from '../../src/store/body.js'
 import { writeCollectionCounters, readCollectionCounters } from '../../src/store/counters.js'
 import { openEnvironment, openTable, TABLES } from '../../src/store/environment.js'
 import type { Environment, TableName } from '../../src/store/environment.js'
 import { bodyKey, collectionKey, counterKey, documentKey, identityKey } from '../../src/store/keys.js'
+import { TALLIED } from '../../src/store/tally.js'
 import { View } from '../../src/store/view.js'
 import { GOLDEN_KEY, goldenKeyring, unpackGoldenStore } from '../harness/golden_store.js'
 import { spawn } from '../harness/owned_processes.js'
@@ -147,14 +149,26 @@ describe('mds doctor', () => {
       bodyCounts.put(bodyKey(head.collection, head.docid, head.bodyLsn), Buffer.from([5, 0, 0, 0]))
     })
     await finds(count, /^body_count_wrong: collection \d+, document \d+, body \d+: 5 references noted, 1 counted$/m)
-    for (const field of ['documents', 'revisions', 'metaTriples', 'checksum'] as const) {
+    for (const field of TALLIED) {
       const counters = await changed((environment, view) => {
         const id = idOf(view, 'plain')
         const stored = readCollectionCounters(environment, id)
-        writeCollectionCounters(environment, id, { ...stored, [field]: stored[field] + 1 })
+        writeCollectionCounters(environment, id, {
+          ...stored,
+          [field]: typeof stored[field] === 'bigint' ? stored[field] ^ 1n : stored[field] + 1,
+        })
       })
       await finds(counters, new RegExp(`^counters_differ: collection \\d+, ${field}: \\d+ noted, \\d+ counted$`, 'm'))
     }
+  })
+
+  it('doctor: names a content that is not the one of its document', async () => {
+    const directory = await changed(({ bodies }, view) => {
+      const head = view.find(idOf(view, 'plain'), 'doc-3', 'en') ?? assert.fail('no doc-3')
+      const compression = { enabled: false, smallThreshold: 0, mediumThreshold: 0 }
+      bodies.put(bodyKey(head.collection, head.docid, head.bodyLsn), encodeBody(Buffer.from('another content'), compression))
+    })
+    await finds(directory, /^content_differs: collection \d+, document \d+: its hash is that of another content$/m)
   })
 
   it('doctor: shows of an encrypted collection numbers only', async () => {

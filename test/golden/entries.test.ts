@@ -11,6 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { View } from '../../src/store/view.js'
+import { bothChecksums } from '../harness/checksums.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import {
   answersOf,
@@ -21,6 +22,7 @@ import {
   plainEntry,
   unpackGoldenEntries,
   untilEmbedded,
+  untilHashed,
 } from '../harness/golden_entries.js'
 import { startServer } from '../harness/server.js'
 
@@ -59,7 +61,12 @@ describe('a data directory of entries in their first form', () => {
         const server = await startServer({ directory, env: goldenEntriesEnv(provider) })
         try {
           await untilEmbedded(server)
+          await untilHashed(server)
           assert.deepEqual(await answersOf(server), goldenAnswers())
+          for (const collection of ['Plain', 'sealed', 'limited', 'moved', 'ingested']) {
+            const [shown, computed] = await bothChecksums(server, collection)
+            assert.deepEqual(shown, computed, collection)
+          }
           assert.equal(await server.stop(), 0, server.output())
         } finally {
           await server.kill()

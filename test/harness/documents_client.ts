@@ -38,6 +38,7 @@ export interface CollectionStats {
   readonly revisionCount: number
   readonly metaIndexCount: number
   readonly checksum: string
+  readonly checksum64: string
 }
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -6,7 +6,9 @@ import fc from 'fast-check'
 import type { PreparedDocument } from '../../src/domain/commands.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
 import { encodeBody, escapeContent } from '../../src/store/body.js'
+import { contentHash } from '../../src/store/document_hash.js'
 import { HEAD_FLAGS } from '../../src/store/head.js'
+import type { HashedDocument } from './checksums.js'
 
 const COMPRESSION = { enabled: true, smallThreshold: 64, mediumThreshold: 256 }
 
@@ -86,19 +88,34 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 )
 
+/** The metadata of every document. */
+const META = { k: ['v'] }
+
 export function prepared(keyOf: string, content: string, keep: boolean, ttl: number | null): PreparedDocument {
   const escaped = escapeContent(content)
   return {
     key: keyOf,
     lang: 'en',
-    meta: '{"k":["v"]}',
+    meta: JSON.stringify(META),
     metaTriples: 1,
     settingsLsn: 0n,
     flags: keep ? HEAD_FLAGS.revision : 0,
-    contentHash: escaped.length + 1,
+    contentHash: contentHash({ key: keyOf, lang: 'en', meta: JSON.stringify(META) }, escaped),
     body: { kind: 'new', record: encodeBody(escaped, COMPRESSION), rawBytes: escaped.length },
     escaped,
     index: Buffer.from(encodeUpsert({ collection: 0, key: keyOf, lang: 'en', meta: [], fields: [] })),
     ttl,
   }
+}
+
+/** A document of a model, as a client sees it. The last of the spellings is that of the last write. */
+export function shownDocument(model: {
+  readonly states: readonly { readonly content: string }[]
+  readonly spellings: ReadonlySet<string>
+  readonly addedAt: number
+  readonly updatedAt: number
+  readonly expiresAt: number
+}): HashedDocument {
+  const { states, spellings, ...times } = model
+  return { key: [...spellings].at(-1) ?? '', lang: 'en', meta: META, contentMd: states.at(-1)?.content ?? '', ...times }
 }

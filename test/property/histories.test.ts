@@ -220,7 +220,7 @@ function write(transaction: WriteTransaction, key: string): void {
     metaTriples: 0,
     settingsLsn: 0n,
     flags: HEAD_FLAGS.revision,
-    contentHash: 1,
+    contentHash: 1n,
     body: { kind: 'new', record: encodeBody(escaped, { enabled: false, smallThreshold: 1, mediumThreshold: 2 }), rawBytes: escaped.length },
     escaped,
     index: Buffer.from(encodeUpsert({ collection: 0, key, lang: 'en', meta: [], fields: [] })),

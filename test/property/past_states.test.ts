@@ -83,7 +83,7 @@ function put(transaction: WriteTransaction, keep: boolean, ttl: number | null): 
     metaTriples: 0,
     settingsLsn: 0n,
     flags: keep ? HEAD_FLAGS.revision : 0,
-    contentHash: 1,
+    contentHash: 1n,
     body: { kind: 'new', record: encodeBody(escaped, { enabled: false, smallThreshold: 1, mediumThreshold: 2 }), rawBytes: escaped.length },
     escaped,
     index: Buffer.from(encodeUpsert({ collection: 0, key: 'k', lang: 'en', meta: [], fields: [] })),

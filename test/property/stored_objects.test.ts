@@ -115,7 +115,7 @@ function prepared(key: string, text: string, keep: boolean, ttl: number | null):
     metaTriples: 0,
     settingsLsn: 0n,
     flags: keep ? HEAD_FLAGS.revision : 0,
-    contentHash: escaped.length,
+    contentHash: BigInt(escaped.length),
     body: { kind: 'new', record: encodeBody(escaped, COMPRESSION), rawBytes: escaped.length },
     escaped,
     index: Buffer.from(encodeUpsert({ collection: 0, key, lang: 'en', meta: [], fields: [] })),

@@ -89,7 +89,7 @@ describe('entries of the binlog', () => {
     const generation = currentGeneration(directory)
     const environment = openEnvironment(generation, goldenEntriesKeyring())
     const format = openTable(environment.root, 'settings').get(Buffer.from('format'))
-    assert.deepEqual([format?.[0], format?.[1]], [3, 1])
+    assert.deepEqual([format?.[0], format?.[1]], [4, 1])
     await environment.root.close()
     await openEnvironment(generation, goldenEntriesKeyring()).root.close()
   })

@@ -74,10 +74,10 @@ describe('a store of format 1', () => {
     const path = goldenStore('refused')
     const environment = openEnvironment(path)
     const raw = openTable(environment.root, 'settings')
-    assert.equal(raw.get(Buffer.from('format'))?.[0], 3)
-    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([4, 1])))
+    assert.equal(raw.get(Buffer.from('format'))?.[0], 4)
+    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([5, 1])))
     await environment.root.close()
-    assert.throws(() => openEnvironment(path), /has format 4; this version reads formats 1 to 3/)
+    assert.throws(() => openEnvironment(path), /has format 5; this version reads formats 1 to 4/)
   })
 
   it('is not added to rows that are damaged already: an identity that leads to another document, an incomplete record', async () => {

@@ -128,7 +128,7 @@ function prepared(key: string, content: string): PreparedDocument {
     meta: '{}',
     metaTriples: 0,
     flags: 0,
-    contentHash: 1,
+    contentHash: 1n,
     body: { kind: 'new', record: encodeBody(escaped, { enabled: false, smallThreshold: 0, mediumThreshold: 0 }), rawBytes: escaped.length },
     escaped,
     index: Buffer.from(encodeUpsert({ collection: 0, key, lang: 'en', meta: [], fields: [] })),

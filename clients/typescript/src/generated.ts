@@ -541,11 +541,16 @@ export interface ChecksumInput {
   readonly collection: string
 }
 
-/** Checksum of a collection. */
+/** Checksums of a collection. */
 export interface ChecksumAnswer {
   readonly collection: string
-  /** Eight hexadecimal digits. */
+  /**
+   * Eight hexadecimal digits, over keys, languages, metadata and contents of all documents, not
+   * their times.
+   */
   readonly checksum: string
+  /** Sixteen hexadecimal digits, also over the times: `addedAt`, `updatedAt` and `expiresAt`. */
+  readonly checksum64: string
   readonly documentCount: number
 }
 
@@ -2570,8 +2575,10 @@ export interface StatsAnswer {
     readonly revisionCount: number
     /** Number of triples of document, metadata key and value. */
     readonly metaIndexCount: number
-    /** Checksum as in /v1/checksum. */
+    /** As in /v1/checksum. Empty while it is computed after an upgrade. */
     readonly checksum: string
+    /** As in /v1/checksum. Empty while it is computed after an upgrade. */
+    readonly checksum64: string
     readonly type: string
     readonly description: string
     readonly icon: string
@@ -3049,7 +3056,7 @@ export interface CollectionsMethods {
   readonly delete: (input: DeleteCollectionInput, options?: CallOptions) => Promise<DeleteCollectionAnswer>
   /** Lists the metadata keys in use, each with its values. `GET /v1/meta-keys` */
   readonly metaKeys: (input: MetaKeysInput, options?: CallOptions) => Promise<MetaKeysAnswer>
-  /** Returns a checksum of a collection, equal for equal contents. `GET /v1/checksum` */
+  /** Returns checksums of a collection, equal for equal contents. `GET /v1/checksum` */
   readonly checksum: (input: ChecksumInput, options?: CallOptions) => Promise<ChecksumAnswer>
   /**
    * Counts values of metadata keys in a collection, and documents by day, week, month or year.

@@ -8,6 +8,7 @@ import { badRequest } from '../../errors.js'
 import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits/input.js'
 import { encodeBody, escapeContent } from '../../store/body.js'
 import type { Compression } from '../../store/body.js'
+import { contentHash } from '../../store/document_hash.js'
 import { HEAD_FLAGS } from '../../store/head.js'
 import { indexedTexts, type AnalysisSettings, type AnalysisTools } from '../documents/analysis.js'
 import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from '../commands.js'
@@ -15,8 +16,6 @@ import { checkIdentity } from '../documents/identity.js'
 import { parseMetadata } from '../documents/metadata.js'
 import type { Metadata } from '../documents/metadata.js'
 import { requireSchema, type WriteRules } from './write_rules.js'
-import { lowerCase } from '../../operations/lower_case.js'
-import { crc32 } from '../../store/packages.js'
 
 /** The server options for the compression of contents. */
 export interface CompressionSettings {
@@ -80,7 +79,7 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     settingsLsn: input.rules.settingsLsn,
     sealedIn: input.rules.sealedIn ?? 0,
     flags: template | revision | textSkipped,
-    contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
+    contentHash: contentHash({ key: input.key, lang: input.lang, meta: metadata.json }, escaped),
     body: input.sharedBody ?? newBody(tools.config, escaped),
     escaped: input.answered ? escaped : NOTHING,
     index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd, { skipsText: textSkipped !== 0 }).buffer),
@@ -123,10 +122,6 @@ export function compressionOf(config: CompressionSettings): Compression {
     smallThreshold: config.compressionSmallBytes,
     mediumThreshold: config.compressionMediumBytes,
   }
-}
-
-function contentHash(key: string, lang: string, meta: string, escaped: Buffer): number {
-  return crc32(escaped, crc32(`${lowerCase(key)}\0${lowerCase(lang)}\0${meta}\0`))
 }
 
 export interface IndexedAs {

@@ -18,6 +18,7 @@ import { collectionIds } from '../collections/lost_collections.js'
 import { readObject } from '../objects.js'
 import { CorruptRecord } from '../record.js'
 import { SERVER_SETTINGS, SETTING_KINDS } from '../settings.js'
+import { countState, nothingCounted, TALLIED } from '../tally.js'
 import { View } from '../view.js'
 
 /** @throws CorruptRecord or any other Error: the env must not be served */
@@ -51,7 +52,7 @@ function checkNames(environment: Environment): void {
 
 function checkCollection(environment: Environment, id: number, name: string): void {
   const view = new View(environment, 0)
-  const counted = { documents: 0, revisions: 0, metaTriples: 0, checksum: 0 }
+  const counted = nothingCounted()
   const prefix = counterKey(id)
   const range = { start: prefix, end: counterKey(id + 1) }
   for (const kind of SETTING_KINDS) view.settings(id, kind)
@@ -62,15 +63,14 @@ function checkCollection(environment: Environment, id: number, name: string): vo
     if (identity?.docid !== head.docid) throw new CorruptRecord(`head ${id}/${head.docid}`, 'not found by its identity')
     counted.documents++
     counted.revisions += (head.flags & HEAD_FLAGS.revision) === 0 ? 0 : 1
-    counted.metaTriples += head.metaTriples
-    counted.checksum = (counted.checksum ^ head.contentHash) >>> 0
+    countState(counted, head)
   }
   for (const { key, value } of environment.revisions.getRange(range)) {
     checkReferences(environment, view.stateOf(value, id, docidOfKey(key)))
     counted.revisions++
   }
-  const { nextDocid: _, ...stored } = readCollectionCounters(environment, id)
-  for (const field of ['documents', 'revisions', 'metaTriples', 'checksum'] as const) {
+  const stored = readCollectionCounters(environment, id)
+  for (const field of TALLIED) {
     if (stored[field] !== counted[field])
       throw new CorruptRecord(`counters of ${name}`, `${field} ${stored[field]}, ${counted[field]} counted`)
   }

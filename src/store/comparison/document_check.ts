@@ -3,9 +3,11 @@
  * to each body.
  */
 import type { Environment } from '../environment.js'
+import { contentHash } from '../document_hash.js'
 import { HEAD_FLAGS, textOfHead } from '../head.js'
 import type { Head } from '../head.js'
 import { bodyKey, docidOfKey, documentKey, parseBodyKey, prefixEnd } from '../keys.js'
+import { BodiesWanted } from '../objects.js'
 import { CorruptRecord, DAMAGED_ROW } from '../record.js'
 import type { View } from '../view.js'
 import type { Findings } from './findings.js'
@@ -23,6 +25,8 @@ export interface DocumentBounds {
   readonly documentRowsMax: number
   /** Bytes of bodies, which are read to find the references. */
   readonly documentBytesMax: number
+  /** Whether the present content is read and hashed. */
+  readonly comparesContents: boolean
 }
 
 /** @returns the number of rows looked at */
@@ -45,7 +49,8 @@ export function checkDocument(
   const range = { start: prefix, end: prefixEnd(prefix) }
   const superseded = revisions.getKeysCount(range)
   const isRevision = (head.flags & HEAD_FLAGS.revision) !== 0
-  tally.add(1, superseded + (isRevision ? 1 : 0), head.metaTriples, head.contentHash)
+  if (bounds.comparesContents) checkContent(compared, head)
+  tally.add(head, superseded + (isRevision ? 1 : 0))
   const stored = bodies.getKeysCount(range)
   if (superseded > bounds.documentRowsMax || stored > bounds.documentRowsMax) return superseded + stored
   const { states, isWhole } = statesOf(compared, head, range)
@@ -80,6 +85,17 @@ function checkIdentity({ environment, view, findings }: Compared, head: Head): v
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
     findings.add('head_without_identity', subject, `its identity is damaged: ${error.detail}`)
+  }
+}
+
+/** Compares the content with the hash in the head. What can't be read is found where its rows are checked. */
+function checkContent({ view, findings }: Compared, head: Head): void {
+  if (head.contentHash === undefined) return
+  try {
+    if (contentHash(textOfHead(head), view.escapedContent(head)) === head.contentHash) return
+    findings.add('content_differs', `collection ${head.collection}, document ${head.docid}`, 'its hash is that of another content')
+  } catch (error) {
+    if (!(error instanceof CorruptRecord || error instanceof BodiesWanted)) throw error
   }
 }
 

@@ -14,6 +14,8 @@ export const FINDING_KINDS = [
   'identity_without_head',
   'body_missing',
   'body_count_wrong',
+  /** The content is not the one whose hash the head has. */
+  'content_differs',
   'counters_differ',
   /** Documents under the id of a collection without a name. */
   'collection_missing',

@@ -1,11 +1,7 @@
-/**
- * Removes superseded states of a document, and subtracts a state from the counters. Runs inside the write
- * transaction.
- */
+/** Removes superseded states of a document. Runs inside the write transaction. */
 import { releaseBody } from '../bodies/body_references.js'
 import type { CollectionCounters } from '../counters.js'
 import type { Environment } from '../environment.js'
-import type { Head } from '../head.js'
 import { bodyKey, revisionKey } from '../keys.js'
 import type { RevisionView } from './revisions.js'
 
@@ -32,10 +28,4 @@ export function removeRevisionsBelow(
     environment.revisions.remove(revisionKey(collection, docid, revision))
     counters.revisions--
   }
-}
-
-/** Subtracts a state that is no longer the present one. */
-export function uncount(counters: CollectionCounters, head: Head): void {
-  counters.metaTriples -= head.metaTriples
-  counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
 }

@@ -141,6 +141,10 @@ export const SCHEMA = /* GraphQL */ `
     documentCount: Int!
     revisionCount: Int!
     metaIndexCount: Int!
+    "As in /v1/checksum. Empty while it is computed after an upgrade."
+    checksum: String!
+    "As in /v1/checksum. Empty while it is computed after an upgrade."
+    checksum64: String!
   }
   type Stats {
     databasePath: String!

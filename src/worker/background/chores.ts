@@ -7,6 +7,7 @@ import type { Service } from '../../services.js'
 import { accessTracking } from './access_tracking.js'
 import { eventMinutes } from './event_minutes.js'
 import { expiry } from './expiry.js'
+import { hashUpgrade } from './hash_upgrade.js'
 import { indexCompletion } from './index_completion.js'
 import { indexWatch } from './index_watch.js'
 import type { LaneWork } from './lane_work.js'
@@ -33,6 +34,7 @@ export function laneChores(parts: LaneChoreParts): readonly Service[] {
     expiry(parts),
     purge(parts, purgeRowsMax),
     rowUpgrade(parts),
+    hashUpgrade(parts),
     storeComparison(parts, onFindings),
     indexCompletion(parts, isIndexBuilding),
     indexWatch(parts, onFatal),

@@ -1,8 +1,8 @@
 /**
- * Fetches objects for an index build. A lane has the front end fetch them and continues with its other work.
- * The process that prepares a restore fetches them itself. An object store that does not respond is not asked
- * again in the same pass; a later pass indexes its documents (index_completion.ts). Lost objects are reported
- * once, as damage.
+ * Fetches objects for an index build, or for the hashes of documents. A lane has the front end fetch them and
+ * continues with its other work. The process that prepares a restore fetches them itself. An object store
+ * that does not respond is not asked again in the same pass; a later pass indexes its documents
+ * (index_completion.ts). Lost objects are reported once, as damage.
  */
 import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare } from '../../consumers/rebuild.js'
 import type { BodyObject } from '../../store/objects.js'
@@ -20,12 +20,15 @@ type FetchingContext = Pick<LaneContext, 'store' | 'settings' | 'fetchObjects'>
  */
 export class ObjectFetching {
   readonly #context: FetchingContext
+  readonly #notice: string
   readonly #lost = new Map<string, string>()
   /** Locations that have failed in this pass. */
   readonly #away = new Set<number>()
 
-  constructor(context: FetchingContext) {
+  /** @param notice the message of the log line about an object store that fails */
+  constructor(context: FetchingContext, notice = 'not indexed yet') {
     this.#context = context
+    this.#notice = notice
   }
 
   get lost(): LostObjects {
@@ -69,7 +72,7 @@ export class ObjectFetching {
 
   /** Logs each location once per pass. */
   #fail(location: number, reason: string): void {
-    if (!this.#away.has(location)) log.warn('not indexed yet', { reason })
+    if (!this.#away.has(location)) log.warn(this.#notice, { reason })
     this.#away.add(location)
   }
 }

@@ -68,6 +68,7 @@ function newComparison({ durability }: LaneContext['config']): StoreComparison {
     bytesMax: SCRUB_BYTES,
     documentRowsMax: SCRUB_DOCUMENT_ROWS_MAX,
     documentBytesMax: SCRUB_DOCUMENT_BYTES_MAX,
+    comparesContents: false,
     // With `async` durability, a group becomes visible after it was applied. A tally cannot determine whether
     // a slice shows the state before or after it.
     isTallyKept: durability === 'sync',

@@ -17,7 +17,9 @@ import { search as searchRow } from '../../operations/documents.js'
 import { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
 import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
 import type { InputOf } from '../../operations/operation.js'
+import { checksum64Of, checksumOf } from '../../store/document_hash.js'
 import { BodiesWanted } from '../../store/objects.js'
+import { nothingCounted } from '../../store/tally.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
@@ -78,8 +80,10 @@ function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer
     const collection = view.collection(input.collection)
     return collection === undefined ? undefined : view.collectionCounters(collection.id)
   })
-  const hex = (counters?.checksum ?? 0).toString(16).padStart(8, '0')
-  return { body: JSON.stringify({ collection: input.collection, checksum: hex, documentCount: counters?.documents ?? 0 }) }
+  const { documents, unhashed, ...sums } = counters ?? nothingCounted()
+  if (unhashed > 0) throw serviceError('checksumPending')
+  const checksums = { checksum: checksumOf(sums), checksum64: checksum64Of(sums) }
+  return { body: JSON.stringify({ collection: input.collection, ...checksums, documentCount: documents }) }
 }
 
 /** Older versions accepted the name `*`. It also means all collections, so it is left to administrators. */

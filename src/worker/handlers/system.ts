@@ -8,6 +8,7 @@ import type { CollectionConfig } from '../../domain/settings/collection_config.j
 import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
+import { checksum64Of, checksumOf } from '../../store/document_hash.js'
 import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
 import type { CollectionGauges, StoreGauges, VectorGauges } from '../../telemetry/exposition.js'
@@ -17,14 +18,17 @@ import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 interface CountedCollection extends CollectionGauges {
-  readonly checksum: number
+  /** Empty until every document has its hash. */
+  readonly checksum: string
+  readonly checksum64: string
   readonly config: CollectionConfig
 }
 
 function countCollections(view: View): CountedCollection[] {
   return view.collections().map(({ id, name }) => {
-    const { documents, revisions, metaTriples, checksum } = view.collectionCounters(id)
-    return { name, documents, revisions, metaTriples, checksum, config: configOf(view, id) ?? {} }
+    const { documents, revisions, metaTriples, unhashed, ...sums } = view.collectionCounters(id)
+    const [checksum, checksum64] = unhashed > 0 ? ['', ''] : [checksumOf(sums), checksum64Of(sums)]
+    return { name, documents, revisions, metaTriples, checksum, checksum64, config: configOf(view, id) ?? {} }
   })
 }
 
@@ -40,12 +44,13 @@ function stats(lane: LaneContext): Answer {
     databasePath: lane.config.path,
     databaseSize: lane.store.sizes().fileBytes,
     mode: lane.config.mode,
-    collections: collections.map(({ name, documents, revisions, metaTriples, checksum, config }) => ({
+    collections: collections.map(({ name, documents, revisions, metaTriples, checksum, checksum64, config }) => ({
       name,
       documentCount: documents,
       revisionCount: revisions,
       metaIndexCount: metaTriples,
-      checksum: checksum.toString(16).padStart(8, '0'),
+      checksum,
+      checksum64,
       type: config.type ?? 'default',
       description: config.description ?? '',
       icon: config.icon ?? '',

@@ -1,11 +1,11 @@
 /** Entries of kind `delete`. Layout: docs/formats/entries/delete.md. */
 import { moveExpiry } from '../../documents/expiry_rows.js'
 import { removeIdentity, removeSpellings } from '../../documents/identities.js'
-import { uncount } from '../../documents/revision_removal.js'
 import { HEAD_FLAGS } from '../../head.js'
 import { forgetHistory } from '../../histories/history_tables.js'
 import { documentKey, garbageKey, prefixEnd } from '../../keys.js'
 import { bodiesWithObjects } from '../../objects.js'
+import { uncountState } from '../../tally.js'
 import { forgetVectors } from '../../vectors/vector_tables.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
@@ -31,7 +31,7 @@ function apply(target: ApplyTarget, entry: DeleteEntry): void {
   const range = { start: prefix, end: prefixEnd(prefix) }
   counters.documents--
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions--
-  uncount(counters, head)
+  uncountState(counters, head)
   environment.heads.remove(prefix)
   for (const key of [...environment.revisions.getKeys(range)]) {
     counters.revisions--

@@ -2,6 +2,7 @@
 import { moveExpiry } from '../../documents/expiry_rows.js'
 import { writeHead } from '../../documents/heads.js'
 import { decodeHead } from '../../head.js'
+import { countState, uncountState } from '../../tally.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
@@ -11,10 +12,16 @@ export interface ExpiryEntry extends EntryBase {
   readonly head: Buffer
 }
 
-function apply({ environment, heads }: ApplyTarget, entry: ExpiryEntry): void {
+function apply(target: ApplyTarget, entry: ExpiryEntry): void {
+  const { environment, heads } = target
   const { collection, docid } = entry
   const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
   const old = heads.evenExpired(collection, docid)
+  if (old !== undefined) {
+    const counters = target.counters(collection)
+    uncountState(counters, old)
+    countState(counters, head)
+  }
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
 }
@@ -24,7 +31,7 @@ export const expiry: EntryKind<ExpiryEntry> = {
   code: 1,
   index: 'document',
   makesCollection: false,
-  isCounted: false,
+  isCounted: true,
   keepsBody: true,
   secrecyOf: inCollection,
   encode: ({ head }) => [head],

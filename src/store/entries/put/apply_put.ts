@@ -4,12 +4,13 @@ import { createCollection } from '../../collections/collection_row.js'
 import { writeHead } from '../../documents/heads.js'
 import { moveExpiry } from '../../documents/expiry_rows.js'
 import { readIdentity, writeIdentity, writeSpelling } from '../../documents/identities.js'
-import { removeRevisionsBelow, uncount } from '../../documents/revision_removal.js'
+import { removeRevisionsBelow } from '../../documents/revision_removal.js'
 import type { Environment } from '../../environment.js'
 import { decodeHead, HEAD_FLAGS } from '../../head.js'
 import type { Head } from '../../head.js'
 import { trackWrite } from '../../histories/history_tables.js'
 import { bodyKey, documentKey, lsnKey, revisionKey } from '../../keys.js'
+import { countState, uncountState } from '../../tally.js'
 import type { ApplyTarget } from '../entry_kind.js'
 import type { PutEntry } from './put_entry.js'
 
@@ -28,12 +29,11 @@ export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | un
   } else {
     supersede(environment, old, lsn)
     if (old.bodyLsn !== head.bodyLsn) target.dropObject(bodyKey(collection, docid, old.bodyLsn))
-    uncount(counters, old)
+    uncountState(counters, old)
   }
   if (entry.object !== null) target.setObject(bodyKey(collection, docid, head.bodyLsn), entry.object)
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
-  counters.metaTriples += head.metaTriples
-  counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+  countState(counters, head)
   removeRevisionsBelow(environment, target.revisions, counters, entry)
 
   writeHead(environment, collection, docid, entry.head)

@@ -2,6 +2,7 @@
 import { writeHead } from '../../documents/heads.js'
 import { removeRevisionsBelow } from '../../documents/revision_removal.js'
 import { decodeHead, HEAD_FLAGS } from '../../head.js'
+import { countState, uncountState } from '../../tally.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
@@ -23,6 +24,8 @@ function apply(target: ApplyTarget, entry: TrimEntry): void {
   const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
   const counters = target.counters(collection)
   if ((old.flags & HEAD_FLAGS.revision) !== 0 && (head.flags & HEAD_FLAGS.revision) === 0) counters.revisions--
+  uncountState(counters, old)
+  countState(counters, head)
   writeHead(environment, collection, docid, entry.head)
   removeRevisionsBelow(environment, target.revisions, counters, entry)
 }

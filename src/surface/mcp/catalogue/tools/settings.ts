@@ -49,7 +49,8 @@ export const settingsTools: readonly Tool[] = [
   {
     name: 'get_checksum',
     title: 'Checksum of a collection',
-    description: 'Returns number of documents and a checksum of a collection, which changes whenever a document changes.',
+    description:
+      'Returns number of documents and two checksums of a collection: checksum changes with keys, languages, metadata and contents, checksum64 also with times.',
     class: 'RO',
     answers: 'plain',
     arguments: [collection],

@@ -1,0 +1,163 @@
+/**
+ * Stores of versions before content hashes: their documents get them in the background, in rounds that
+ * survive kills. Until all documents of a collection have theirs, its checksums are not shown, and nothing
+ * else is different.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openEnvironment } from '../../src/store/environment.js'
+import { bodyKey } from '../../src/store/keys.js'
+import { currentGeneration } from '../../src/store/layout.js'
+import { View } from '../../src/store/view.js'
+import { bothChecksums, type Checksums } from '../harness/checksums.js'
+import { GOLDEN_KEY, goldenKeyring } from '../harness/golden_store.js'
+import { startServer, type Server } from '../harness/server.js'
+import { countUnhashed, forgetHashes } from '../harness/unhashed_store.js'
+
+const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
+const DOCUMENTS = 400
+const COLLECTIONS = ['plain', 'sealed']
+const PENDING = '503 {"error":"checksums are being computed after an upgrade, please retry"}'
+const env = { SVC_ENCRYPTION_KEY: GOLDEN_KEY }
+/** A round of few documents, so that a kill meets the upgrade. */
+const slow = { ...env, SVC_LIMIT_HASH_UPGRADE_DOCUMENTS_MAX: '4' }
+const folder = mkdtempSync(join(tmpdir(), 'mds-hash-upgrade-'))
+const written = join(folder, 'written')
+const started: Server[] = []
+after(async () => {
+  await Promise.all(started.map((server) => server.kill()))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(directory: string, options: Readonly<Record<string, string>> = env): Promise<Server> {
+  const server = await startServer({ directory, env: options })
+  started.push(server)
+  return server
+}
+
+async function checksumOf(server: Server, collection: string): Promise<string> {
+  const { status, text } = await server.get(`/v1/checksum?collection=${collection}`)
+  return `${status} ${text}`
+}
+
+/** Waits until the collections show their checksums, and returns them. */
+async function upgraded(server: Server, collections = COLLECTIONS): Promise<Checksums[]> {
+  const found: Checksums[] = []
+  for (const collection of collections) {
+    for (const deadline = Date.now() + 60_000; (await checksumOf(server, collection)) === PENDING; await setTimeout(5))
+      assert.ok(Date.now() < deadline, `${collection}: ${server.output()}`)
+    const [shown, computed] = await bothChecksums(server, collection)
+    assert.deepEqual(shown, computed, collection)
+    found.push(shown)
+  }
+  return found
+}
+
+/** A copy of the store in its old form. */
+async function unhashed(name: string): Promise<string> {
+  const directory = join(folder, name)
+  cpSync(written, directory, { recursive: true })
+  await forgetHashes(directory, goldenKeyring())
+  return directory
+}
+
+async function rounds(server: Server): Promise<number> {
+  const { text } = await server.get('/metrics')
+  return Number(/^mddb_chore_rounds_total\{chore="hash-upgrade"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
+}
+
+describe('a store without content hashes', () => {
+  let checksums: Checksums[]
+  before(async () => {
+    const server = await start(written)
+    await server.post('/v1/collection-config', { collection: 'sealed', encrypted: true })
+    for (const collection of COLLECTIONS) {
+      const documents = Array.from({ length: DOCUMENTS }, (_, number) => ({
+        key: `doc-${number}`,
+        lang: 'en',
+        meta: { number: [String(number % 7)] },
+        contentMd: `# Document ${number}\n\n${'A text that is compressed. '.repeat(number % 40)}`,
+        ...(number % 10 === 0 ? { ttl: 100_000 } : {}),
+      }))
+      assert.equal((await server.post('/v1/add-batch', { collection, documents })).status, 200)
+      await server.request('PATCH', '/v1/update', { collection, key: 'doc-3', lang: 'en', contentMd: 'a second state' })
+    }
+    checksums = await upgraded(server)
+    assert.equal(await server.stop(), 0, server.output())
+  })
+
+  it('hash upgrade: kills lose a round at most, and the checksums are those of documents written in the present form', async () => {
+    const directory = await unhashed('killed')
+    let left = await countUnhashed(directory)
+    assert.equal(left, 2 * DOCUMENTS)
+    for (let kills = 0; kills < 3; kills++) {
+      const server = await start(directory, slow)
+      // The first rounds walk over what has its hashes, four heads each.
+      while ((await rounds(server)) < 5 + (2 * DOCUMENTS - left) / 4) await setTimeout(5)
+      assert.equal(await checksumOf(server, 'plain'), PENDING)
+      await server.kill()
+      const before = left
+      left = await countUnhashed(directory)
+      assert.ok(left < before && left > 0, `${before}, then ${left}`)
+    }
+    const server = await start(directory)
+    assert.deepEqual(await upgraded(server), checksums)
+    assert.equal(await server.stop(), 0, server.output())
+    assert.equal(await countUnhashed(directory), 0)
+    const doctor = spawnSync(process.execPath, [MDS, 'doctor', '--db', directory], { env: { ...process.env, ...env }, encoding: 'utf8' })
+    assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
+  })
+
+  it('hash upgrade: meanwhile writes are answered, a checksum is 503 with Retry-After, stats shows none', async () => {
+    const directory = await unhashed('served')
+    const server = await start(directory, slow)
+    const pending = await server.get('/v1/checksum?collection=plain')
+    assert.deepEqual([pending.status, pending.headers['retry-after']], [503, '5'])
+    const { collections } = (await server.get('/v1/stats')).json<{ collections: (Checksums & { readonly name: string })[] }>()
+    for (const { name, checksum, checksum64 } of collections) assert.deepEqual([name, checksum, checksum64], [name, '', ''])
+    const own = { collection: 'plain', lang: 'en' }
+    const last = `doc-${DOCUMENTS - 1}`
+    const answers = [
+      await server.post('/v1/add', { ...own, key: 'new', contentMd: 'new' }),
+      await server.request('PATCH', '/v1/update', { ...own, key: last, contentMd: 'changed' }),
+      await server.post('/v1/set-ttl', { ...own, key: 'doc-7', ttl: 60_000 }),
+      await server.post('/v1/delete', { ...own, key: 'doc-8' }),
+      await server.post('/v1/truncate', { collection: 'plain', keepRevs: 0 }),
+      await server.post('/v1/get', { ...own, key: last }),
+    ]
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 200]) // prettier-ignore
+    assert.equal(await checksumOf(server, 'plain'), PENDING)
+    assert.equal(await server.stop(), 0, server.output())
+    const again = await start(directory)
+    const [plain, sealed] = await upgraded(again)
+    assert.notEqual(plain?.checksum, checksums[0]?.checksum)
+    assert.deepEqual(sealed, checksums[1])
+    assert.equal(await again.stop(), 0, again.output())
+  })
+
+  it('hash upgrade: a content that cannot be read keeps the checksums of its collection back until it is written anew', async () => {
+    const directory = await unhashed('damaged')
+    const environment = openEnvironment(currentGeneration(directory), goldenKeyring())
+    const view = new View(environment, 0)
+    const head = view.find(view.collection('plain')?.id ?? 0, 'doc-5', 'en') ?? assert.fail('no doc-5')
+    environment.root.transactionSync(() => environment.bodies.remove(bodyKey(head.collection, head.docid, head.bodyLsn)))
+    await environment.root.close()
+    const server = await start(directory, { ...env, SVC_LIMIT_HASH_UPGRADE_RETRY_MS: '50' })
+    const [sealed] = await upgraded(server, ['sealed'])
+    assert.deepEqual(sealed, checksums[1])
+    // Each pass begins with a round, so the document was tried again by then.
+    for (const begun = await rounds(server); (await rounds(server)) < begun + 4;) await setTimeout(5)
+    assert.equal(await checksumOf(server, 'plain'), PENDING)
+    assert.match(server.output(), /documents are not in the checksum of their collection yet/)
+    const added = await server.post('/v1/add', { collection: 'plain', key: 'doc-5', lang: 'en', contentMd: 'written anew' })
+    assert.equal(added.status, 200, added.text)
+    await upgraded(server, ['plain'])
+    assert.equal(await server.stop(), 0, server.output())
+  })
+})

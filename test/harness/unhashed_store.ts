@@ -1,0 +1,42 @@
+/**
+ * Rewrites a store in the form that versions before format 4 wrote: heads without content hashes, counters
+ * without sums.
+ */
+import { pack } from '../../src/store/packages.js'
+import { openEnvironment } from '../../src/store/environment.js'
+import { writeHead } from '../../src/store/documents/heads.js'
+import { encodeHead, textOfHead } from '../../src/store/head.js'
+import { counterKey } from '../../src/store/keys.js'
+import { currentGeneration } from '../../src/store/layout.js'
+import { emptyKeyring, type Keyring } from '../../src/store/sealing/keyring.js'
+import { View } from '../../src/store/view.js'
+
+const FORMAT = Buffer.from('format')
+
+/** @param directory of a server that has ended */
+export async function forgetHashes(directory: string, keyring: Keyring = emptyKeyring()): Promise<void> {
+  const environment = openEnvironment(currentGeneration(directory), keyring)
+  const { root, settings, counters } = environment
+  const view = new View(environment, 0)
+  for (const { id } of view.collections()) {
+    const { documents, revisions, metaTriples, nextDocid } = view.collectionCounters(id)
+    root.transactionSync(() => {
+      for (const docid of view.docidsFrom(id, 1, documents)) {
+        const head = view.headEvenExpired(id, docid)
+        if (head !== undefined) writeHead(environment, id, docid, encodeHead({ ...head, contentHash: undefined }, textOfHead(head)))
+      }
+      counters.put(counterKey(id), pack([documents, revisions, metaTriples, 0x12345678, nextDocid]))
+    })
+  }
+  root.transactionSync(() => settings.put(FORMAT, Buffer.from([3, 1])))
+  await root.close()
+}
+
+/** Documents without a hash in all collections of a store whose server has ended. */
+export async function countUnhashed(directory: string): Promise<number> {
+  const environment = openEnvironment(currentGeneration(directory))
+  const view = new View(environment, 0)
+  const count = view.collections().reduce((sum, { id }) => sum + view.collectionCounters(id).unhashed, 0)
+  await environment.root.close()
+  return count
+}
