@@ -51,6 +51,8 @@ export const REQUEST_ON_ITS_WAY_MS = 500
 export const QUIET_STEP_MS = 50
 /** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
 export const GUARD_NAMES_KEPT_MAX = 64
+/** How long the addresses of this machine count as known. Interfaces come and go; asking costs 0.1 ms. */
+export const OWN_ADDRESSES_KEPT_MS = 5000
 
 // ---- Answers in parts
 

@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { isLoopbackAddress, LocalGuard } from '../../src/surface/http/local_guard.js'
+import { OWN_ADDRESSES_KEPT_MS } from '../../src/limits/surface.js'
+import { LocalGuard } from '../../src/surface/http/local_guard.js'
+import { ThisMachine } from '../../src/surface/http/this_machine.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { startServer } from '../harness/server.js'
 import type { Server, ServerOptions } from '../harness/server.js'
@@ -38,6 +40,10 @@ const EMBEDDED = [['no-cors', 'image'], ['no-cors', 'script'], ['no-cors', 'empt
 /** Pages about the server itself. */
 const PAGES = ['/', '/docs', '/openapi.json', '/health', '/v1/health', '/livez', '/readyz', '/metrics', '/v1/stats', '/v1/config', '/v1/system/info', '/v1/endpoints', '/v1/fts-languages'] // prettier-ignore
 const DATA = ['/v1/backups', '/v1/doc-meta?collection=c&key=k&lang=en', '/v1/fts?collection=c&q=a', '/v1/meta-keys?collection=c', '/nowhere'] // prettier-ignore
+/** An address of an interface of this machine. */
+const OTHER = Object.values(networkInterfaces()).flatMap((all = []) =>
+  all.filter(({ internal, family }) => !internal && family === 'IPv4'),
+)[0]
 const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 
 async function withServer(options: ServerOptions, use: (server: Server) => Promise<void>): Promise<void> {
@@ -52,7 +58,7 @@ async function withServer(options: ServerOptions, use: (server: Server) => Promi
 describe('web pages and a server on the same machine', () => {
   let server: Server
   before(async () => {
-    server = await startServer({ address: ':0' })
+    server = await startServer({ address: ':0', env: { SVC_MCP_ADDR: ':0' } })
   })
   after(() => server.stop())
 
@@ -141,20 +147,35 @@ describe('web pages and a server on the same machine', () => {
       assert.equal(statusOf(await link(referer)), 403, referer)
   })
 
-  it('local guard: the loopback of IPv6 is this machine too; another address is not', async (context) => {
+  it('local guard: the loopback of IPv6 is this machine too, and so is any address of its interfaces', async (context) => {
     assert.equal(statusOf(await get(server, 'evil.example', undefined, '::1')), 403)
     assert.equal(statusOf(await browse(server, '/v1/backups', 'cross-site', 'no-cors', 'image', 'GET', '::1')), 403)
-    const other = Object.values(networkInterfaces()).flatMap((all = []) =>
-      all.filter(({ internal, family }) => !internal && family === 'IPv4'),
-    )[0]
-    if (other === undefined) {
+    if (OTHER === undefined) {
       context.skip('this machine has no other address')
       return
     }
-    const answer = await get(server, 'evil.example', 'https://evil.example', other.address)
-    assert.equal(statusOf(answer), 200)
-    assert.match(answer, /Access-Control-Allow-Origin: \*/i)
-    assert.equal(statusOf(await browse(server, '/v1/backups', 'cross-site', 'no-cors', 'image', 'GET', other.address)), 200)
+    const { address } = OTHER
+    assert.equal(statusOf(await get(server, 'evil.example', undefined, address)), 403)
+    assert.equal(statusOf(await get(server, address, 'https://evil.example', address)), 403)
+    assert.equal(statusOf(await browse(server, '/v1/backups', 'cross-site', 'no-cors', 'image', 'GET', address)), 403)
+    const page = `http://${address}:${server.port}`
+    for (const host of [`${address}:${server.port}`, hostname(), `${hostname()}.local:1`, 'localhost'])
+      for (const origin of [undefined, page, `http://${hostname()}:1`])
+        assert.equal(statusOf(await get(server, host, origin, address)), 200, `${host} ${origin}`)
+  })
+
+  it('mcp: the Host is asked of clients at any address of this machine', async (context) => {
+    const port = Number(server.addressOf('mcp').split(':').at(-1))
+    const tools = async (host: string, to: string): Promise<number> =>
+      statusOf(await ask({ ...server, port }, `GET /tools HTTP/1.1\r\nHost: ${host}\r\n`, '', to))
+    assert.deepEqual([await tools('evil.example', '127.0.0.1'), await tools('localhost', '127.0.0.1')], [403, 200])
+    if (OTHER === undefined) {
+      context.skip('this machine has no other address')
+      return
+    }
+    const { address } = OTHER
+    assert.equal(await tools('evil.example', address), 403)
+    for (const host of [`${address}:${port}`, hostname(), 'localhost']) assert.equal(await tools(host, address), 200, host)
   })
 })
 
@@ -190,19 +211,31 @@ describe('what switches the check of web pages off', () => {
     })
   })
 
-  it('local guard: which addresses are this machine', () => {
-    const of = (...bytes: readonly number[]): boolean => isLoopbackAddress(Uint8Array.from(bytes))
-    const mapped = (...bytes: readonly number[]): boolean => of(...Array<number>(10).fill(0), 255, 255, ...bytes)
-    assert.ok(of(127, 0, 0, 1) && of(127, 1, 2, 3) && mapped(127, 0, 0, 1) && of(...Array<number>(15).fill(0), 1))
-    assert.ok(
-      !of() && !of(10, 0, 0, 1) && !mapped(10, 0, 0, 1) && !of(...Array<number>(16).fill(0)) && !of(1, ...Array<number>(14).fill(0), 1),
+  it('local guard: which addresses are this machine, asked anew after a bounded time', () => {
+    let own = ['10.0.0.1', '2001:db8::1', 'fe80::1']
+    let now = 0
+    const machine = new ThisMachine(
+      () => own,
+      () => now,
+      'Here',
     )
+    const mapped = '0000:0000:0000:0000:0000:ffff:0a00:0001'
+    for (const peer of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '10.0.0.1', mapped, '2001:0db8::0001', 'fe80::1%eth0'])
+      assert.ok(machine.isPeer(peer), peer)
+    for (const peer of ['', '10.0.0.2', '::', '0.0.0.0', '::ffff:10.0.0.2', '2001:db8::2']) assert.ok(!machine.isPeer(peer), peer)
+    for (const host of ['10.0.0.1', '[2001:db8::1]', '[::ffff:a00:1]', 'here', 'here.local']) assert.ok(machine.isHost(host), host)
+    for (const host of ['10.0.0.2', 'here.example', 'x.here', 'local', '']) assert.ok(!machine.isHost(host), host)
+    own = ['10.0.0.2']
+    now = OWN_ADDRESSES_KEPT_MS - 1
+    assert.ok(machine.isPeer('10.0.0.1') && !machine.isPeer('10.0.0.2'))
+    now = OWN_ADDRESSES_KEPT_MS
+    assert.ok(!machine.isPeer('10.0.0.1') && machine.isPeer('10.0.0.2'))
   })
 
   it('local guard: its memory of earlier requests is bounded', () => {
     const guard = new LocalGuard([], () => false)
     const page = { method: 'GET', path: '/', fetchSite: '', fetchMode: '', fetchDest: '', referer: '' }
-    const asked = (host: string) => ({ ...page, origin: `http://${host}`, host, isPeerLoopback: () => true })
+    const asked = (host: string) => ({ ...page, origin: `http://${host}`, host, isPeerLocal: () => true })
     for (let i = 0; i < 10_000; i++) assert.equal(guard.refusalOf(asked(`h${i}.example`)), 'foreignOrigin')
     assert.equal(guard.refusalOf(asked('localhost')), null)
   })

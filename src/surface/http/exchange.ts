@@ -19,10 +19,10 @@ import { ownedBufferOf, releaseAnswer } from '../../wire/answer.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
 import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer_writer.js'
 import { httpRefusal, type HttpAnswer } from './http_answer.js'
-import { isLoopbackAddress } from './local_guard.js'
 import type { LoopResources } from './loop_resources.js'
 import { dropBody, leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
 import { readHead, type RequestHead } from './request_head.js'
+import { thisMachine } from './this_machine.js'
 import { TrustedProxies } from './trusted_proxies.js'
 
 const NO_PROXIES = new TrustedProxies([])
@@ -165,8 +165,8 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     return this.agent
   }
 
-  isPeerLoopback(): boolean {
-    return this.#response !== null && isLoopbackAddress(this.#peerBytes())
+  isPeerLocal(): boolean {
+    return thisMachine.isPeer(this.peerText())
   }
 
   #peerBytes(): Uint8Array {

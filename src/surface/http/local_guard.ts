@@ -2,12 +2,13 @@
  * Refuses requests of foreign web pages to a server without access control on the same machine as the
  * browser. A page can send requests to 127.0.0.1, and can read the answers by DNS rebinding. The browser
  * identifies the page by `Origin` and `Host`. Requests of images, scripts, frames and links have no `Origin`;
- * they are identified by `Sec-Fetch-Site`. Only requests from a loopback address are checked. Front-end
- * thread only.
+ * they are identified by `Sec-Fetch-Site`. Only requests from an address of this machine are checked. Threads
+ * of surfaces only.
  * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
  */
 import type { ErrorCode } from '../../errors.js'
 import { GUARD_NAMES_KEPT_MAX } from '../../limits/surface.js'
+import { thisMachine } from './this_machine.js'
 
 export interface Asked {
   /** Upper case. */
@@ -20,7 +21,7 @@ export interface Asked {
   readonly fetchMode: string
   readonly fetchDest: string
   readonly referer: string
-  isPeerLoopback(): boolean
+  isPeerLocal(): boolean
 }
 
 /** Origins of browser extensions, which the user has installed. No page has such an origin. */
@@ -41,13 +42,15 @@ export class LocalGuard {
   ) {}
 
   /**
-   * Returns null if the request is admitted. The address is read last, because most requests don't need it.
+   * Returns null if the request is admitted. The addresses are read last, because most requests don't need
+   * them. What depends on them is not cached: they change.
    */
   refusalOf(asked: Asked): ErrorCode | null {
     const isHomely = asked.origin === '' ? !this.#isEmbedded(asked) : kept(this.#origins, asked.origin, isLocalOrigin)
     const isNamedWell = kept(this.#hosts, asked.host, (host) => this.#isGoodHost(host))
-    if ((isHomely && isNamedWell) || !asked.isPeerLoopback()) return null
-    return isHomely ? 'foreignHost' : 'foreignOrigin'
+    if ((isHomely && isNamedWell) || !asked.isPeerLocal()) return null
+    if (!isHomely && !isOwn(asked.origin === '' ? asked.referer : asked.origin)) return 'foreignOrigin'
+    return isNamedWell || isOwnHost(asked.host) ? null : 'foreignHost'
   }
 
   /**
@@ -82,6 +85,16 @@ export function isLocalOrigin(origin: string): boolean {
   return name !== undefined && isLoopbackName(name)
 }
 
+/** Whether the URL's host is an address or the name of this machine. */
+function isOwn(url: string): boolean {
+  const name = hostnameOf(url)
+  return name !== undefined && thisMachine.isHost(name)
+}
+
+function isOwnHost(host: string): boolean {
+  return !/[/@?#\\]/.test(host) && isOwn(`http://${host}`)
+}
+
 /** Returns the host in lower case, without the port; addresses in canonical form. */
 function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase().replace(/\.$/, '') : undefined
@@ -89,14 +102,6 @@ function hostnameOf(url: string): string | undefined {
 
 function isLoopbackName(name: string): boolean {
   return /^(?:(?:[^.]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/.test(name)
-}
-
-/** @param bytes of an address: 4 or 16; empty for a unix socket */
-export function isLoopbackAddress(bytes: Uint8Array): boolean {
-  if (bytes.length === 4) return bytes[0] === 127
-  if (bytes.length !== 16 || bytes.subarray(0, 10).some((byte) => byte !== 0)) return false
-  const isMapped = bytes[10] === 0xff && bytes[11] === 0xff && bytes[12] === 127
-  return isMapped || (bytes.subarray(10, 15).every((byte) => byte === 0) && bytes[15] === 1)
 }
 
 function kept(verdicts: Map<string, boolean>, text: string, judge: (text: string) => boolean): boolean {

@@ -6,7 +6,8 @@
  */
 import type { Config } from '../../../config/config.js'
 import type { ErrorCode } from '../../../errors.js'
-import { isAllowedHost, isLocalOrigin, isLoopbackAddress, LocalGuard } from '../../http/local_guard.js'
+import { isAllowedHost, isLocalOrigin, LocalGuard } from '../../http/local_guard.js'
+import { thisMachine } from '../../http/this_machine.js'
 import { canonicalAddress } from '../../../outbound/networks.js'
 import type { Exchange } from './exchange.js'
 
@@ -44,7 +45,7 @@ export class OriginGate {
       fetchMode: exchange.header('sec-fetch-mode') ?? '',
       fetchDest: exchange.header('sec-fetch-dest') ?? '',
       referer: exchange.header('referer') ?? '',
-      isPeerLoopback: () => isLoopback(exchange.peer),
+      isPeerLocal: () => thisMachine.isPeer(exchange.peer),
     })
     return refused ?? null
   }
@@ -57,20 +58,4 @@ export class OriginGate {
     // The server's own address. A name could be one that was rebound to it.
     return own.host === host.toLowerCase() && canonicalAddress(own.hostname.replace(/^\[|\]$/g, '')) !== undefined
   }
-}
-
-/** @param peer as text; empty: a unix socket */
-function isLoopback(peer: string): boolean {
-  if (peer === '') return false
-  return isLoopbackAddress(peer.includes(':') ? bytesOfV6(peer) : Uint8Array.from(peer.split('.').map(Number)))
-}
-
-/** Only loopback and mapped addresses matter: everything else is no loopback address. */
-function bytesOfV6(peer: string): Uint8Array {
-  const mapped = /^::ffff:(\d+)\.(\d+)\.(\d+)\.(\d+)$/i.exec(peer)
-  if (mapped !== null) return Uint8Array.from(mapped.slice(1).map(Number))
-  const bytes = new Uint8Array(16)
-  if (peer === '::1') bytes[15] = 1
-  else bytes[0] = 0xff
-  return bytes
 }
