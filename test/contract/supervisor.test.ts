@@ -1,6 +1,6 @@
 /** The supervisor's reaction to repeated ends of the server. Each restart is a real one. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -89,7 +89,13 @@ describe('supervisor', () => {
     ['no binary of uWebSockets.js', [ABSENT], /^can't start: uWebSockets\.js has no binary for Node \S+ \(absent_\S+\.node\): npm start/m],
     [
       'a missing package',
-      [{ file: 'src/server.ts', find: "import { log, printRefusal } from './telemetry/log.js'", replace: "import { log, printRefusal } from 'mds-missing'" }],
+      [
+        {
+          file: 'src/server.ts',
+          find: "import { log, printRefusal } from './telemetry/log.js'",
+          replace: "import { log, printRefusal } from 'mds-missing'",
+        },
+      ],
       /^can't start: Cannot find package 'mds-missing'/m,
     ],
   ] as const)
@@ -107,20 +113,27 @@ describe('supervisor', () => {
 
   it('supervisor: a server that has listened is started again although its code cannot be loaded for a while', async () => {
     const copy = await scratchCopy([])
-    const packages = join(dirname(copy.main), '..', '..', 'node_modules')
+    const folder = dirname(copy.main)
+    const program = readdirSync(folder).find((name) => /^server-\w+\.js$/.test(name))
+    assert.ok(program !== undefined)
+    const path = join(folder, program)
     try {
       await atOneAddress(async (options) => {
         const server = await startServer({ ...options, main: copy.main, supervisor: true })
-        // As while packages are being installed anew.
-        await rename(packages, `${packages}.away`)
-        await killChild(server)
-        await untilAsked(
-          async () => await Promise.resolve(server.output()),
-          (output) => /supervisor: the server ended \(exit code 1\); starting it again/.test(output),
-        )
-        await rename(`${packages}.away`, packages)
-        await untilReady(server, 2)
-        await server.stop()
+        try {
+          // As while the programs are being installed anew.
+          await rename(path, `${path}.away`)
+          await killChild(server)
+          await untilAsked(
+            async () => await Promise.resolve(server.output()),
+            (output) => /supervisor: the server ended \(exit code 1\); starting it again/.test(output),
+          )
+          await rename(`${path}.away`, path)
+          await untilReady(server, 2)
+          await server.stop()
+        } finally {
+          await server.kill()
+        }
       })
     } finally {
       copy.remove()
