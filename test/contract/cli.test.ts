@@ -192,7 +192,7 @@ describe('mds, beside import', () => {
       mds('stats', '--json'),
       mds('search', evil, 'word'),
       mds('get', evil, evil),
-      mds('add', evil, evil, 'en', '--file', plain),
+      mds('add', evil, `${evil}2`, 'en', '--file', plain),
       mds('import', join(folder, evil), '-c', 'c'),
       mds('export', evil, '--git', plain),
     ])
