@@ -127,7 +127,7 @@ describe('unusual text', () => {
       '中文',
       '__proto__',
       'constructor',
-      '*',
+      '**',
       '"',
       '%41',
       'a&collection=b',
