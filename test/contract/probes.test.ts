@@ -63,7 +63,7 @@ describe('a running server, asked by those who watch it', () => {
 describe('a server at its ends', () => {
   it('probes: a server that shuts down is alive and not ready', async () => {
     const server = await startServer()
-    const socket = await RawSocket.open(server.port)
+    const [socket, other] = [await RawSocket.open(server.port), await RawSocket.open(server.port)]
     // It is not answered before its body is complete, so the shutdown waits for it.
     const slow = await RawSocket.open(server.port)
     slow.write('POST /v1/add HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{')
@@ -76,10 +76,12 @@ describe('a server at its ends', () => {
       await socket.until(() => socket.length > last && socket.endsWith('}'))
     }
     assert.match(socket.text, /HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*\{"status":"not_ready","mode":"wr","reason":"shutting_down"\}$/)
-    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    assert.match(await socket.until((text) => text.includes('alive')), /200 OK[^]*\{"status":"alive"\}$/)
+    // The connection of the answer before closes behind it.
+    other.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    assert.match(await other.until((text) => text.includes('alive')), /200 OK[^]*\{"status":"alive"\}$/)
     slow.write('}')
     socket.destroy()
+    other.destroy()
     slow.destroy()
     assert.equal(await ended, 0)
   })
