@@ -12,6 +12,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { currentGeneration } from '../../src/store/layout.js'
+import { bothChecksums, type Checksums } from '../harness/checksums.js'
 import { embeddingEnv, whenEmbedded } from '../harness/embedding_client.js'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
@@ -95,6 +96,8 @@ export class RestoreRun {
   #provider!: EmbeddingServer
   #server!: Server
   #mark: Mark = 'two'
+  /** The checksums of each backup's collections. */
+  readonly #checksums = new Map<Mark, readonly Checksums[]>()
   /** Bytes written by restores of each backup. */
   readonly #restoredBytes = new Map<Mark, number>()
 
@@ -120,6 +123,7 @@ export class RestoreRun {
         assert.equal((await this.#server.post('/v1/add-batch', { collection, documents })).status, 200)
       }
       await whenEmbedded(this.#server, COUNTS)
+      this.#checksums.set(mark, await this.#shownChecksums())
       assert.equal((await this.#server.get(`/v1/backup?to=${mark}.db`)).status, 200)
     }
     const backups = join(this.#directory, 'backups')
@@ -246,6 +250,7 @@ export class RestoreRun {
    */
   async #check(): Promise<void> {
     assert.equal(await this.#shown(), this.#mark)
+    assert.deepEqual(await this.#shownChecksums(), this.#checksums.get(this.#mark))
     const key = `probe-${this.report.reads}`
     assert.equal((await this.#server.post('/v1/add', { collection: 'probes', key, lang: 'en', contentMd: `sealion ${key}` })).status, 200)
     const found = await this.#server.post('/v1/fts', { collection: 'probes', query: 'sealion', limit: 1000 })
@@ -280,6 +285,17 @@ export class RestoreRun {
     assert.deepEqual([hits.length, found.size], [PAGES, 1], `one generation as a whole: ${[...found].join()}`)
     for (const [collection, count] of Object.entries(COUNTS)) await this.#shownByVectors(server, collection, count)
     return documents[0]?.meta.mark[0] ?? ''
+  }
+
+  /** Those of each collection, which have to be those of its documents. */
+  async #shownChecksums(): Promise<readonly Checksums[]> {
+    const all: Checksums[] = []
+    for (const collection of Object.keys(COUNTS)) {
+      const [shown, computed] = await bothChecksums(this.#server, collection)
+      assert.deepEqual(shown, computed, collection)
+      all.push(shown)
+    }
+    return all
   }
 
   async #shownByVectors(server: Server, collection: string, count: number): Promise<void> {

@@ -2,7 +2,8 @@
  * Documents read by the native reader while they are rewritten at full speed and the file grows. This thread
  * writes; each reader thread reads random documents, each read on a snapshot of its own, and opens the store
  * anew every now and then. A document consists of one version, repeated, so a torn one shows. No reader may
- * see a version older than the one that was acknowledged before it asked.
+ * see a version older than the one that was acknowledged before it asked. At the end the collection's
+ * checksums are those of its documents.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { Worker } from 'node:worker_threads'
 import { decidePut } from '../../src/domain/decision.js'
 import { openDataDirectory, TRUTH_FILE } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
+import { checksumsOf, shownChecksums, type HashedDocument } from '../harness/checksums.js'
 import { prepared } from '../harness/store_operations.js'
 import { Random } from '../harness/random.js'
 import { COLLECTION, DOCUMENTS, keyOf, textOf, type ReaderReport, type ReaderStart } from './torn_reads_reader.js'
@@ -61,12 +63,26 @@ export async function tornReads(seconds: number, seed: number): Promise<TornRead
     while (performance.now() < end && Atomics.load(stop, 0) === 0)
       await rewrite([...new Set(Array.from({ length: WRITES_A_GROUP }, () => random.below(DOCUMENTS)))])
     Atomics.store(stop, 0, 1)
-    return { writes, readers: await Promise.all(readers), fileBytes: [before, statSync(file).size] }
+    const reports = await Promise.all(readers)
+    assertChecksums(store)
+    return { writes, readers: reports, fileBytes: [before, statSync(file).size] }
   } finally {
     Atomics.store(stop, 0, 1)
     await store.close()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+function assertChecksums(store: TruthStore): void {
+  store.read((view) => {
+    const { id } = view.collection(COLLECTION) ?? assert.fail('the collection is gone')
+    const documents = [...view.allHeads(id)].map(({ docid }) => {
+      const { json } = view.document(id, docid, false) ?? assert.fail(`no document ${docid}`)
+      return JSON.parse(Buffer.from(json).toString()) as HashedDocument
+    })
+    assert.equal(documents.length, DOCUMENTS)
+    assert.deepEqual(shownChecksums(view.collectionCounters(id)), checksumsOf(documents))
+  })
 }
 
 /** A reader that fails stops the others. */

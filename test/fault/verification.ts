@@ -1,8 +1,10 @@
 /**
  * Compares a running server with a ledger, over HTTP alone: every document is in a state that the ledger
  * permits, every live version is found by its own word, no word of a replaced or deleted version is found,
- * and the collection's count equals the number of documents.
+ * the collection's count equals the number of documents, and its checksums are those of the documents.
  */
+import { isDeepStrictEqual } from 'node:util'
+import { checksumsOf, type Checksums, type HashedDocument } from '../harness/checksums.js'
 import type { HttpClient } from '../harness/http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
 import { COLLECTION } from './write_load.js'
@@ -22,34 +24,40 @@ const BUSY_TRIES = 5
 export async function verifyStore(http: HttpClient, ledger: Ledger): Promise<Findings> {
   const complaints: string[] = []
   const found = new Map<string, DocumentState>()
+  const documents: HashedDocument[] = []
   const keys = ledger.keys()[Symbol.iterator]()
   const lookOn = async (): Promise<void> => {
     for (const key of keys) {
       if (complaints.length >= COMPLAINTS_MAX) break
-      const state = await look(http, ledger, key, complaints)
+      const document = await get(http, key, complaints)
+      if (document !== undefined) documents.push(document)
+      const state = stateOf(document, ledger, key, complaints)
       found.set(key, state)
       await searchFor(http, ledger, key, state, complaints)
     }
   }
   await Promise.all(Array.from({ length: LOOKERS }, lookOn))
-  const live = [...found.values()].filter((state) => state !== null).length
-  if (complaints.length === 0) await checkCount(http, live, complaints)
+  if (complaints.length === 0) {
+    await checkCount(http, documents.length, complaints)
+    await checkChecksums(http, documents, complaints)
+  }
   return { complaints, found }
 }
 
-async function look(http: HttpClient, ledger: Ledger, key: string, complaints: string[]): Promise<DocumentState> {
-  const reply = await http.post('/v1/get', { collection: COLLECTION, key, lang: 'en' })
+async function get(http: HttpClient, key: string, complaints: string[]): Promise<HashedDocument | undefined> {
+  const { status, body } = await http.post('/v1/get', { collection: COLLECTION, key, lang: 'en' })
+  if (status === 200) return body as HashedDocument
+  if (status !== 404) complaints.push(`${key}: get answers ${status} ${JSON.stringify(body)}`)
+  return undefined
+}
+
+function stateOf(document: HashedDocument | undefined, ledger: Ledger, key: string, complaints: string[]): DocumentState {
   const permitted = ledger.permitted(key)
-  if (reply.status === 404) {
+  if (document === undefined) {
     if (!permitted.includes(null)) complaints.push(`${key}: acknowledged and gone`)
     return null
   }
-  if (reply.status !== 200) {
-    complaints.push(`${key}: get answers ${reply.status} ${JSON.stringify(reply.body)}`)
-    return null
-  }
-  const document = reply.body as { readonly contentMd: string; readonly meta?: Record<string, string[]>; readonly expiresAt?: number }
-  const digest = digestOf(document.contentMd, document.meta ?? {})
+  const digest = digestOf(document.contentMd, document.meta)
   const state = permitted.find((one) => one !== null && one.digest === digest && one.expires === (document.expiresAt !== undefined))
   if (state === undefined || state === null) {
     const deleted = permitted.every((one) => one === null)
@@ -89,4 +97,14 @@ async function checkCount(http: HttpClient, live: number, complaints: string[]):
   const { collections } = reply.body as { readonly collections: readonly { readonly name: string; readonly documentCount: number }[] }
   const counted = collections.find((collection) => collection.name === COLLECTION)?.documentCount ?? 0
   if (counted !== live) complaints.push(`stats count ${counted} documents, there are ${live}`)
+}
+
+async function checkChecksums(http: HttpClient, documents: readonly HashedDocument[], complaints: string[]): Promise<void> {
+  // There is no collection before the first write.
+  if (documents.length === 0) return
+  const { status, body } = await http.send('GET', `/v1/checksum?collection=${COLLECTION}`)
+  const { checksum, checksum64 } = body as Checksums
+  const [shown, computed] = [{ checksum, checksum64 }, checksumsOf(documents)]
+  if (status !== 200 || !isDeepStrictEqual(shown, computed))
+    complaints.push(`checksum answers ${status} ${JSON.stringify(body)}, the documents have ${JSON.stringify(computed)}`)
 }

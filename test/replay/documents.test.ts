@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
+import { checksumsOf, type Checksums, type HashedDocument } from '../harness/checksums.js'
 import { Random, runSeed } from '../harness/random.js'
 import { ServerProcess } from '../harness/server_process.js'
 import { DocumentModel, type ModelDocument, type Spelling } from './document_model.js'
@@ -68,6 +69,15 @@ class Replay {
     assert.equal(reply.status, 200, JSON.stringify(reply.body))
     const byIdentity = (a: string, b: string): number => (a < b ? -1 : 1)
     assert.deepEqual((reply.body as ModelDocument[]).map(shown).sort(byIdentity), this.#model.all().map(shown).sort(byIdentity))
+    await this.#compareChecksums(reply.body as HashedDocument[])
+  }
+
+  async #compareChecksums(documents: readonly HashedDocument[]): Promise<void> {
+    // A collection is there from its first write until it is deleted.
+    if (documents.length === 0) return
+    const { status, body } = await this.#server.client.send('GET', `/v1/checksum?collection=${COLLECTION}`)
+    const { checksum, checksum64 } = body as Checksums
+    assert.deepEqual([status, { checksum, checksum64 }], [200, checksumsOf(documents)])
   }
 
   async end(): Promise<void> {
