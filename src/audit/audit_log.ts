@@ -210,10 +210,17 @@ export class AuditLog implements Service {
   }
 
   #spawn(): void {
-    const worker = new Worker(PROGRAM, {
-      workerData: threadStart(this.#parts.config),
-      resourceLimits: { maxOldGenerationSizeMb: heapOf(this.#parts.config.auditRingSize) },
-    })
+    let worker: Worker
+    try {
+      worker = new Worker(PROGRAM, {
+        workerData: threadStart(this.#parts.config),
+        resourceLimits: { maxOldGenerationSizeMb: heapOf(this.#parts.config.auditRingSize) },
+      })
+    } catch (error) {
+      // The system has no thread or no descriptor left.
+      log.error('audit log', { fault: error })
+      return this.#ended()
+    }
     this.#worker = worker
     worker.on('message', (report: AuditReport) => this.#hear(report))
     worker.on('error', (error) => log.error('audit log', { fault: error }))

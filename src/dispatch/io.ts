@@ -4,7 +4,8 @@
  * request; its message describes the work. Front-end thread only.
  */
 import type { Principal } from '../access/principal.js'
-import { refusal } from './answers.js'
+import { ServiceError } from '../errors.js'
+import { refusal, refusalWith } from './answers.js'
 import type { Surface } from './surface.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
@@ -25,7 +26,7 @@ export interface IoTools {
   readonly commit: (command: Uint8Array) => Promise<OutgoingAnswer | null>
 }
 
-/** @param message as the lane's `io` handler made it. A rejection is answered `internal`. */
+/** @param message as the lane's `io` handler made it. A rejection that is not a `ServiceError` is answered `internal`. */
 export type Io<Message = unknown> = (message: Message, tools: IoTools) => Promise<OutgoingAnswer>
 
 /** Never rejects. @param io the handler of the operation */
@@ -34,6 +35,7 @@ export async function answerOfIo(io: Io | undefined, message: unknown, tools: Io
     if (io === undefined) throw new Error('the operation has nothing to do on the front end')
     return await io(message, tools)
   } catch (error) {
+    if (error instanceof ServiceError) return refusalWith(error.code, error.message)
     log.error('io', { fault: error })
     return refusal('internal')
   }

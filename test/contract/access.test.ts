@@ -337,6 +337,20 @@ describe('access control', () => {
     }
   })
 
+  it('a configuration with a field of the server is deleted by a server administrator alone', async () => {
+    await admin.register('keeper')
+    await admin.grant('keeper', 'kept', { read: true, write: true })
+    const path = '/v1/collection-config?collection=kept'
+    const remove = async () => (await server.request('DELETE', path, undefined, asUser('keeper'))).status
+    await admin.do('PUT', '/v1/collection-config', { collection: 'kept', description: 'kept' })
+    assert.equal(await remove(), 200)
+    await admin.do('PUT', '/v1/collection-config', { collection: 'kept', description: 'kept', storageBackend: 'boltdb' })
+    assert.equal(await remove(), 403)
+    assert.equal((await server.get(path, asUser('keeper'))).json()['configured'], true)
+    await admin.do('DELETE', path)
+    assert.equal((await server.get(path, asUser('keeper'))).json()['configured'], false)
+  })
+
   it('a change of rights holds from the next request on, on every event loop, also where it answers gets itself', async () => {
     await admin.register('changing')
     const key = await keyOf(server, 'changing')

@@ -157,7 +157,7 @@ function commands(): Command[] {
     { kind: 'forgetReleases', before: 1_000, swept: [Buffer.alloc(20)] },
     ...[
       { kind: 'configure', change: { values: { type: 'website', maxRevisions: 3, encrypted: true }, cleared: ['description'] } } as const,
-      { kind: 'unconfigure' } as const,
+      { kind: 'unconfigure', byServerAdmin: false } as const,
       { kind: 'synonyms', term: 't', synonyms: ['u'] } as const,
       { kind: 'synonyms', term: 't', synonyms: null } as const,
       { kind: 'addStopWords', words: ['w'], refused: [] } as const,

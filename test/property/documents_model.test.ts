@@ -145,7 +145,7 @@ class Run {
     const passing = [...this.#documents.values()].filter((document) =>
       Object.entries(op.filterMeta).every(([name, wanted]) => {
         const list = Object.hasOwn(document.meta, name) ? (document.meta[name] ?? []) : []
-        return wanted.length === 0 ? list.length > 0 : wanted.some((value) => list.includes(value))
+        return wanted.some((value) => list.includes(value))
       }),
     )
     passing.sort((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)) * (op.asc ? 1 : -1))

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { mergeConfig, readChange, showConfig, type CollectionConfig } from '../../src/domain/settings/collection_config.js'
+import { SERVER_FIELDS, mergeConfig, readChange, showConfig, type CollectionConfig } from '../../src/domain/settings/collection_config.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { decodeCommand, encodeCommand } from '../../src/domain/commands.js'
 import type { CurationRule } from '../../src/domain/settings/curation.js'
@@ -67,7 +67,7 @@ const change: fc.Arbitrary<SettingsChange> = fc.oneof(
     kind: fc.constant('configure' as const),
     change: fc.tuple(config, nulls).map(([values, cleared]) => readChange(values, cleared)),
   }),
-  fc.constant({ kind: 'unconfigure' as const }),
+  fc.record({ kind: fc.constant('unconfigure' as const), byServerAdmin: fc.boolean() }),
   fc.record({ kind: fc.constant('synonyms' as const), term: fc.constantFrom('car', 'new york', 'ä'), synonyms: fc.option(words.filter((list) => list.length > 0)) }), // prettier-ignore
   fc.record({ kind: fc.constantFrom('addStopWords' as const, 'deleteStopWords' as const), words, refused: fc.constant([]) }),
   fc.record({ kind: fc.constant('spellWords' as const), language: fc.constantFrom('en', 'de'), words, frequency: fc.option(fc.nat(9)) }),
@@ -77,6 +77,7 @@ const change: fc.Arbitrary<SettingsChange> = fc.oneof(
     seed: fc.array(fc.nat(15), { minLength: 24, maxLength: 24 }).map((digits) => digits.map((digit) => digit.toString(16)).join('')),
   }),
 )
+const ADMIN_REQUIRED = { message: 'admin access required' }
 const collection = fc.constantFrom('blog', 'Blog', 'wiki')
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('change' as const), collection, change }) },
@@ -164,8 +165,14 @@ class Run {
   }
 
   async change(name: string, change: SettingsChange): Promise<void> {
-    const answer = await this.carryOut(name, change)
     const settings = this.settings(name)
+    const held = SERVER_FIELDS.filter((field) => settings.config?.[field] !== undefined)
+    if (change.kind === 'unconfigure' && !change.byServerAdmin && held.length > 0) {
+      const command: SettingsCommand = { kind: 'settings', collection: name, change }
+      this.store.read((view) => assert.throws(() => decideSettings({ view } as WriteTransaction, command), ADMIN_REQUIRED))
+      return
+    }
+    const answer = await this.carryOut(name, change)
     switch (change.kind) {
       case 'configure':
         settings.config = mergeConfig(settings.config ?? {}, change.change)

@@ -210,7 +210,7 @@ describe('streamed request bodies', () => {
   })
 
   it('a consumer that is full for longer than a body may take for its progress gets the whole body', async (test) => {
-    const progressMsMax = 40
+    const progressMsMax = 100
     const own = await ExchangeServer.start(8 * MIB, undefined, progressMsMax)
     test.after(() => own.close())
     const body = bodyOf(MIB)

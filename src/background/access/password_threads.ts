@@ -6,8 +6,10 @@
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { serviceError } from '../../errors.js'
 import { programPath } from '../../installation.js'
 import { CHANGES_WAITING_MAX, PASSWORDS_WAITING_MAX, PASSWORD_THREADS_MAX } from '../../limits/access.js'
+import { log } from '../../telemetry/log.js'
 
 /** A password to be hashed, or, with the hash of another one, to be compared. */
 export interface HashRequest {
@@ -29,6 +31,8 @@ export type HashQueue = 'login' | 'change'
 
 const WAITING_MAX: Readonly<Record<HashQueue, number>> = { login: PASSWORDS_WAITING_MAX, change: CHANGES_WAITING_MAX }
 
+const NO_THREAD = 'a thread that hashes passwords has ended, or could not be started'
+
 /** Above this number of cores, there are two threads. */
 const CORES_FOR_ONE = 2
 
@@ -49,7 +53,10 @@ export class PasswordThreads {
     return this.#queues[queue].length < WAITING_MAX[queue]
   }
 
-  /** @returns the bcrypt hash, with a salt of its own */
+  /**
+   * @returns the bcrypt hash, with a salt of its own
+   * @throws ServiceError `overloaded`, also from `matches`: no thread could make it
+   */
   async hash(password: string): Promise<string> {
     return (await this.#run('change', { password, hash: null })) as string
   }
@@ -61,7 +68,7 @@ export class PasswordThreads {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const queue of Object.values(this.#queues)) for (const { reject } of queue.splice(0)) reject(new Error('shutting down'))
+    for (const queue of Object.values(this.#queues)) for (const { reject } of queue.splice(0)) reject(serviceError('shuttingDown'))
     await Promise.all([...this.#idle, ...this.#busy.keys()].map((worker) => worker.terminate()))
   }
 
@@ -77,7 +84,7 @@ export class PasswordThreads {
     const { login, change } = this.#queues
     if (login.length + change.length === 0 || this.#isClosed) return
     const worker = this.#idle.pop() ?? (this.#busy.size < this.#threadsMax ? this.#start() : undefined)
-    if (worker === undefined) return
+    if (worker === undefined) return this.#refuseIfStuck()
     const isFull = !this.hasSpace('login')
     const served = this.#queues[this.#turn].length > 0 ? this.#turn : other(this.#turn)
     this.#turn = other(served)
@@ -87,8 +94,23 @@ export class PasswordThreads {
     worker.postMessage(waiting.request)
   }
 
-  #start(): Worker {
-    const worker = new Worker(programPath('password_hashing'))
+  /** Nothing waits where no thread is at work: the next request tries to start one again. */
+  #refuseIfStuck(): void {
+    if (this.#busy.size > 0) return
+    const isFull = !this.hasSpace('login')
+    for (const queue of Object.values(this.#queues)) for (const { reject } of queue.splice(0)) reject(serviceError('overloaded'))
+    if (isFull) this.onFull(false)
+  }
+
+  /** Undefined: the system has no thread or no descriptor left. */
+  #start(): Worker | undefined {
+    let worker: Worker
+    try {
+      worker = new Worker(programPath('password_hashing'))
+    } catch (error) {
+      log.error(NO_THREAD, { fault: error })
+      return undefined
+    }
     worker.unref()
     worker.on('message', (result: HashResult) => {
       this.#busy.get(worker)?.resolve(result)
@@ -96,9 +118,9 @@ export class PasswordThreads {
       this.#idle.push(worker)
       this.#next()
     })
-    worker.on('error', (error) => this.#busy.get(worker)?.reject(error))
+    worker.on('error', (error) => log.error(NO_THREAD, { fault: error }))
     worker.on('exit', () => {
-      this.#busy.get(worker)?.reject(new Error('the thread that hashes passwords has ended'))
+      this.#busy.get(worker)?.reject(serviceError('overloaded'))
       this.#busy.delete(worker)
       const at = this.#idle.indexOf(worker)
       if (at >= 0) this.#idle.splice(at, 1)

@@ -92,33 +92,42 @@ export class LocalProvider implements EmbeddingProvider {
   }
 
   async #run({ texts, settle, fail }: Call): Promise<void> {
+    let pool: Pool<LocalTask, Float32Array> | undefined
     try {
-      this.#pool ??= openPool()
-      const vectors = await this.#pool.run({ model: this.model, texts })
+      pool = this.#pool ??= this.#open()
+      const vectors = await pool.run({ model: this.model, texts })
       if (vectors.length === texts.length * this.dimensions && vectors.every(Number.isFinite)) settle(vectors)
       else fail(new EmbeddingError('refused', `the local model ${this.model} made no vectors of ${this.dimensions} numbers`))
     } catch (cause) {
+      if (pool !== undefined) this.#giveUp(pool)
       fail(this.#isClosed ? unavailable('it was stopped') : unavailable((cause as Error).message, { cause }))
     }
   }
-}
 
-/** One permanent thread. Piscina replaces a worker that dies, and its task fails. */
-function openPool(): Pool<LocalTask, Float32Array> {
-  const pool = new Piscina<LocalTask, Float32Array>({
-    filename: ENTRY,
-    name: 'embedTexts',
-    minThreads: 1,
-    maxThreads: 1,
-    maxQueue: 1,
-    atomics: 'disabled',
-    recordTiming: false,
-    workerHistogram: false,
-    resourceLimits: { maxOldGenerationSizeMb: LOCAL_MODEL_HEAP_MB_MAX },
-  })
-  // The task has failed by then, and its caller has been notified.
-  pool.on('error', () => undefined)
-  return pool
+  /** One permanent thread. */
+  #open(): Pool<LocalTask, Float32Array> {
+    const pool = new Piscina<LocalTask, Float32Array>({
+      filename: ENTRY,
+      name: 'embedTexts',
+      minThreads: 1,
+      maxThreads: 1,
+      maxQueue: 1,
+      atomics: 'disabled',
+      recordTiming: false,
+      workerHistogram: false,
+      resourceLimits: { maxOldGenerationSizeMb: LOCAL_MODEL_HEAP_MB_MAX },
+    })
+    // A worker that ends before it has loaded is not replaced, and a task would wait for ever.
+    pool.on('error', () => this.#giveUp(pool))
+    return pool
+  }
+
+  /** Its task fails, if it has one. The next one opens another pool. */
+  #giveUp(pool: Pool<LocalTask, Float32Array>): void {
+    if (this.#pool !== pool) return
+    this.#pool = undefined
+    void pool.destroy()
+  }
 }
 
 function unavailable(reason: string, options?: ErrorOptions): EmbeddingError {

@@ -74,6 +74,9 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   'spellCorrect', 'spellLang', 'quantization', 'disk_only_vectors', 'encrypted', 'cms',
 ] // prettier-ignore
 
+/** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
+export const SERVER_FIELDS = ['storageBackend', 'storageConfig', 'encrypted'] as const satisfies readonly ConfigField[]
+
 export interface ConfigChange {
   readonly values: CollectionConfig
   /** Fields to clear. */

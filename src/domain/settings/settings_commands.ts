@@ -5,7 +5,7 @@ import type { EmbeddingChange } from './embedding_configs.js'
 
 export type SettingsChange =
   | { readonly kind: 'configure'; readonly change: ConfigChange }
-  | { readonly kind: 'unconfigure' }
+  | { readonly kind: 'unconfigure'; readonly byServerAdmin: boolean }
   /** `synonyms` null: the term no longer has any. */
   | { readonly kind: 'synonyms'; readonly term: string; readonly synonyms: readonly string[] | null }
   | { readonly kind: 'addStopWords' | 'deleteStopWords'; readonly words: readonly string[]; readonly refused: readonly string[] }

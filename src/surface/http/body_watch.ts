@@ -23,7 +23,7 @@ interface Mark {
 }
 
 export class BodyWatch {
-  /** Null: not looked at yet. */
+  /** Null: not looked at yet, or paused at the last look. Its time begins with the next one. */
   readonly #bodies = new Map<WatchedBody, Mark | null>()
   #timer: NodeJS.Timeout | null = null
 
@@ -46,13 +46,17 @@ export class BodyWatch {
     }
     const now = performance.now()
     for (const [body, mark] of this.#bodies) {
-      if (mark === null || body.isPaused || body.received - mark.received >= wantedBytes(mark)) {
+      if (body.isPaused) {
+        this.#bodies.set(body, null)
+        continue
+      }
+      if (mark === null || body.received - mark.received >= wantedBytes(mark)) {
         this.#bodies.set(body, { at: now, received: body.received })
       } else if (now - mark.at >= this.progressMsMax) {
         body.endSlow()
         continue
       }
-      if (!body.isPaused) body.waitLonger()
+      body.waitLonger()
     }
   }
 }

@@ -3,8 +3,8 @@
  * Changes are validated here, as far as that is possible without the store, and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
-import { requireServerAdmin } from '../../access/authorize.js'
-import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
+import { isServerAdmin, requireServerAdmin } from '../../access/authorize.js'
+import { readChange, SERVER_FIELDS, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { readDraft } from '../../domain/settings/curation.js'
@@ -77,7 +77,7 @@ function setConfig(
   { access }: RequestContext,
 ): Uint8Array | StoreFirst {
   const nulls = input[NULLS] ?? []
-  if (ADMIN_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
+  if (SERVER_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
   const change = readChange(input, nulls)
   const location = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(lane, input.collection, { kind: 'configure', change })
@@ -89,13 +89,8 @@ function configIn(view: View, name: string, change: ConfigChange): CollectionCon
   return collection === undefined ? undefined : configBefore(view, collection.id, change)
 }
 
-/** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
-const ADMIN_FIELDS = ['storageBackend', 'storageConfig', 'encrypted'] as const
-
 function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
-  const stored = inCollection(lane, collection, configOf)
-  if (ADMIN_FIELDS.some((field) => stored?.[field] !== undefined)) requireServerAdmin(access)
-  return command(lane, collection, { kind: 'unconfigure' })
+  return command(lane, collection, { kind: 'unconfigure', byServerAdmin: isServerAdmin(access) })
 }
 
 function listConfigs(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {
