@@ -3,11 +3,11 @@
  * and the next one, once there are descriptors, is served.
  */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Outcomes } from '../harness/few_descriptors.js'
+import { execFile } from '../harness/owned_processes.js'
 
 const CHILD = fileURLToPath(new URL('../harness/few_descriptors.js', import.meta.url))
 const DESCRIPTORS = 128
