@@ -13,7 +13,7 @@ export const NO_HASH = '0'.repeat(64)
 
 const HEADER_BEGIN = '{"audit":'
 const SEAL_BEGIN = '{"seal":'
-const SUM_CHARS = 8
+export const SUM_CHARS = 8
 
 export interface Header {
   /** Version of the format. */

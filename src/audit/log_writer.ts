@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path'
 import { makeFolders } from '../folders.js'
 import { AUDIT_FILE_MS_MAX, AUDIT_LOG_FILES_MIN } from '../limits/audit.js'
 import { log } from '../telemetry/log.js'
-import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, sumsOf, type Seal } from './chain.js'
+import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, SUM_CHARS, sumsOf, type Seal } from './chain.js'
 import { ChainReader, type ReadBatch } from './chain_reader.js'
 import { filesIn, readFile, type LogFile } from './log_files.js'
 import { beginOf, beyond, bytesOf, olderThan } from './retention.js'
@@ -58,6 +58,11 @@ interface OpenFile {
 
 const DAY_MS = 86_400_000
 const NO_LINES = new Uint8Array(0)
+/**
+ * Bytes that a batch needs at most beside its lines and their sums: its seal and the header of a new file, and
+ * those of the empty batch that precedes a removal.
+ */
+const BATCH_BYTES_MORE = 2 * 400
 
 export class LogWriter {
   readonly #options: LogWriterOptions
@@ -133,14 +138,14 @@ export class LogWriter {
    * @throws Error of the system
    */
   append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
-    this.#makeRoom(lines.length, dropped)
-    this.#append(lines, dropped, mark)
+    const sums = sumsOf(lines)
+    this.#makeRoom(lines.length + SUM_CHARS * sums.length + BATCH_BYTES_MORE, dropped)
+    this.#append(lines, sums, dropped, mark)
   }
 
-  #append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
+  #append(lines: Uint8Array, sums: readonly string[], dropped: number, mark?: Seal['mark']): void {
     const file = this.#present()
     const head = file.bytes === 0 ? headerLine(file.number, file.begunAt) : ''
-    const sums = sumsOf(lines)
     const seal = sealLine({
       seal: this.#batch + 1,
       prev: this.#prev,
@@ -169,7 +174,7 @@ export class LogWriter {
   trim(dropped: number): number {
     const { retentionDays, folder } = this.#options
     if (retentionDays === 0) return 0
-    if (this.#file !== null && this.#isOld(this.#file)) this.#append(NO_LINES, dropped)
+    if (this.#file !== null && this.#isOld(this.#file)) this.append(NO_LINES, dropped)
     const files = filesIn(folder)
     return this.#remove(files, olderThan(files, this.#now() - retentionDays * DAY_MS), dropped)
   }
@@ -196,7 +201,7 @@ export class LogWriter {
     const batch = count === 0 ? undefined : beginOf(files[count]!).batch
     if (batch === undefined) return 0
     this.#first = batch
-    this.#append(NO_LINES, dropped)
+    this.#append(NO_LINES, [], dropped)
     for (const { path } of files.slice(0, count)) unlinkSync(path)
     syncFolder(this.#options.folder)
     this.#bytes = bytesOf(filesIn(this.#options.folder))

@@ -133,6 +133,7 @@ describe('audit events', () => {
     assert.equal(await count(`fromNanos=${oldest}&actor=`), 7)
     const rfc = (nanos: string): string => `${new Date(Number(nanos.slice(0, -6))).toISOString().slice(0, 19)}.${nanos.slice(-9)}Z`
     assert.equal(await count(`from=${rfc(oldest)}&to=${rfc(second)}`), 6)
+    assert.equal(await count(`from=${rfc(second)}`), 2)
     assert.equal(await count('from=2020-01-01T00:00:00%2B02:00&to=2020-01-02T00:00:00Z'), 0)
     assert.equal(await count(`from=2999-01-01T00:00:00Z&fromNanos=${newest}`), 1)
     assert.equal(await count(`to=2020-01-01T00:00:00Z&fromNanos=${oldest}&toNanos=${newest}`), 7)

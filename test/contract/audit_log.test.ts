@@ -4,6 +4,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { fileName } from '../../src/audit/chain.js'
 import { LogWriter } from '../../src/audit/log_writer.js'
 import { addDocuments, auditFiles, auditOf, eventLines, killStarted, linesOf, startAudited, timesOf, verify } from '../harness/audit_log.js'
@@ -55,7 +56,12 @@ describe('audit log on disk', () => {
     const directory = scratch()
     const log = join(directory, 'audit')
     const server = await startAudited({ directory, env: { SVC_AUDIT_MAX_BYTES: '64KB' } })
-    const bytes = (): number => auditFiles(log).reduce((sum, path) => sum + statSync(path).size, 0)
+    const sizes = (): readonly number[] => auditFiles(log).map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
+    // A file may be removed while the others are looked at.
+    const bytes = (): number => {
+      for (let before = sizes(); ; before = sizes())
+        if (isDeepStrictEqual(before, sizes())) return before.reduce((sum, size) => sum + size, 0)
+    }
     const warnings = async (): Promise<string> => JSON.stringify((await server.get('/health')).json<{ persistence: object }>().persistence)
     assert.doesNotMatch(await warnings(), /audit_nearly_full/)
     while (bytes() < 0.85 * 65_536) await addDocuments(server, 'a', 20)

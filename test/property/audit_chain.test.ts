@@ -1,6 +1,6 @@
 /** The chain of the audit log: any batches are whole, any change is found, any cut can be resumed. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -85,6 +85,26 @@ describe('audit chain', () => {
         assert.deepEqual([total, batches], [0, left.length + 1])
       }),
       { numRuns: 100 },
+    )
+  })
+
+  it('all files together never have more bytes than their bound, with seals and headers', () => {
+    const bytesMax = 16_384
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 20, maxLength: 60 }), (sizes) => {
+        const log = join(folder, String(++logs))
+        const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0, bytesMax })
+        writer.open(0)
+        sizes.forEach((size, at) => {
+          writer.append(eventLines(at * 100 + 1, size), 0)
+          const bytes = readdirSync(log).reduce((sum, name) => sum + statSync(join(log, name)).size, 0)
+          assert.ok(bytes <= bytesMax, `${bytes} bytes`)
+          assert.equal(writer.bytes, bytes)
+        })
+        writer.close()
+        assert.equal(verifyLog(log).total, 0)
+      }),
+      { numRuns: 30 },
     )
   })
 
