@@ -60,12 +60,13 @@ for (const [name, on] of SURFACES)
       socket.destroy()
     })
 
-    it(`unix addresses: ${name} takes over the socket of a server that was killed, and removes its own at the end`, async () => {
+    it(`unix addresses: ${name} takes over the socket of a server that was killed, and removes its own at the end`, async (test) => {
       const path = join(folder, `${name}.left`)
       await (await startServer(on(path))).kill()
       assert.ok(existsSync(path))
       assert.equal(await connects(path), false)
       const next = await startServer(on(path))
+      test.after(() => next.kill())
       assert.ok(await connects(path))
       assert.equal(statSync(path).mode & 0o777, 0o600)
       assert.match(await refusal(on(path)), /\.left can't be listened on: in use/)
@@ -74,9 +75,10 @@ for (const [name, on] of SURFACES)
       assert.equal(existsSync(path), false)
     })
 
-    it(`unix addresses: ${name} keeps what has taken the place of its socket`, async () => {
+    it(`unix addresses: ${name} keeps what has taken the place of its socket`, async (test) => {
       const path = join(folder, `${name}.moved`)
       const server = await startServer(on(path))
+      test.after(() => server.kill())
       renameSync(path, `${path}.away`)
       writeFileSync(path, 'another')
       assert.equal(await server.stop(), 0)
