@@ -1,7 +1,8 @@
 /**
  * Question: how good are the rankings of /v1/fts? nDCG@10 and recall@100 on Cranfield and CISI (limit 1000),
  * MRR@10 and hit@10 of known items in md50k, for all algorithms. Also: the gain from counting a word twice
- * that occurs twice in the query. Queries run in mode simple, without their punctuation.
+ * that occurs twice in the query, and what the mode auto makes of the queries as they are written. All others
+ * run in mode simple, without their punctuation.
  * Compared with, in the same run and judged by the same code: Lucene 9.12 (EnglishAnalyzer, BM25 k1 1.2 b
  * 0.75), Tantivy (en_stem, BM25) and SQLite FTS5 (porter, bm25; words once).
  * Run: npm run bench:quality [-- --small] (without the known items).
@@ -49,13 +50,14 @@ async function rank(
   corpus: string,
   algorithm: string,
   queries: readonly (readonly string[])[],
+  mode: 'simple' | 'auto' = 'simple',
 ): Promise<Map<string, readonly string[]>> {
   const rankings = new Map<string, readonly string[]>()
-  for (const [query, text] of queries) {
+  for (const [query, text = ''] of queries) {
     const hits = await search(connection, {
       collection: corpus,
-      query: withoutPunctuation(text ?? ''),
-      mode: 'simple',
+      query: mode === 'simple' ? withoutPunctuation(text) : text,
+      mode,
       algorithm,
       limit: RUN_DEPTH,
     })
@@ -69,6 +71,7 @@ async function judgeServer(connection: Connection, corpus: string): Promise<void
   const judgements = readJudgements(sharedPath(`corpora/ir/${corpus}/qrels.tsv`))
   const queries = readTable(sharedPath(`corpora/ir/${corpus}/queries.tsv`)).filter(([query]) => judgements.has(query ?? ''))
   for (const algorithm of ALGORITHMS) judge(algorithm, corpus, judgements, await rank(connection, corpus, algorithm, queries))
+  judge('bm25, auto, as written', corpus, judgements, await rank(connection, corpus, 'bm25', queries, 'auto'))
   const once = queries.map(([query = '', text = '']) => [
     query,
     [...new Set(withoutPunctuation(text).toLowerCase().split(/\s+/))].join(' '),

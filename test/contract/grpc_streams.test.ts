@@ -54,6 +54,15 @@ describe('grpc: streams and bad clients', () => {
     }, /missing collection/)
   })
 
+  it('grpc: Export of a collection that is not there is NOT_FOUND, before any chunk', async () => {
+    await assert.rejects(
+      async () => {
+        for await (const _ of client.stream('Export', { collection: 'nowhere' })) assert.fail('a chunk')
+      },
+      { code: status.NOT_FOUND },
+    )
+  })
+
   it('grpc: an export waits for its reader, and one that is cancelled leaves nothing behind', async () => {
     const stalled = Array.from({ length: 3 }, () => client.stream('Export', { collection: 'c' }))
     for (const stream of stalled) {

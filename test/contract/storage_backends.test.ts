@@ -4,7 +4,10 @@
  * else.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { blocksOf, GUIDES_FOLDER } from '../harness/guides.js'
 import { noObjectStore, ObjectStore, SECRET_KEY } from '../harness/object_store.js'
 import { type Fields, NOT_FOUND, summary } from '../harness/documents_client.js'
 import { readZip } from './zip_files.js'
@@ -60,12 +63,24 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
   const server = new Restarted()
   let store: ObjectStore
   before(async () => {
-    store = await ObjectStore.start('docs', 'others')
+    store = await ObjectStore.start('docs', 'others', 'guide')
     await server.start()
   })
   after(async () => {
     await server.stop()
     await store.stop()
+  })
+
+  it('storage s3: the configuration of docs/guides/storage.md is accepted with names of a real store', async () => {
+    const guide = readFileSync(join(GUIDES_FOLDER, 'storage.md'), 'utf8')
+    const block = blocksOf(guide).find(({ text }) => text.includes('"s3"'))?.text ?? assert.fail('no such block')
+    const body = JSON.parse(/-d '(.*)'$/s.exec(block)?.[1] ?? '') as { collection: string; storageConfig: Fields }
+    assert.deepEqual(Object.keys(body.storageConfig).sort(), ['accessKey', 'bucket', 'endpoint', 'prefix', 'region', 'secretKey', 'useTLS'])
+    const { prefix } = body.storageConfig
+    const { storageConfig } = locationIn(store, { prefix, bucket: 'guide', useTLS: false })
+    assert.equal(await configure(server.client, body.collection, { ...body, storageConfig }), configured(body.collection))
+    await server.client.addBatch(body.collection, unkept('one'))
+    assert.ok(store.objects('guide').some((path) => path.startsWith('mds/mds-')))
   })
 
   const location = (change?: Fields): Fields => locationIn(store, change)
