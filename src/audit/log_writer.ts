@@ -59,8 +59,8 @@ interface OpenFile {
 const DAY_MS = 86_400_000
 const NO_LINES = new Uint8Array(0)
 /**
- * Bytes that a batch needs at most beside its lines and their sums: its seal and the header of a new file, and
- * those of the empty batch that precedes a removal.
+ * Bytes that a batch needs at most beside its lines and their sums: its seal and the header of a new file,
+ * and those of the empty batch that precedes a removal.
  */
 const BATCH_BYTES_MORE = 2 * 400
 

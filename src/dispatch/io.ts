@@ -26,7 +26,10 @@ export interface IoTools {
   readonly commit: (command: Uint8Array) => Promise<OutgoingAnswer | null>
 }
 
-/** @param message as the lane's `io` handler made it. A rejection that is not a `ServiceError` is answered `internal`. */
+/**
+ * @param message as the lane's `io` handler made it. A rejection that is not a `ServiceError` is answered
+ * `internal`.
+ */
 export type Io<Message = unknown> = (message: Message, tools: IoTools) => Promise<OutgoingAnswer>
 
 /** Never rejects. @param io the handler of the operation */

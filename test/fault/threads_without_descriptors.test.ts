@@ -1,6 +1,6 @@
 /**
- * Threads that start with the first use, in a process that has hardly a descriptor left: each use is answered,
- * and the next one, once there are descriptors, is served.
+ * Threads that start with the first use, in a process that has hardly a descriptor left: each use is
+ * answered, and the next one, once there are descriptors, is served.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * A child of threads_without_descriptors.test.ts, which runs under a low limit of descriptors. Starts the kind
- * of thread that its argument names while none to `FREE_MAX` of them are free, and uses it again afterwards.
- * Prints one line of JSON with the outcomes: `done`, or an error's text.
+ * A child of threads_without_descriptors.test.ts, which runs under a low limit of descriptors. Starts the
+ * kind of thread that its argument names while none to `FREE_MAX` of them are free, and uses it again
+ * afterwards. Prints one line of JSON with the outcomes: `done`, or an error's text.
  */
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
