@@ -1,8 +1,8 @@
 /** Bounds of what MCP offers: tools, resources, prompts. */
 
 /**
- * Tokens of an answer with several documents, where the call does not name another number. A model with a
- * context of 128 000 tokens can read a dozen such answers beside its conversation.
+ * Tokens of an answer where the call does not name another number. A model with a context of 128 000 tokens
+ * can read a dozen such answers beside its conversation.
  */
 export const MCP_ANSWER_TOKENS_DEFAULT = 8_000
 /** Lowest `max_tokens`: one result with a passage fits. */

@@ -69,9 +69,9 @@ describe('answers of surfaces are bounded', () => {
     const [chars, most] = [8_000_000, 12_000_000]
     const server = await started(test, { SVC_LIMIT_MCP_UNSENT_BYTES_MAX: String(most) }, chars)
     const mcp = new McpClient(server)
-    // Nothing of a document is left out.
-    const body = JSON.stringify({ name: 'get_document', arguments: { collection: 'c', key: 'k', lang: 'en' } })
-    const call = `POST /tools/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    // Nothing of a document is left out where it is a resource.
+    const body = JSON.stringify({ uri: 'mddb://c/k?lang=en' })
+    const call = `POST /resources/read HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     const hostile = connect(mcp.port, '127.0.0.1')
     test.after(() => hostile.destroy())
     hostile.on('error', () => undefined)
@@ -80,7 +80,7 @@ describe('answers of surfaces are bounded', () => {
     await once(hostile, 'readable')
     const texts = new Set<string>()
     const ask = async (): Promise<number> => {
-      const { status, text } = await mcp.send('POST', '/tools/call', body)
+      const { status, text } = await mcp.send('POST', '/resources/read', body)
       if (status !== 200) texts.add(text)
       return status
     }

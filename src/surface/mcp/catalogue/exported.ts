@@ -8,7 +8,7 @@ import { failureOf, isRefusal } from './answers.js'
 import type { Arguments } from './argument_values.js'
 import { failed, type CallContext, type TextContent, type ToolResult } from './call.js'
 import { shortenedHint, UNTRUSTED_NOTICE } from './texts.js'
-import { tokensOf } from './token_budget.js'
+import { tokensOf } from './token_estimate.js'
 import { answerTokens } from './tool_result.js'
 
 /** No text has more bytes a token in the estimate: ASCII has 2.5. */

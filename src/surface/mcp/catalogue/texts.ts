@@ -20,11 +20,19 @@ export const OUTLINE_NOTE = 'Outline only: structuredContent has the result.'
 export function shortenedHint(answers: AnswerKind): string {
   switch (answers) {
     case 'documents':
-      return 'Results were left out to keep the answer short. Ask for less of each with `fields`, read one whole with get_document, narrow the search, or allow more with `max_tokens`.'
+      return 'Results, or the ends of long texts, were left out to keep the answer short. Ask for less of each with `fields`, read one whole with get_document, narrow the search, or allow more with `max_tokens`.'
     case 'parts':
       return 'Documents were left out to keep the answer short. Narrow `filter_meta`, list documents with search_documents and `fields`, read one with get_document, or allow more with `max_tokens`.'
     case 'plain':
     case 'text':
-      return 'Items were left out to keep the answer short. Narrow the request, or allow more with `max_tokens` where the tool has it.'
+    case 'document':
+      return 'Items, or the ends of long texts, were left out to keep the answer short. Narrow the request, allow more with `max_tokens` where the tool has it, or read one document with get_document.'
   }
 }
+
+/** @param end of the part, the offset of the next one */
+export function partHint(end: number, length: number): string {
+  return `This is a part of the text, up to character ${end} of ${length}. Call get_document again with \`offset\` ${end} to read on, or allow more with \`max_tokens\`.`
+}
+
+export const META_LEFT_OUT_HINT = 'Metadata were left out to keep the answer short: get_document_meta shows more with `max_tokens`.'

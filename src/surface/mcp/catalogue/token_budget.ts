@@ -1,56 +1,61 @@
 /**
- * The tokens of a text, estimated without a tokenizer, and JSON reduced to a number of them. The estimate is
- * on the high side: 2.5 ASCII characters are one token, a character of Cyrillic, Greek or Arabic is one, one
- * of Chinese, Japanese, Korean or an Indic script is 1.6. What it was measured against is in
- * docs/decisions/0286. Pure; any thread.
+ * JSON reduced to a number of tokens: the largest part loses its end, first items of lists, then characters
+ * of texts. An answer keeps its shape and at least one item of each list. Rules: docs/decisions/0286. Pure;
+ * any thread.
  */
-
-const TOKENS_A_UNIT = 0.4
-/** Bytes of UTF-8 beyond one for each UTF-16 unit: 1 for Cyrillic, 2 for Chinese. */
-const TOKENS_A_FURTHER_BYTE = 0.6
+import { endOfPart, tokensOf } from './token_estimate.js'
 
 type Entries = readonly (readonly [name: string, value: unknown])[]
 
-export function tokensOf(text: string): number {
-  const units = text.length
-  return Math.ceil(units * TOKENS_A_UNIT + (Buffer.byteLength(text) - units) * TOKENS_A_FURTHER_BYTE)
-}
+/** What only repeats the request. It is cut before what was found. */
+const ECHOED: ReadonlySet<string> = new Set(['targetCollections'])
+/** By these a document is read; their lengths are bounded. */
+const IDENTITY: ReadonlySet<string> = new Set(['id', 'key', 'lang', 'collection'])
 
 /**
- * Leaves out the last items of the largest list or map among the members, so that the JSON has at most the
- * given number of tokens. The first item always stays, so that an answer is never empty.
+ * Leaves out the end of the largest member, and so on, so that the JSON has at most the given number of
+ * tokens. The first item of a list always stays: it is cut itself.
  * @returns the value itself if it fits
  */
 export function cutToTokens<Value>(value: Value, tokens: number): Value {
-  if (jsonTokens(value) <= tokens) return value
-  if (Array.isArray(value)) return leading(value, tokens) as Value
-  return isObject(value) ? cutMember(value, tokens, isObject) : value
+  return (isObject(value) && !isList(value) && jsonTokens(value) > tokens ? cutRecord(value, tokens) : cut(value, tokens)) as Value
 }
 
-/** @param mayCut which members are lists or maps of items */
-function cutMember<Value extends object>(value: Value, tokens: number, mayCut: (member: unknown) => member is object): Value {
-  const members = (Object.entries(value) as Entries).map(([name, member]) => ({ name, member, size: jsonTokens(member) }))
-  const whole = members.reduce((sum, { name, size }) => sum + tokensOf(name) + size, 0)
-  const largest = members.filter(({ member }) => mayCut(member)).toSorted((one, other) => other.size - one.size)[0]
-  if (largest === undefined) return value
-  const left = Math.max(0, tokens - (whole - largest.size))
-  const member: unknown = largest.member
-  const cut = isList(member) ? leading(member, left) : Object.fromEntries(leadingEntries(Object.entries(member as object), left))
-  return { ...value, [largest.name]: cut }
+function cut(value: unknown, tokens: number): unknown {
+  if (typeof value === 'string') return value.slice(0, endOfPart(value, 0, tokens))
+  if (!isObject(value) || jsonTokens(value) <= tokens) return value
+  if (isList(value)) return leading(value, tokens)
+  return isMap(value) ? Object.fromEntries(leadingEntries(Object.entries(value), tokens)) : cutRecord(value, tokens)
 }
 
-/** A first item that is too long loses items of its own lists, as a group of duplicates does. */
+/** A record keeps its members, of which the largest are cut. */
+function cutRecord(record: object, tokens: number): object {
+  const members = (Object.entries(record) as Entries).map(([name, member]) => ({ name, member, size: jsonTokens(member) }))
+  let excess = members.reduce((sum, { name, size }) => sum + jsonTokens(name) + size, 0) - tokens
+  const shown = new Map<string, unknown>(members.map(({ name, member }) => [name, member]))
+  const cutFirst = members
+    .filter(({ name }) => !IDENTITY.has(name))
+    .toSorted((one, other) => Number(ECHOED.has(other.name)) - Number(ECHOED.has(one.name)) || other.size - one.size)
+  for (const { name, member, size } of cutFirst) {
+    if (excess <= 0) break
+    const rest = cut(member, Math.max(0, size - excess))
+    shown.set(name, rest)
+    excess -= size - jsonTokens(rest)
+  }
+  return Object.fromEntries(shown)
+}
+
+/** A first item that is too long is cut itself, as the only result with a whole text is. */
 function leading(items: readonly unknown[], tokens: number): readonly unknown[] {
   const kept = items.slice(0, fitting(items, tokens))
-  const [first] = kept
-  return kept.length === 1 && isObject(first) && !isList(first) && jsonTokens(first) > tokens ? [cutMember(first, tokens, isList)] : kept
+  return kept.length === 1 ? [cut(kept[0], tokens)] : kept
 }
 
 /** The value of the first entry is cut, too: a map may have one key with many values. */
 function leadingEntries(entries: Entries, tokens: number): Entries {
   const kept = entries.slice(0, fitting(entries, tokens))
   const [first] = kept
-  return kept.length === 1 && first !== undefined ? [[first[0], cutToTokens(first[1], tokens - tokensOf(first[0]))]] : kept
+  return kept.length === 1 && first !== undefined ? [[first[0], cut(first[1], tokens - jsonTokens(first[0]))]] : kept
 }
 
 /** How many leading items fit; at least one. */
@@ -69,6 +74,11 @@ function fitting(items: readonly unknown[], tokens: number): number {
 function jsonTokens(value: unknown): number {
   const text = JSON.stringify(value) as string | undefined
   return text === undefined ? 0 : tokensOf(`${text},`)
+}
+
+/** Metadata, and counts by field: lists or objects by any name. A record has other values as well. */
+function isMap(value: object): boolean {
+  return Object.values(value).every(isObject)
 }
 
 function isList(value: unknown): value is readonly unknown[] {

@@ -27,10 +27,10 @@ export const ANNOTATIONS: Readonly<Record<ToolClass, Annotations>> = {
 
 /**
  * What an answer contains. `plain`: nothing that an author of documents wrote. `text`: texts of documents or
- * values of metadata. `documents`: results of a search, which `fields` and `include_content` shape. `parts`:
- * an export.
+ * values of metadata. `document`: one document, whose text is read in parts. `documents`: results of a
+ * search, which `fields` and `include_content` shape. `parts`: an export.
  */
-export type AnswerKind = 'plain' | 'text' | 'documents' | 'parts'
+export type AnswerKind = 'plain' | 'text' | 'document' | 'documents' | 'parts'
 
 export interface Tool {
   readonly name: string
@@ -39,8 +39,6 @@ export interface Tool {
   readonly description: string
   readonly class: ToolClass
   readonly answers: AnswerKind
-  /** The answer is one document, of which nothing is left out. */
-  readonly isWhole?: boolean
   readonly arguments: readonly Argument[]
   /** Name of the row. Default: the one whose name in MCP is that of the tool. */
   readonly operation?: string

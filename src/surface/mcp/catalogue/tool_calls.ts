@@ -5,6 +5,7 @@
 import { readArguments, type Arguments } from './argument_values.js'
 import { failureOf, isRefusal, jsonOf, textOf } from './answers.js'
 import { failed, type CallContext, type ToolResult } from './call.js'
+import { documentPart } from './document_part.js'
 import { exported } from './exported.js'
 import { factOf } from '../../../wire/answer.js'
 import { shownAnswer } from './shown_documents.js'
@@ -36,6 +37,7 @@ export async function callRead({ tool, operation }: BoundTool, given: Arguments,
   const answer = await context.ask(operation, input)
   if (isRefusal(answer)) return failed(failureOf(answer))
   if (tool.answers === 'parts') return await exported(answer, given, context)
+  if (tool.answers === 'document') return documentPart(textOf(answer), given)
   return resultOf(tool.answers === 'documents' ? found(answer, given) : textOf(answer), tool, given, context)
 }
 

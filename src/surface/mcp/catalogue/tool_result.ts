@@ -8,13 +8,14 @@ import { MCP_ANSWER_TOKENS_DEFAULT, MCP_ANSWER_TOKENS_MAX, MCP_ANSWER_TOKENS_MIN
 import type { Arguments } from './argument_values.js'
 import type { CallContext, TextContent, ToolResult } from './call.js'
 import { OUTLINE_NOTE, shortenedHint, UNTRUSTED_NOTICE } from './texts.js'
-import { cutToTokens, isObject, tokensOf } from './token_budget.js'
+import { cutToTokens, isObject } from './token_budget.js'
+import { isWithin } from './token_estimate.js'
 import type { Tool } from './tool.js'
 
 /** Longer texts are left out of an outline: identities and scores stay. */
 const OUTLINE_CHARS_MAX = 100
 /** Tokens of the hint, twice, and of the notice. */
-const NOTES_TOKENS = 250
+export const NOTES_TOKENS = 300
 
 /** Tokens of the answer of a call. */
 export function answerTokens({ max_tokens: asked = MCP_ANSWER_TOKENS_DEFAULT }: Arguments): number {
@@ -31,7 +32,7 @@ export function resultOf(value: unknown, tool: Tool, given: Arguments, context: 
   const hint = shown.isShortened ? [shortenedHint(tool.answers)] : []
   if (!isStructured) return { content: texts([shown.text, ...hint, ...notes]) }
   const structuredContent = JSON.parse(shown.text) as unknown
-  const text = tokensOf(shown.text) <= share ? shown.text : outlineOf(structuredContent, share)
+  const text = isWithin(shown.text, share) ? shown.text : outlineOf(structuredContent, share)
   return { content: texts([text, ...hint, ...notes]), structuredContent }
 }
 
@@ -42,11 +43,11 @@ interface BoundedText {
 }
 
 /** @param value as `resultOf` takes it */
-export function boundedText(value: unknown, { answers, isWhole = false }: Pick<Tool, 'answers' | 'isWhole'>, tokens: number): BoundedText {
+export function boundedText(value: unknown, { answers }: Pick<Tool, 'answers'>, tokens: number): BoundedText {
   const whole = typeof value === 'string' ? value : JSON.stringify(value)
   // The budget of the collection may have left out something already.
   const isLeftOut = isObject(value) && 'contextTruncated' in value
-  if (isWhole || (!isLeftOut && tokensOf(whole) <= tokens - NOTES_TOKENS)) return { text: whole, isShortened: false }
+  if (!isLeftOut && isWithin(whole, tokens - NOTES_TOKENS)) return { text: whole, isShortened: false }
   const cut: unknown = cutToTokens(typeof value === 'string' ? JSON.parse(value) : value, tokens - NOTES_TOKENS)
   const marked = Array.isArray(cut) ? cut : { ...(cut as object), contextTruncated: true, contextHint: shortenedHint(answers) }
   return { text: JSON.stringify(marked), isShortened: true }
@@ -65,6 +66,6 @@ function withoutTexts(value: unknown): unknown {
   return Object.fromEntries(short.map(([name, member]) => [name, withoutTexts(member)]))
 }
 
-function texts(all: readonly string[]): readonly TextContent[] {
+export function texts(all: readonly string[]): readonly TextContent[] {
   return all.map((text) => ({ type: 'text', text }))
 }

@@ -38,7 +38,6 @@ export const documentTools: readonly Tool[] = [
       'Writes a Markdown document. If collection, key and lang name an existing one, its text and metadata are replaced and the earlier version is kept as a revision. The collection is created if it does not exist. Use update_document to change only a part.',
     class: 'WI',
     answers: 'text',
-    isWhole: true,
     arguments: [...identity, required(contentMd), meta('Metadata: lists of strings by key. It can be filtered and counted later.')],
     outputSchema: DOCUMENT,
   },
@@ -46,12 +45,15 @@ export const documentTools: readonly Tool[] = [
     name: 'get_document',
     title: 'Read a document',
     description:
-      'Returns one document with its text and metadata, by collection, key and lang. Use a search tool first if you do not know the key.',
+      'Returns one document with its text and metadata, by collection, key and lang. A long text comes in parts: `nextOffset` of one part is the `offset` of the next. Use a search tool first if you do not know the key.',
     class: 'RO',
-    answers: 'text',
-    isWhole: true,
+    answers: 'document',
     operation: 'get',
-    arguments: [...identity],
+    arguments: [
+      ...identity,
+      argument('offset', 'integer', 'Character of the text to read from: `nextOffset` of the part before.', { field: null, fallback: 0 }),
+      maxTokens,
+    ],
   },
   {
     name: 'get_document_meta',
@@ -59,8 +61,7 @@ export const documentTools: readonly Tool[] = [
     description: 'Returns metadata and times of one document without its text. Cheaper than reading the document.',
     class: 'RO',
     answers: 'text',
-    isWhole: true,
-    arguments: [...identity],
+    arguments: [...identity, maxTokens],
     outputSchema: DOCUMENT_META,
   },
   {
@@ -70,7 +71,6 @@ export const documentTools: readonly Tool[] = [
       'Changes text, metadata or expiry of an existing document. What is not given stays as it is. At least one of meta, content_md and ttl is needed.',
     class: 'WI',
     answers: 'text',
-    isWhole: true,
     arguments: [...identity, meta('Replaces all metadata of the document; {} removes it.'), contentMd, ttl],
   },
   {
@@ -87,7 +87,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Sets after how many seconds a document is deleted automatically; 0 keeps it for ever.',
     class: 'WI',
     answers: 'text',
-    isWhole: true,
     arguments: [...identity, required(ttl)],
   },
   {
@@ -141,7 +140,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Writes an earlier version of a document as its newest one. The present version stays in the list of revisions.',
     class: 'WI',
     answers: 'text',
-    isWhole: true,
     arguments: [
       ...identity,
       required(argument('timestamp', 'integer', '`timestamp` of the version, as list_revisions shows it. Unix seconds.')),
