@@ -5,6 +5,11 @@
  * can read a dozen such answers beside its conversation.
  */
 export const MCP_ANSWER_TOKENS_DEFAULT = 8_000
+/**
+ * The same for one document that a call names: a page of 60 KB is read whole. Some hosts of models refuse
+ * results of more than 25 000 tokens.
+ */
+export const MCP_DOCUMENT_TOKENS_DEFAULT = 24_000
 /** Lowest `max_tokens`: one result with a passage fits. */
 export const MCP_ANSWER_TOKENS_MIN = 1_000
 /**

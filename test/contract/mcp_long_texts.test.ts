@@ -21,6 +21,8 @@ const HEXADECIMAL = `otter ${'9f86d081884c7d659a2feaa0c55ad015'.repeat(1_000)}`
 /** Their names have some 10 000 tokens. */
 const COLLECTIONS = 200
 const TEN_MB = 10_000_000
+/** Of a part of a document by default. */
+const DOCUMENT_TOKENS = 24_000
 
 let server: Server
 let client: McpClient
@@ -44,12 +46,12 @@ const IDENTITY = { key: 'k', lang: 'en' }
 const result = (name: string, args: Fields): Promise<Result> => resultOf(client, name, args)
 
 /** All parts of a document, as a model reads them. */
-async function partsOf(collection: string, args: Fields = {}): Promise<readonly Fields[]> {
+async function partsOf(collection: string, args: Fields = { max_tokens: DEFAULT_TOKENS }): Promise<readonly Fields[]> {
   const parts: Fields[] = []
   let offset: number | undefined = 0
   while (offset !== undefined) {
     const part = await result('get_document', { collection, ...IDENTITY, ...args, offset })
-    const bound = Number(args['max_tokens'] ?? DEFAULT_TOKENS)
+    const bound = Number(args['max_tokens'])
     assert.ok(tokensOf(readable(part)) <= bound, `${collection} at ${offset}: ${tokensOf(readable(part))} tokens`)
     parts.push(valueOf(part))
     assert.ok(Number(valueOf(part)['nextOffset'] ?? Infinity) > offset, `${collection} at ${offset}: no further`)
@@ -109,15 +111,16 @@ describe('mcp: long texts', () => {
     assert.deepEqual([second?.['offset'], 'meta' in (second ?? {})], [first?.['nextOffset'], false])
     const last = parts.at(-1) ?? {}
     assert.deepEqual(['contextTruncated' in last, 'nextOffset' in last], [false, false])
-    const read = await result('get_document', { collection: 'long', ...IDENTITY })
+    const read = await result('get_document', { collection: 'long', ...IDENTITY, max_tokens: DEFAULT_TOKENS })
     assert.match(textsOf(read), new RegExp(`Call get_document again with \`offset\` ${String(first?.['nextOffset'])}`))
     const whole = valueOf(await result('get_document', { collection: 'long', ...IDENTITY, max_tokens: 100_000 }))
     assert.deepEqual(whole, (await server.post('/v1/get', { collection: 'long', ...IDENTITY })).json())
   })
 
-  it('mcp: 10 MB are read in parts, and max_tokens makes them few', async () => {
+  it('mcp: 10 MB are read in parts of at most 24 000 tokens, and max_tokens makes them few', async () => {
     const first = await result('get_document', { collection: 'largest', ...IDENTITY })
-    assert.ok(tokensOf(readable(first)) <= DEFAULT_TOKENS)
+    const tokens = tokensOf(readable(first))
+    assert.ok(tokens <= DOCUMENT_TOKENS && tokens > DOCUMENT_TOKENS / 2, `${tokens} tokens`)
     const parts = await partsOf('largest', { max_tokens: 1_000_000 })
     assert.ok(parts.length <= 6 && joined(parts).length === valueOf(first)['contentLength'] && joined(parts).endsWith('The end.'))
   })

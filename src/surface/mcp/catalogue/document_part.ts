@@ -2,6 +2,7 @@
  * One document as the result of a tool: whole where it is short, else a part of its text with the offset of
  * the next one. All parts together are the text. Rules: docs/decisions/0286. Thread of MCP.
  */
+import { MCP_DOCUMENT_TOKENS_DEFAULT } from '../../../limits/mcp_tools.js'
 import type { Arguments } from './argument_values.js'
 import { failed, type ToolResult } from './call.js'
 import { META_LEFT_OUT_HINT, partHint, UNTRUSTED_NOTICE } from './texts.js'
@@ -18,7 +19,7 @@ const PART_TOKENS_MIN = 200
 
 /** @param document JSON of the operation */
 export function documentPart(document: string, given: Arguments): ToolResult {
-  const tokens = answerTokens(given) - NOTES_TOKENS
+  const tokens = answerTokens({ max_tokens: MCP_DOCUMENT_TOKENS_DEFAULT, ...given }) - NOTES_TOKENS
   const offset = Number(given.offset ?? 0)
   if (offset === 0 && isWithin(document, tokens)) return { content: texts([document, UNTRUSTED_NOTICE]) }
   const { contentMd, meta, ...rest } = JSON.parse(document) as Json & { readonly contentMd: string }

@@ -1,6 +1,11 @@
 /** Arguments that several tools have. Pure data. */
-import { MCP_ANSWER_TOKENS_DEFAULT, MCP_ANSWER_TOKENS_MAX, MCP_ANSWER_TOKENS_MIN } from '../../../../limits/mcp_tools.js'
-import { argument, required } from '../argument.js'
+import {
+  MCP_ANSWER_TOKENS_DEFAULT,
+  MCP_ANSWER_TOKENS_MAX,
+  MCP_ANSWER_TOKENS_MIN,
+  MCP_DOCUMENT_TOKENS_DEFAULT,
+} from '../../../../limits/mcp_tools.js'
+import { argument, required, type Argument } from '../argument.js'
 
 export const collection = required(argument('collection', 'string', 'Name of the collection, e.g. "blog".'))
 export const anyCollection = argument('collection', 'string', 'Name of a collection. Default: all collections that you may read.')
@@ -32,12 +37,15 @@ export const fields = argument(
   'Metadata keys to return. Each document is reduced to id, key, lang and these keys, without its text. Saves many tokens: ask for ["title"] to get an overview first.',
   { field: null, examples: [['title', 'category']] },
 )
-export const maxTokens = argument(
-  'max_tokens',
-  'integer',
-  `Approximate tokens of the answer, ${MCP_ANSWER_TOKENS_MIN} to ${MCP_ANSWER_TOKENS_MAX}. What does not fit is left out from the end, and the answer says so.`,
-  { field: null, fallback: MCP_ANSWER_TOKENS_DEFAULT },
-)
+const tokensOfAnswer = (fallback: number): Argument =>
+  argument(
+    'max_tokens',
+    'integer',
+    `Approximate tokens of the answer, ${MCP_ANSWER_TOKENS_MIN} to ${MCP_ANSWER_TOKENS_MAX}. What does not fit is left out from the end, and the answer says so.`,
+    { field: null, fallback },
+  )
+export const maxTokens = tokensOfAnswer(MCP_ANSWER_TOKENS_DEFAULT)
+export const maxTokensOfDocument = tokensOfAnswer(MCP_DOCUMENT_TOKENS_DEFAULT)
 export const threshold = argument('threshold', 'number', 'Minimum similarity score of a result, 0 to 1.', { fallback: 0 })
 export const vectorAlgorithms = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq', 'quantized']
 export const distanceMetric = argument('distance_metric', 'string', 'Measure of similarity.', {

@@ -4,7 +4,7 @@ import type { Arguments } from '../argument_values.js'
 import { batchDocuments } from '../batch_documents.js'
 import { DOCUMENT, DOCUMENT_META } from '../output_schemas.js'
 import type { Tool } from '../tool.js'
-import { collection, identity, maxTokens, meta } from './common.js'
+import { collection, identity, maxTokens, maxTokensOfDocument, meta } from './common.js'
 
 const contentMd = argument('content_md', 'string', 'The whole text as Markdown; it replaces the present one.')
 const ttl = argument('ttl', 'integer', 'Seconds until the document expires and is deleted; 0: never.')
@@ -52,7 +52,7 @@ export const documentTools: readonly Tool[] = [
     arguments: [
       ...identity,
       argument('offset', 'integer', 'Character of the text to read from: `nextOffset` of the part before.', { field: null, fallback: 0 }),
-      maxTokens,
+      maxTokensOfDocument,
     ],
   },
   {
