@@ -4,62 +4,31 @@
  * else is different.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey } from '../../src/store/keys.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { View } from '../../src/store/view.js'
-import { bothChecksums, type Checksums } from '../harness/checksums.js'
+import type { Checksums } from '../harness/checksums.js'
 import { GOLDEN_KEY, goldenKeyring } from '../harness/golden_store.js'
 import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { startServer, type Server } from '../harness/server.js'
 import { countUnhashed, forgetHashes, forgetHashesOfBackup } from '../harness/unhashed_store.js'
 import { locationIn, unkept } from '../contract/storage_client.js'
+import { checksumOf, isWhole, NOTICE, PENDING, ROUND, rounds, Servers, SLOW, until, upgraded } from './hash_upgrades.js'
 
-const MDS = fileURLToPath(new URL('../../../bin/mds.mjs', import.meta.url))
 const DOCUMENTS = 400
 const COLLECTIONS = ['plain', 'sealed']
-const PENDING = '503 {"error":"checksums are being computed after an upgrade, please retry"}'
 const env = { SVC_ENCRYPTION_KEY: GOLDEN_KEY }
-/** A round of few documents, so that a kill meets the upgrade. */
-const slow = { ...env, SVC_LIMIT_HASH_UPGRADE_DOCUMENTS_MAX: '4' }
 const folder = mkdtempSync(join(tmpdir(), 'mds-hash-upgrade-'))
 const written = join(folder, 'written')
-const started: Server[] = []
+const servers = new Servers(env)
 after(async () => {
-  await Promise.all(started.map((server) => server.kill()))
+  await servers.killAll()
   rmSync(folder, { recursive: true, force: true })
 })
-
-async function start(directory: string, options: Readonly<Record<string, string>> = env): Promise<Server> {
-  const server = await startServer({ directory, env: options })
-  started.push(server)
-  return server
-}
-
-async function checksumOf(server: Server, collection: string): Promise<string> {
-  const { status, text } = await server.get(`/v1/checksum?collection=${collection}`)
-  return `${status} ${text}`
-}
-
-/** Waits until the collections show their checksums, and returns them. */
-async function upgraded(server: Server, collections = COLLECTIONS): Promise<Checksums[]> {
-  const found: Checksums[] = []
-  for (const collection of collections) {
-    for (const deadline = Date.now() + 60_000; (await checksumOf(server, collection)) === PENDING; await setTimeout(5))
-      assert.ok(Date.now() < deadline, `${collection}: ${server.output()}`)
-    const [shown, computed] = await bothChecksums(server, collection)
-    assert.deepEqual(shown, computed, collection)
-    found.push(shown)
-  }
-  return found
-}
 
 /** A copy of the store in its old form. */
 async function unhashed(name: string): Promise<string> {
@@ -69,15 +38,10 @@ async function unhashed(name: string): Promise<string> {
   return directory
 }
 
-async function rounds(server: Server): Promise<number> {
-  const { text } = await server.get('/metrics')
-  return Number(/^mddb_chore_rounds_total\{chore="hash-upgrade"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
-}
-
 describe('a store without content hashes', () => {
   let checksums: Checksums[]
   before(async () => {
-    const server = await start(written)
+    const server = await servers.start(written)
     await server.post('/v1/collection-config', { collection: 'sealed', encrypted: true })
     for (const collection of COLLECTIONS) {
       const documents = Array.from({ length: DOCUMENTS }, (_, number) => ({
@@ -90,7 +54,7 @@ describe('a store without content hashes', () => {
       assert.equal((await server.post('/v1/add-batch', { collection, documents })).status, 200)
       await server.request('PATCH', '/v1/update', { collection, key: 'doc-3', lang: 'en', contentMd: 'a second state' })
     }
-    checksums = await upgraded(server)
+    checksums = await upgraded(server, COLLECTIONS)
     assert.equal(await server.stop(), 0, server.output())
   })
 
@@ -99,26 +63,26 @@ describe('a store without content hashes', () => {
     let left = await countUnhashed(directory)
     assert.equal(left, 2 * DOCUMENTS)
     for (let kills = 0; kills < 3; kills++) {
-      const server = await start(directory, slow)
-      // The first rounds walk over what has its hashes, four heads each.
-      while ((await rounds(server)) < 5 + (2 * DOCUMENTS - left) / 4) await setTimeout(5)
+      const server = await servers.start(directory, SLOW)
+      // The first rounds walk over what has its hashes.
+      const met = 5 + (2 * DOCUMENTS - left) / ROUND
+      await until(server, async () => (await rounds(server)) >= met)
       assert.equal(await checksumOf(server, 'plain'), PENDING)
       await server.kill()
       const before = left
       left = await countUnhashed(directory)
       assert.ok(left < before && left > 0, `${before}, then ${left}`)
     }
-    const server = await start(directory)
-    assert.deepEqual(await upgraded(server), checksums)
+    const server = await servers.start(directory)
+    assert.deepEqual(await upgraded(server, COLLECTIONS), checksums)
     assert.equal(await server.stop(), 0, server.output())
     assert.equal(await countUnhashed(directory), 0)
-    const doctor = spawnSync(process.execPath, [MDS, 'doctor', '--db', directory], { env: { ...process.env, ...env }, encoding: 'utf8' })
-    assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
+    isWhole(directory, env)
   })
 
   it('hash upgrade: meanwhile writes are answered, a checksum is 503 with Retry-After, stats shows none', async () => {
     const directory = await unhashed('served')
-    const server = await start(directory, slow)
+    const server = await servers.start(directory, SLOW)
     const pending = await server.get('/v1/checksum?collection=plain')
     assert.deepEqual([pending.status, pending.headers['retry-after']], [503, '5'])
     const { collections } = (await server.get('/v1/stats')).json<{ collections: (Checksums & { readonly name: string })[] }>()
@@ -136,8 +100,8 @@ describe('a store without content hashes', () => {
     assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 200]) // prettier-ignore
     assert.equal(await checksumOf(server, 'plain'), PENDING)
     assert.equal(await server.stop(), 0, server.output())
-    const again = await start(directory)
-    const [plain, sealed] = await upgraded(again)
+    const again = await servers.start(directory)
+    const [plain, sealed] = await upgraded(again, COLLECTIONS)
     assert.notEqual(plain?.checksum, checksums[0]?.checksum)
     assert.deepEqual(sealed, checksums[1])
     assert.equal(await again.stop(), 0, again.output())
@@ -150,13 +114,14 @@ describe('a store without content hashes', () => {
     const head = view.find(view.collection('plain')?.id ?? 0, 'doc-5', 'en') ?? assert.fail('no doc-5')
     environment.root.transactionSync(() => environment.bodies.remove(bodyKey(head.collection, head.docid, head.bodyLsn)))
     await environment.root.close()
-    const server = await start(directory, { ...env, SVC_LIMIT_HASH_UPGRADE_RETRY_MS: '50' })
+    const server = await servers.start(directory, { SVC_LIMIT_HASH_UPGRADE_RETRY_MS: '50' })
     const [sealed] = await upgraded(server, ['sealed'])
     assert.deepEqual(sealed, checksums[1])
     // Each pass begins with a round, so the document was tried again by then.
-    for (const begun = await rounds(server); (await rounds(server)) < begun + 4;) await setTimeout(5)
+    const begun = await rounds(server)
+    await until(server, async () => (await rounds(server)) >= begun + 4)
     assert.equal(await checksumOf(server, 'plain'), PENDING)
-    assert.match(server.output(), /documents are not in the checksum of their collection yet/)
+    assert.match(server.output(), NOTICE)
     const added = await server.post('/v1/add', { collection: 'plain', key: 'doc-5', lang: 'en', contentMd: 'written anew' })
     assert.equal(added.status, 200, added.text)
     await upgraded(server, ['plain'])
@@ -166,7 +131,7 @@ describe('a store without content hashes', () => {
   it('hash upgrade: a restored backup of an earlier version gets its hashes in the background', async () => {
     const directory = join(folder, 'restored')
     cpSync(written, directory, { recursive: true })
-    const server = await start(directory, slow)
+    const server = await servers.start(directory, SLOW)
     assert.equal((await server.get('/v1/backup?to=new.db')).status, 200)
     const backups = join(directory, 'backups')
     const scratch = mkdtempSync(join(folder, 'backup-'))
@@ -175,7 +140,7 @@ describe('a store without content hashes', () => {
     const restored = await server.post('/v1/restore', { from: 'old.db' })
     assert.equal(restored.status, 200, restored.text)
     assert.equal(await checksumOf(server, 'plain'), PENDING)
-    assert.deepEqual(await upgraded(server), checksums)
+    assert.deepEqual(await upgraded(server, COLLECTIONS), checksums)
     assert.equal(await server.stop(), 0, server.output())
     assert.equal(await countUnhashed(directory), 0)
   })
@@ -187,7 +152,7 @@ describe('a store without content hashes whose bodies lie in an object store', {
     test.after(() => store.stop())
     const directory = join(folder, 'objects')
     const own = { SVC_OUTBOUND_ALLOW_PRIVATE: 'true', SVC_LIMIT_HASH_UPGRADE_RETRY_MS: '50' }
-    const server = await start(directory, own)
+    const server = await servers.start(directory, own)
     const stored = await server.request('PUT', '/v1/collection-config', { collection: 'far', ...locationIn(store) })
     assert.equal(stored.status, 200, stored.text)
     const keys = Array.from({ length: 60 }, (_, number) => `doc-${number}`)
@@ -197,8 +162,9 @@ describe('a store without content hashes whose bodies lie in an object store', {
     assert.equal(await server.stop(), 0, server.output())
     await forgetHashes(directory)
     await store.kill()
-    const again = await start(directory, own)
-    for (const begun = await rounds(again); (await rounds(again)) === begun;) await setTimeout(5)
+    const again = await servers.start(directory, own)
+    const begun = await rounds(again)
+    await until(again, async () => (await rounds(again)) > begun)
     assert.equal(await checksumOf(again, 'far'), PENDING)
     await store.resume()
     assert.deepEqual(await upgraded(again, ['far']), before)

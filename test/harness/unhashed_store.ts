@@ -2,7 +2,7 @@
  * Rewrites a store in the form that versions before format 4 wrote: heads without content hashes, counters
  * without sums.
  */
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sealBackup, unpackBackup } from '../../src/store/backup/backup_file.js'
 import { pack } from '../../src/store/packages.js'
@@ -11,6 +11,7 @@ import { writeHead } from '../../src/store/documents/heads.js'
 import { encodeHead, textOfHead } from '../../src/store/head.js'
 import { counterKey } from '../../src/store/keys.js'
 import { currentGeneration, TRUTH_FILE } from '../../src/store/layout.js'
+import { presentEpoch } from '../../src/store/epochs.js'
 import { emptyKeyring, type Keyring } from '../../src/store/sealing/keyring.js'
 import { View } from '../../src/store/view.js'
 
@@ -46,6 +47,22 @@ async function forgetHashesIn(generation: string, keyring: Keyring): Promise<voi
   }
   root.transactionSync(() => settings.put(FORMAT, Buffer.from([3, 1])))
   await root.close()
+}
+
+/**
+ * Writes a backup of a store without hashes, as the earlier version would have written it.
+ * @param directory of the store, whose server has ended since `forgetHashes` or not begun
+ * @param backups the folder of the backup, which is named `old.db`
+ */
+export async function backUpUnhashed(directory: string, backups: string): Promise<void> {
+  // Opened without writing, the store keeps its format.
+  const environment = openEnvironment(currentGeneration(directory), emptyKeyring(), undefined, true)
+  const file = join(backups, 'old.db')
+  const about = { epoch: presentEpoch(environment), lastLsn: new View(environment, 0).storeCounters().lastLsn, createdAt: 1_700_000_000 }
+  mkdirSync(backups, { recursive: true })
+  await environment.root.backup(file, true)
+  await environment.root.close()
+  await sealBackup(file, about)
 }
 
 /** Documents without a hash in all collections of a store whose server has ended. */

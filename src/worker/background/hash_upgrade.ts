@@ -2,7 +2,8 @@
  * Gives every document its content hash after an upgrade (store/hash_upgrade.ts). A collection shows its
  * checksums once all of its documents have one. Each round reads and hashes some documents in a view, then
  * stores the hashes in one transaction, as ordinary work in the write lane's queue. Nothing but the heads
- * says what is left, so a kill loses only the round under way. Write lane only.
+ * says what is left, so a kill loses only the round under way. Bodies are fetched from object stores only
+ * after a pass over everything else, which therefore never waits for the network. Write lane only.
  */
 import { Chore, type Rest } from '../../chore.js'
 import { Failures } from '../../consumers/rebuild.js'
@@ -36,25 +37,30 @@ export function hashUpgrade({ lane, tools, enqueue }: LaneWork): Chore {
   const { HASH_UPGRADE_DOCUMENTS_MAX: documentsMax, HASH_UPGRADE_RETRY_MS: retryMs } = lane.config.limits
   const isWanted = store.read(unhashedCollections).length > 0
   let pass: Pass | undefined
-  const hashSlice = async (at: Pass, collection: number, signal: AbortSignal): Promise<void> => {
+  /** False during the first pass. */
+  let mayFetch = false
+  /** @returns the milliseconds that it worked, without the wait for objects */
+  const hashSlice = async (at: Pass, collection: number, signal: AbortSignal): Promise<number> => {
+    const begun = performance.now()
     const { fetching } = at
     const slice = store.read((view) => hashDocuments(view, collection, at.docidFirst, documentsMax, new Failures(fetching.lost)))
     const { hashed, failures, left, nextDocid } = slice
-    for (const reason of failures.damaged) log.error(NOTICE, { reason })
+    if (mayFetch) for (const reason of failures.damaged) log.error(NOTICE, { reason })
     if (hashed.length > 0) await enqueue(storing(collection, hashed))
-    const isFetched = left > 0 && left < at.leftBefore && (await fetching.obtain(failures.lacking, signal))
+    const workedMs = performance.now() - begun
+    const isFetched = mayFetch && left > 0 && left < at.leftBefore && (await fetching.obtain(failures.lacking, signal))
     at.leftBefore = isFetched ? left : Infinity
     // What was fetched is cached now: the same documents are read again.
-    if (isFetched) return
+    if (isFetched) return workedMs
     if (nextDocid === undefined) at.collections.pop()
     at.docidFirst = nextDocid ?? 1
+    return workedMs
   }
   return new Chore(tools, {
     name: 'hash-upgrade',
     first: isWanted ? 0 : 'idle',
     failure: NOTICE,
     round: async (signal): Promise<Rest> => {
-      const begun = performance.now()
       pass ??= {
         collections: store.read(unhashedCollections),
         docidFirst: 1,
@@ -62,12 +68,11 @@ export function hashUpgrade({ lane, tools, enqueue }: LaneWork): Chore {
         fetching: new ObjectFetching(lane, NOTICE),
       }
       const collection = pass.collections.at(-1)
-      if (collection !== undefined) {
-        await hashSlice(pass, collection, signal)
-        return performance.now() - begun
-      }
+      if (collection !== undefined) return await hashSlice(pass, collection, signal)
       pass = undefined
-      if (store.read(unhashedCollections).length > 0) return retryMs
+      const restMs = mayFetch ? retryMs : 0
+      mayFetch = true
+      if (store.read(unhashedCollections).length > 0) return restMs
       log.info('every document is in the checksum of its collection now')
       return 'idle'
     },
