@@ -1,4 +1,4 @@
-/** Watches how a server gives the documents of an older store their content hashes (hash_upgrade*.test.ts). */
+/** Watches how a server gives documents of an older store their content hashes (hash_upgrade*.test.ts). */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
