@@ -32,7 +32,7 @@ export interface LogWriterOptions {
   readonly fileBytesMax: number
   /** 0: files are kept forever. */
   readonly retentionDays: number
-  /** Bytes of all files; beyond it the oldest are removed. */
+  /** Bytes of all files but for one batch; beyond it the oldest are removed. */
   readonly bytesMax: number
   /** Unix milliseconds. */
   readonly now?: () => number
@@ -58,11 +58,21 @@ interface OpenFile {
 
 const DAY_MS = 86_400_000
 const NO_LINES = new Uint8Array(0)
-/**
- * Bytes that a batch needs at most beside its lines and their sums: its seal and the header of a new file,
- * and those of the empty batch that precedes a removal.
- */
-const BATCH_BYTES_MORE = 2 * 400
+const LARGEST = Number.MAX_SAFE_INTEGER
+/** Bytes of a seal without sums and of the header of a new file, at most. */
+const SEAL_BYTES_MAX =
+  headerLine(LARGEST, LARGEST).length +
+  sealLine({
+    seal: LARGEST,
+    prev: NO_HASH,
+    events: LARGEST,
+    sums: '',
+    first: LARGEST,
+    dropped: LARGEST,
+    at: LARGEST,
+    mark: 'start',
+    cut: LARGEST,
+  }).length
 
 export class LogWriter {
   readonly #options: LogWriterOptions
@@ -139,7 +149,8 @@ export class LogWriter {
    */
   append(lines: Uint8Array, dropped: number, mark?: Seal['mark']): void {
     const sums = sumsOf(lines)
-    this.#makeRoom(lines.length + SUM_CHARS * sums.length + BATCH_BYTES_MORE, dropped)
+    // Two seals, because an empty batch precedes a removal.
+    this.#makeRoom(lines.length + SUM_CHARS * sums.length + 2 * SEAL_BYTES_MAX, dropped)
     this.#append(lines, sums, dropped, mark)
   }
 
@@ -179,7 +190,10 @@ export class LogWriter {
     return this.#remove(files, olderThan(files, this.#now() - retentionDays * DAY_MS), dropped)
   }
 
-  /** Removes the oldest files if the log would exceed its bound with so many bytes more. */
+  /**
+   * Removes the oldest files if the log would exceed its bound with so many bytes more. The last file stays,
+   * so a batch that is larger than the rest of the bound exceeds it.
+   */
   #makeRoom(bytes: number, dropped: number): void {
     const { bytesMax, folder } = this.#options
     if (this.#bytes + bytes <= bytesMax) return

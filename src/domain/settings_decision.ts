@@ -11,7 +11,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
 import type { SettingKind } from '../store/settings.js'
 import type { Collection } from '../store/collections/collection_row.js'
-import { mergeConfig, SERVER_FIELDS, type CollectionConfig } from './settings/collection_config.js'
+import { mergeConfig, SERVER_ADMIN_FIELDS, type CollectionConfig } from './settings/collection_config.js'
 import type { CurationDraft, CurationRule } from './settings/curation.js'
 import type { Step } from './step.js'
 import { decideEmbedding, isEmbeddingChange, type EmbeddingChange, type SettingWrite } from './settings/embedding_configs.js'
@@ -54,7 +54,7 @@ export function decideSettings(transaction: WriteTransaction, { collection, seal
       return { steps, answer: { status: 'ok', collection } }
     }
     case 'unconfigure':
-      if (!change.byServerAdmin) requireNoServerField(known === undefined ? undefined : configOf(transaction.view, known.id))
+      if (!change.byServerAdmin) requireNoServerAdminField(known === undefined ? undefined : configOf(transaction.view, known.id))
       return { steps: sealedFirst(target, false, remove(target, 'config', '')), answer: { status: 'deleted', collection } }
     case 'synonyms':
       return decideSynonyms(target, change.term, change.synonyms)
@@ -80,8 +80,8 @@ export function decideSettings(transaction: WriteTransaction, { collection, seal
 }
 
 /** Decided here, because a server administrator may have set one since the request was authorised. */
-function requireNoServerField(stored: CollectionConfig | undefined): void {
-  if (SERVER_FIELDS.some((field) => stored?.[field] !== undefined)) throw serviceError('adminRequired')
+function requireNoServerAdminField(stored: CollectionConfig | undefined): void {
+  if (SERVER_ADMIN_FIELDS.some((field) => stored?.[field] !== undefined)) throw serviceError('adminRequired')
 }
 
 function put({ transaction, name, known }: Target, setting: SettingKind, id: string, value: unknown): Step[] {

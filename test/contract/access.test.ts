@@ -337,7 +337,7 @@ describe('access control', () => {
     }
   })
 
-  it('a configuration with a field of the server is deleted by a server administrator alone', async () => {
+  it('a configuration that says where bodies are stored is deleted by a server administrator alone', async () => {
     await admin.register('keeper')
     await admin.grant('keeper', 'kept', { read: true, write: true })
     const path = '/v1/collection-config?collection=kept'

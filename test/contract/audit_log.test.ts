@@ -57,10 +57,11 @@ describe('audit log on disk', () => {
     const log = join(directory, 'audit')
     const server = await startAudited({ directory, env: { SVC_AUDIT_MAX_BYTES: '64KB' } })
     const sizes = (): readonly number[] => auditFiles(log).map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
-    // A file may be removed while the others are looked at.
     const bytes = (): number => {
-      for (let before = sizes(); ; before = sizes())
-        if (isDeepStrictEqual(before, sizes())) return before.reduce((sum, size) => sum + size, 0)
+      let [before, now] = [sizes(), sizes()]
+      // A file may be removed while the others are looked at.
+      while (!isDeepStrictEqual(before, now)) [before, now] = [now, sizes()]
+      return now.reduce((sum, size) => sum + size, 0)
     }
     const warnings = async (): Promise<string> => JSON.stringify((await server.get('/health')).json<{ persistence: object }>().persistence)
     assert.doesNotMatch(await warnings(), /audit_nearly_full/)

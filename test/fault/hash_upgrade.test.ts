@@ -14,9 +14,7 @@ import { currentGeneration } from '../../src/store/layout.js'
 import { View } from '../../src/store/view.js'
 import type { Checksums } from '../harness/checksums.js'
 import { GOLDEN_KEY, goldenKeyring } from '../harness/golden_store.js'
-import { noObjectStore, ObjectStore } from '../harness/object_store.js'
-import { countUnhashed, forgetHashes, forgetHashesOfBackup } from '../harness/unhashed_store.js'
-import { locationIn, unkept } from '../contract/storage_client.js'
+import { countUnhashed, forgetHashes } from '../harness/unhashed_store.js'
 import { checksumOf, isWhole, NOTICE, PENDING, ROUND, rounds, Servers, SLOW, until, upgraded } from './hash_upgrades.js'
 
 const DOCUMENTS = 400
@@ -126,48 +124,5 @@ describe('a store without content hashes', () => {
     assert.equal(added.status, 200, added.text)
     await upgraded(server, ['plain'])
     assert.equal(await server.stop(), 0, server.output())
-  })
-
-  it('hash upgrade: a restored backup of an earlier version gets its hashes in the background', async () => {
-    const directory = join(folder, 'restored')
-    cpSync(written, directory, { recursive: true })
-    const server = await servers.start(directory, SLOW)
-    assert.equal((await server.get('/v1/backup?to=new.db')).status, 200)
-    const backups = join(directory, 'backups')
-    const scratch = mkdtempSync(join(folder, 'backup-'))
-    await forgetHashesOfBackup(join(backups, 'new.db'), join(backups, 'old.db'), scratch, goldenKeyring())
-    await server.post('/v1/add', { collection: 'plain', key: 'later', lang: 'en', contentMd: 'not in the backup' })
-    const restored = await server.post('/v1/restore', { from: 'old.db' })
-    assert.equal(restored.status, 200, restored.text)
-    assert.equal(await checksumOf(server, 'plain'), PENDING)
-    assert.deepEqual(await upgraded(server, COLLECTIONS), checksums)
-    assert.equal(await server.stop(), 0, server.output())
-    assert.equal(await countUnhashed(directory), 0)
-  })
-})
-
-describe('a store without content hashes whose bodies lie in an object store', { skip: noObjectStore }, () => {
-  it('hash upgrade: bodies in an object store are fetched, also when it is away at first', async (test) => {
-    const store = await ObjectStore.start('docs')
-    test.after(() => store.stop())
-    const directory = join(folder, 'objects')
-    const own = { SVC_OUTBOUND_ALLOW_PRIVATE: 'true', SVC_LIMIT_HASH_UPGRADE_RETRY_MS: '50' }
-    const server = await servers.start(directory, own)
-    const stored = await server.request('PUT', '/v1/collection-config', { collection: 'far', ...locationIn(store) })
-    assert.equal(stored.status, 200, stored.text)
-    const keys = Array.from({ length: 60 }, (_, number) => `doc-${number}`)
-    const added = await server.post('/v1/add-batch', { collection: 'far', documents: unkept(...keys) })
-    assert.equal(added.status, 200, added.text)
-    const before = await upgraded(server, ['far'])
-    assert.equal(await server.stop(), 0, server.output())
-    await forgetHashes(directory)
-    await store.kill()
-    const again = await servers.start(directory, own)
-    const begun = await rounds(again)
-    await until(again, async () => (await rounds(again)) > begun)
-    assert.equal(await checksumOf(again, 'far'), PENDING)
-    await store.resume()
-    assert.deepEqual(await upgraded(again, ['far']), before)
-    assert.equal(await again.stop(), 0, again.output())
   })
 })

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Outcomes } from '../harness/few_descriptors.js'
+import type { Outcomes } from './few_descriptors.js'
 import { execFile } from '../harness/owned_processes.js'
 
-const CHILD = fileURLToPath(new URL('../harness/few_descriptors.js', import.meta.url))
+const CHILD = fileURLToPath(new URL('./few_descriptors.js', import.meta.url))
 const DESCRIPTORS = 128
 const CHILD_MS_MAX = 60_000
 

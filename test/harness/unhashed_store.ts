@@ -2,15 +2,15 @@
  * Rewrites a store in the form that versions before format 4 wrote: heads without content hashes, counters
  * without sums.
  */
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { sealBackup, unpackBackup } from '../../src/store/backup/backup_file.js'
+import { sealBackup } from '../../src/store/backup/backup_file.js'
 import { pack } from '../../src/store/packages.js'
 import { openEnvironment } from '../../src/store/environment.js'
 import { writeHead } from '../../src/store/documents/heads.js'
 import { encodeHead, textOfHead } from '../../src/store/head.js'
 import { counterKey } from '../../src/store/keys.js'
-import { currentGeneration, TRUTH_FILE } from '../../src/store/layout.js'
+import { currentGeneration } from '../../src/store/layout.js'
 import { presentEpoch } from '../../src/store/epochs.js'
 import { emptyKeyring, type Keyring } from '../../src/store/sealing/keyring.js'
 import { View } from '../../src/store/view.js'
@@ -19,20 +19,7 @@ const FORMAT = Buffer.from('format')
 
 /** @param directory of a server that has ended */
 export async function forgetHashes(directory: string, keyring: Keyring = emptyKeyring()): Promise<void> {
-  await forgetHashesIn(currentGeneration(directory), keyring)
-}
-
-/** Writes a backup that is in the old form. @param folder for its env, empty */
-export async function forgetHashesOfBackup(path: string, target: string, folder: string, keyring: Keyring): Promise<void> {
-  const truth = join(folder, TRUTH_FILE)
-  const seal = await unpackBackup(path, truth)
-  await forgetHashesIn(folder, keyring)
-  copyFileSync(truth, target)
-  await sealBackup(target, seal)
-}
-
-async function forgetHashesIn(generation: string, keyring: Keyring): Promise<void> {
-  const environment = openEnvironment(generation, keyring)
+  const environment = openEnvironment(currentGeneration(directory), keyring)
   const { root, settings, counters } = environment
   const view = new View(environment, 0)
   for (const { id } of view.collections()) {

@@ -88,7 +88,7 @@ describe('audit chain', () => {
     )
   })
 
-  it('all files together never have more bytes than their bound, with seals and headers', () => {
+  it('batches that are small beside the bound never take all files beyond it, with seals and headers', () => {
     const bytesMax = 16_384
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 20, maxLength: 60 }), (sizes) => {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { SERVER_FIELDS, mergeConfig, readChange, showConfig, type CollectionConfig } from '../../src/domain/settings/collection_config.js'
+import { SERVER_ADMIN_FIELDS, mergeConfig, readChange, showConfig, type CollectionConfig } from '../../src/domain/settings/collection_config.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { decodeCommand, encodeCommand } from '../../src/domain/commands.js'
 import type { CurationRule } from '../../src/domain/settings/curation.js'
@@ -166,7 +166,7 @@ class Run {
 
   async change(name: string, change: SettingsChange): Promise<void> {
     const settings = this.settings(name)
-    const held = SERVER_FIELDS.filter((field) => settings.config?.[field] !== undefined)
+    const held = SERVER_ADMIN_FIELDS.filter((field) => settings.config?.[field] !== undefined)
     if (change.kind === 'unconfigure' && !change.byServerAdmin && held.length > 0) {
       const command: SettingsCommand = { kind: 'settings', collection: name, change }
       this.store.read((view) => assert.throws(() => decideSettings({ view } as WriteTransaction, command), ADMIN_REQUIRED))

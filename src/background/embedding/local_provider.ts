@@ -99,6 +99,7 @@ export class LocalProvider implements EmbeddingProvider {
       if (vectors.length === texts.length * this.dimensions && vectors.every(Number.isFinite)) settle(vectors)
       else fail(new EmbeddingError('refused', `the local model ${this.model} made no vectors of ${this.dimensions} numbers`))
     } catch (cause) {
+      // After a worker that could not start, Piscina starts no other.
       if (pool !== undefined) this.#giveUp(pool)
       fail(this.#isClosed ? unavailable('it was stopped') : unavailable((cause as Error).message, { cause }))
     }

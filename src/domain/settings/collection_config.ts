@@ -75,7 +75,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
 ] // prettier-ignore
 
 /** Where bodies are stored and whether they are sealed concerns the server, not its collection alone. */
-export const SERVER_FIELDS = ['storageBackend', 'storageConfig', 'encrypted'] as const satisfies readonly ConfigField[]
+export const SERVER_ADMIN_FIELDS = ['storageBackend', 'storageConfig', 'encrypted'] as const satisfies readonly ConfigField[]
 
 export interface ConfigChange {
   readonly values: CollectionConfig

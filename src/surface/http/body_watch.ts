@@ -23,7 +23,7 @@ interface Mark {
 }
 
 export class BodyWatch {
-  /** Null: not looked at yet, or paused at the last look. Its time begins with the next one. */
+  /** Null: not looked at yet, or paused at the last look. Its time begins at the next look. */
   readonly #bodies = new Map<WatchedBody, Mark | null>()
   #timer: NodeJS.Timeout | null = null
 

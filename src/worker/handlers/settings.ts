@@ -4,7 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { isServerAdmin, requireServerAdmin } from '../../access/authorize.js'
-import { readChange, SERVER_FIELDS, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
+import {
+  readChange,
+  SERVER_ADMIN_FIELDS,
+  showConfig,
+  type CollectionConfig,
+  type ConfigChange,
+} from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { readDraft } from '../../domain/settings/curation.js'
@@ -77,7 +83,7 @@ function setConfig(
   { access }: RequestContext,
 ): Uint8Array | StoreFirst {
   const nulls = input[NULLS] ?? []
-  if (SERVER_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
+  if (SERVER_ADMIN_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
   const change = readChange(input, nulls)
   const location = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(lane, input.collection, { kind: 'configure', change })

@@ -19,7 +19,7 @@ const PART_TOKENS_MIN = 200
 
 /** @param document JSON of the operation */
 export function documentPart(document: string, given: Arguments): ToolResult {
-  const tokens = answerTokens({ max_tokens: MCP_DOCUMENT_TOKENS_DEFAULT, ...given }) - NOTES_TOKENS
+  const tokens = answerTokens(given, MCP_DOCUMENT_TOKENS_DEFAULT) - NOTES_TOKENS
   const offset = Number(given.offset ?? 0)
   if (offset === 0 && isWithin(document, tokens)) return { content: texts([document, UNTRUSTED_NOTICE]) }
   const { contentMd, meta, ...rest } = JSON.parse(document) as Json & { readonly contentMd: string }
@@ -33,7 +33,8 @@ export function documentPart(document: string, given: Arguments): ToolResult {
   const part = {
     ...head,
     contentMd: contentMd.slice(start, end),
-    ...{ offset: start, contentLength: contentMd.length },
+    offset: start,
+    contentLength: contentMd.length,
     ...(end < contentMd.length ? { nextOffset: end } : {}),
     ...(hints.length === 0 ? {} : { contextTruncated: true, contextHint: hints.join(' ') }),
   }

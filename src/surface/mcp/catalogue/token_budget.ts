@@ -1,7 +1,7 @@
 /**
- * JSON reduced to a number of tokens: the largest part loses its end, first items of lists, then characters
- * of texts. An answer keeps its shape and at least one item of each list. Rules: docs/decisions/0286. Pure;
- * any thread.
+ * JSON reduced to a number of tokens. The largest member is cut first: a list loses its last items, a text
+ * its last characters. Every member stays, and the first item of each list. Rules: docs/decisions/0286.
+ * Pure; any thread.
  */
 import { endOfPart, tokensOf } from './token_estimate.js'
 

@@ -17,9 +17,9 @@ const OUTLINE_CHARS_MAX = 100
 /** Tokens of the hint, twice, and of the notice. */
 export const NOTES_TOKENS = 300
 
-/** Tokens of the answer of a call. */
-export function answerTokens({ max_tokens: asked = MCP_ANSWER_TOKENS_DEFAULT }: Arguments): number {
-  return Math.min(Math.max(MCP_ANSWER_TOKENS_MIN, Number(asked)), MCP_ANSWER_TOKENS_MAX)
+/** Tokens of the answer of a call. @param byDefault where the call names no number */
+export function answerTokens({ max_tokens: asked }: Arguments, byDefault = MCP_ANSWER_TOKENS_DEFAULT): number {
+  return Math.min(Math.max(MCP_ANSWER_TOKENS_MIN, Number(asked ?? byDefault)), MCP_ANSWER_TOKENS_MAX)
 }
 
 /** @param value of the operation, or its JSON: it is parsed only if it must be */
