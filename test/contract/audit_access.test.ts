@@ -172,7 +172,9 @@ it('audit: of failures that an address repeats, ten are events, and the others o
   const folded = lines.map((line) => JSON.parse(line) as EventJson & { readonly count?: number }).filter(({ count }) => count !== undefined)
   const common = { actor: '', resource: '/v1/get', result: 'fail', ip: '127.0.0.1' }
   assert.deepEqual(
-    folded.map(({ action, actor, resource, result, ip, count }) => ({ action, actor, resource, result, ip, count })),
+    folded
+      .map(({ action, actor, resource, result, ip, count }) => ({ action, actor, resource, result, ip, count }))
+      .sort((one, other) => one.action.localeCompare(other.action)),
     ['auth.jwt', 'auth.missing'].map((action) => ({ action, ...common, count: 240 })),
   )
   assert.equal((await verify(join(directory, 'audit'))).code, 0)
