@@ -4,7 +4,6 @@
  */
 import { formatAddress } from './config/config.js'
 import { ANY, JsonScanner } from './engine/json_scan.js'
-import { JSON_CONTAINERS_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from './limits/input.js'
 import { MCP_DEPTH_MAX } from './limits/mcp_transport.js'
 import { openSurfaceThread } from './surface_thread.js'
 import type { CustomTool } from './surface/mcp/catalogue/custom_tools.js'
@@ -24,6 +23,7 @@ import type { Transport } from './surface/mcp/sessions/session.js'
 import { Sessions } from './surface/mcp/sessions/sessions.js'
 import { Stdio, stdioCaller } from './surface/mcp/stdio.js'
 import type { TlsFiles } from './wire/tls_files.js'
+import { JSON_BOUNDS } from './wire/json_bounds.js'
 
 /** How often a thread that has started with the server looks whether the store is open. */
 const READY_POLL_MS = 10
@@ -44,8 +44,7 @@ const methods = new Methods({
   served,
   pageItems: config.limits.MCP_PAGE_ITEMS,
 })
-const bounds = { depth: MCP_DEPTH_MAX, containers: JSON_CONTAINERS_MAX, values: JSON_VALUES_MAX, shapes: JSON_SHAPES_MAX }
-const scanner = new JsonScanner(ANY, bounds)
+const scanner = new JsonScanner(ANY, { ...JSON_BOUNDS, depth: MCP_DEPTH_MAX })
 const reader = new MessageReader((text) => scanner.scan(text))
 const logLevel = levelOf(config.mcpLoggingLevel)
 const requests = new RequestLog(config)

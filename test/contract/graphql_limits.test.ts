@@ -148,6 +148,23 @@ describe('bounds of graphql', () => {
     assert.match(errors[0]!.message, /at most 1048576 are allowed/)
   })
 
+  it('graphql: variables that would take more memory than a body may are refused before they are built', async () => {
+    const query = JSON.stringify('query($m: [Int]) { documents(m: $m) { id } }')
+    for (const [variables, text] of [
+      [`[${'[],'.repeat(1_048_576)}[]]`, 'JSON has more than 1048576 objects and lists'],
+      ['['.repeat(100_000).concat(']'.repeat(100_000)), 'JSON is nested deeper than 64 levels'],
+    ]) {
+      const { status, text: body } = await server.post('/graphql', `{"query":${query},"variables":{"m":${variables}}}`)
+      assert.equal(status, 400)
+      assert.equal((JSON.parse(body) as { errors: readonly { message: string }[] }).errors[0]?.message, text)
+    }
+  })
+
+  it('graphql: members that a request does not have are not built', async () => {
+    const answer = await server.post('/graphql', `{"query":"{ __typename }","extensions":[${'[],'.repeat(1_048_576)}[]]}`)
+    assert.deepEqual(answer.json(), { data: { __typename: 'Query' } })
+  })
+
   it('graphql: long content comes by variables', async () => {
     const contentMd = 'word '.repeat(1 << 20)
     const query = 'mutation($input: AddDocumentInput!) { addDocument(input: $input) { contentMd } }'
@@ -184,10 +201,13 @@ describe('life of graphql', () => {
   it('graphql: a thread that runs out of memory is replaced, and its requests are answered 503', async () => {
     const server = await startServer({ env: { SVC_LIMIT_GRAPHQL_HEAP_MB_MAX: '24' } })
     try {
-      await dataOf(server, '{ __typename }')
-      const list = `[${'{"key":"a","values":[]},'.repeat(1_000_000)}{"key":"a","values":[]}]`
-      const query = 'mutation($m: [MetaInput!]!) { validateDocument(collection: "c", meta: $m) { valid } }'
-      const answer = await server.post('/graphql', `{"query":${JSON.stringify(query)},"variables":{"m":${list}}}`)
+      const contentMd = 'word '.repeat(200_000)
+      await dataOf(server, 'mutation($d: AddDocumentInput!) { addDocument(input: $d) { id } }', {
+        d: { collection: 'c', key: 'k', lang: 'en', contentMd },
+      })
+      // 50 MB in 50 steps: V8 ends the process, not the thread, if one step passes the limit by 16 MB.
+      const query = many(50, (at) => `a${at}: search(input: {collection: "c"}) { edges { node { contentMd } } }`)
+      const answer = await server.post('/graphql', { query })
       assert.equal(answer.status, 503, answer.text)
       assert.deepEqual(answer.json(), { error: 'outcome unknown' })
       assert.equal((await server.get('/health')).status, 200)

@@ -19,6 +19,12 @@ const COLLECTION = 'refused'
 const ENDLESS = { error: 'ENOSPC', at: 1, lasts: true } as const
 const INDEX = join('gen-000001', 'index', 'segments.mdb')
 const VECTORS = join('gen-000001', 'vectors')
+/**
+ * Calls that write the index env in the first start of a directory. The last of them are of a commit that may
+ * still be under way when the server listens.
+ */
+const WRITES_OF_FIRST_START = 3
+const COUNTED_ONLY = { error: 'ENOSPC', at: 1_000_000, lasts: false, kind: 'write', manner: 'clean', only: 'segments.mdb' } as const
 
 /** With FILLER more than the 4 MB of text after which the index is stored. */
 const DOCUMENTS = 1200
@@ -58,6 +64,17 @@ async function serving(start: () => Promise<Server>, run: (server: Server) => Pr
   } finally {
     await server.kill()
   }
+}
+
+/**
+ * Starts a server on an empty directory. Resolves once the first commit of its index is done: if a fault
+ * began within it, its meta page would be refused, and then the process ends (decision 0192).
+ */
+async function startWithIndex({ directory, control }: Scratch): Promise<Server> {
+  control.arm(COUNTED_ONLY)
+  const server = await startServer({ directory, env: control.environment(directory) })
+  await untilAsked(() => Promise.resolve(control.state().calls), (calls) => calls >= WRITES_OF_FIRST_START) // prettier-ignore
+  return server
 }
 
 /** In several batches: on a busy machine one would exceed the deadline of a write. */
@@ -116,12 +133,12 @@ describe('the disk refuses the index', () => {
   ]
   for (const fault of cases) {
     it(`index on a full disk: where each ${fault.kind} is refused health warns of index_not_stored, searches are right, and the warning goes by itself`, async () => {
-      await withFaults(async ({ directory, control }) => {
-        const env = control.environment(directory)
+      await withFaults(async (scratch) => {
+        const { directory, control } = scratch
         const bytes = (): number => statSync(join(directory, INDEX)).size
         const present = (at: number): number | undefined => (at === SAMPLE ? undefined : at < DOCUMENTS / 2 ? 2 : 1)
         await serving(
-          () => startServer({ directory, env }),
+          () => startWithIndex(scratch),
           async (server) => {
             assert.ok(!isUnstored(await warnings(server)))
             const before = bytes()
@@ -151,10 +168,11 @@ describe('the disk refuses the index', () => {
   }
 
   it('index on a full disk: a kill while it is refused loses nothing, nor does a start that is refused it as well', async () => {
-    await withFaults(async ({ directory, control }) => {
+    await withFaults(async (scratch) => {
+      const { directory, control } = scratch
       const env = control.environment(directory)
       await serving(
-        () => startServer({ directory, env }),
+        () => startWithIndex(scratch),
         async (server) => {
           control.arm({ ...ENDLESS, kind: 'write', manner: 'torn', only: 'segments.mdb' })
           await write(server, 1)
@@ -181,9 +199,10 @@ describe('the disk refuses the index', () => {
   })
 
   it('index on a disk that does not answer: everything else is answered, health warns of it, and the process ends, whose next start finds all', async () => {
-    await withFaults(async ({ directory, control }) => {
+    await withFaults(async (scratch) => {
+      const { directory, control } = scratch
       await serving(
-        () => startServer({ directory, env: control.environment(directory) }),
+        () => startWithIndex(scratch),
         async (server) => {
           control.arm({ kind: 'flush', at: 1, error: 'EIO', manner: 'hang', lasts: false, only: 'segments.mdb' })
           await write(server, 1)

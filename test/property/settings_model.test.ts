@@ -9,7 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { SERVER_ADMIN_FIELDS, mergeConfig, readChange, showConfig, type CollectionConfig } from '../../src/domain/settings/collection_config.js'
+import {
+  SERVER_ADMIN_FIELDS,
+  mergeConfig,
+  readChange,
+  showConfig,
+  type CollectionConfig,
+} from '../../src/domain/settings/collection_config.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { decodeCommand, encodeCommand } from '../../src/domain/commands.js'
 import type { CurationRule } from '../../src/domain/settings/curation.js'

@@ -5,15 +5,17 @@
 import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
 import { Rights } from '../../access/rights.js'
 import type { Config } from '../../config/config.js'
+import { JsonScanner } from '../../engine/json_scan.js'
 import { CATALOGUE, type ErrorCode } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
 import { log } from '../../telemetry/log.js'
+import { JSON_BOUNDS } from '../../wire/json_bounds.js'
 import type { Pieces, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
 import { Documents, type ReadyDocument } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
-import { readRequest, type GraphqlRequest } from './request.js'
+import { readRequest, REQUEST_MEMBERS, type GraphqlRequest } from './request.js'
 import { fieldError, reworded } from './texts.js'
 
 export interface GraphqlAnswer {
@@ -26,6 +28,7 @@ export interface GraphqlAnswer {
 export class GraphqlService {
   readonly #schema: GraphQLSchema
   readonly #documents: Documents
+  readonly #scanner = new JsonScanner(REQUEST_MEMBERS, JSON_BOUNDS)
   readonly #parts: CallerParts
   readonly #callers = new Map<number, Caller>()
 
@@ -38,7 +41,7 @@ export class GraphqlService {
 
   /**
    * Never throws.
-   * @param body valid during this call only
+   * @param body valid during this call only; it is modified
    * @param take is called once, now or later; not for a request that was stopped
    */
   run(call: ThreadCall, body: Uint8Array, take: (answer: GraphqlAnswer) => void): void {
@@ -76,7 +79,7 @@ export class GraphqlService {
     body: Uint8Array,
     done: (code: ErrorCode | null, result: object) => void,
   ): { readonly caller: Caller; readonly ready: ReadyDocument; readonly result: Promise<ExecutionResult> } | null {
-    const request = readRequest(body)
+    const request = readRequest(body, this.#scanner)
     if (typeof request === 'string') {
       done('invalid', { errors: [fieldError('invalid', request).toJSON()] })
       return null

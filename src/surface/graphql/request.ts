@@ -1,5 +1,8 @@
-/** Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent. Pure. */
+/** Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent. */
+import { isUtf8 } from 'node:buffer'
+import { ANY, type JsonScanner, type KnownMembers } from '../../engine/json_scan.js'
 import { CATALOGUE } from '../../errors.js'
+import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import { BATCH_TEXT, NO_QUERY_TEXT } from './texts.js'
 
 export interface GraphqlRequest {
@@ -8,16 +11,28 @@ export interface GraphqlRequest {
   readonly operationName: string | undefined
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+export const REQUEST_MEMBERS: KnownMembers = {
+  kind: 'object',
+  members: [
+    ['query', ANY],
+    ['variables', ANY],
+    ['operationName', ANY],
+  ],
+  rest: null,
+}
 
-/** @returns the text of the refusal for a body that is no request */
-export function readRequest(body: Uint8Array): GraphqlRequest | string {
-  let read: unknown
-  try {
-    read = JSON.parse(utf8.decode(body))
-  } catch (error) {
-    return error instanceof SyntaxError ? CATALOGUE.invalidJson.text : CATALOGUE.invalidUtf8.text
-  }
+/**
+ * @param body members that a request does not have become spaces
+ * @param scanner of REQUEST_MEMBERS
+ * @returns the text of the refusal for a body that is no request
+ */
+export function readRequest(body: Uint8Array, scanner: JsonScanner): GraphqlRequest | string {
+  if (!isUtf8(body)) return CATALOGUE.invalidUtf8.text
+  const verdict = scanner.scan(body)
+  // Without a stop word nothing stops it.
+  if (verdict === 'invalid' || verdict === 'stopped') return CATALOGUE.invalidJson.text
+  if (verdict !== 'good') return EXCESS_TEXTS[verdict]
+  const read: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
   if (Array.isArray(read)) return BATCH_TEXT
   if (typeof read !== 'object' || read === null) return CATALOGUE.invalidJson.text
   const { query, variables, operationName } = read as Readonly<Record<string, unknown>>

@@ -6,9 +6,10 @@ import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../../errors.js'
 import { JsonScanner } from '../../engine/json_scan.js'
 import type { StopWord } from '../../engine/types.js'
-import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SCANNED_BYTES_MIN, JSON_SHAPES_MAX, JSON_VALUES_MAX } from '../../limits/input.js'
+import { JSON_DEPTH_MAX, JSON_SCANNED_BYTES_MIN } from '../../limits/input.js'
 import type { Schema } from '../../operations/json_schema.js'
 import type { AnyOperation } from '../../operations/operation.js'
+import { EXCESS_TEXTS, JSON_BOUNDS } from '../../wire/json_bounds.js'
 import { knownMembers } from './known_members.js'
 
 /**
@@ -18,8 +19,6 @@ import { knownMembers } from './known_members.js'
 export const NULLS = Symbol('fields given as null')
 
 export type Input = Record<string, unknown> & { [NULLS]?: readonly string[] }
-
-const BOUNDS = { depth: JSON_DEPTH_MAX, containers: JSON_CONTAINERS_MAX, values: JSON_VALUES_MAX, shapes: JSON_SHAPES_MAX }
 
 const scanners = new Map<AnyOperation, JsonScanner>()
 
@@ -33,7 +32,7 @@ export function scannerOf(operation: AnyOperation): JsonScanner {
 }
 
 export function bodyScanner(schema: Schema): JsonScanner {
-  return new JsonScanner(knownMembers(schema), BOUNDS)
+  return new JsonScanner(knownMembers(schema), JSON_BOUNDS)
 }
 
 /**
@@ -74,21 +73,7 @@ function look(scanner: JsonScanner, text: Buffer, stop: StopWord | undefined): v
     case 'good':
       return
     default:
-      throw excessOf(verdict)
-  }
-}
-
-/** The refusal of a body that exceeds a bound, in JSON or MessagePack. */
-export function excessOf(bound: keyof typeof BOUNDS): Error {
-  switch (bound) {
-    case 'depth':
-      return tooDeep()
-    case 'containers':
-      return badRequest(`JSON has more than ${JSON_CONTAINERS_MAX} objects and lists`)
-    case 'values':
-      return badRequest(`JSON has more than ${JSON_VALUES_MAX} values`)
-    case 'shapes':
-      return badRequest(`JSON has more than ${JSON_SHAPES_MAX} different members or orders of them`)
+      throw badRequest(EXCESS_TEXTS[verdict])
   }
 }
 
@@ -105,10 +90,6 @@ function positionOf({ message }: Error): string {
   return position === undefined ? 'it is not JSON' : `it is not JSON at character ${Number(position) + 1}`
 }
 
-function tooDeep(): Error {
-  return badRequest(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
-}
-
 /** A null in this map is an empty list, which is how Go writes a nil slice: it selects no document. */
 const FILTER = 'filterMeta'
 
@@ -120,7 +101,7 @@ const FILTER = 'filterMeta'
  * @param name of the field that has this value
  */
 export function settle(value: Input | unknown[], depth: number, name?: string): void {
-  if (depth > JSON_DEPTH_MAX) throw tooDeep()
+  if (depth > JSON_DEPTH_MAX) throw badRequest(EXCESS_TEXTS.depth)
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object' && item !== null && !ArrayBuffer.isView(item)) settle(item as Input, depth + 1)
     return

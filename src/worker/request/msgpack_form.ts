@@ -2,11 +2,12 @@
  * The form used by surfaces with their own threads and by the server's own requests: the input is one
  * MessagePack map. Lane threads only.
  */
-import { serviceError } from '../../errors.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import { unpackInput } from '../../wire/msgpack_input.js'
 import { scanMsgpack } from '../../wire/msgpack_scan.js'
 import type { FormReader } from './form_reader.js'
-import { excessOf, settleNulls, type Input } from './input.js'
+import { settleNulls, type Input } from './input.js'
 
 const NO_MAP = 'The input is expected to be one MessagePack map.'
 
@@ -22,7 +23,7 @@ export const msgpackForm: FormReader = {
 function mapOf(body: Uint8Array): Input {
   const { verdict } = scanMsgpack(body)
   if (verdict === 'invalid') throw serviceError('invalid', NO_MAP)
-  if (verdict !== 'good') throw excessOf(verdict)
+  if (verdict !== 'good') throw badRequest(EXCESS_TEXTS[verdict])
   let unpacked: unknown
   try {
     unpacked = unpackInput(body)

@@ -1,0 +1,16 @@
+/** What the JSON of a request's body may have, in every thread that parses one, and the texts of refusals. Pure. */
+import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from '../limits/input.js'
+
+export const JSON_BOUNDS = {
+  depth: JSON_DEPTH_MAX,
+  containers: JSON_CONTAINERS_MAX,
+  values: JSON_VALUES_MAX,
+  shapes: JSON_SHAPES_MAX,
+} as const
+
+export const EXCESS_TEXTS: Readonly<Record<keyof typeof JSON_BOUNDS, string>> = {
+  depth: `JSON is nested deeper than ${JSON_DEPTH_MAX} levels`,
+  containers: `JSON has more than ${JSON_CONTAINERS_MAX} objects and lists`,
+  values: `JSON has more than ${JSON_VALUES_MAX} values`,
+  shapes: `JSON has more than ${JSON_SHAPES_MAX} different members or orders of them`,
+}
