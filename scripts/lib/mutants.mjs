@@ -1,10 +1,12 @@
 /**
- * The committed mutations (test/mutants/*.json): which source each kind of entry changes and how, and whether
- * an entry still fits the code. An entry breaks one row of test/contract/coverage.json. No dependencies: a
- * unit test reads the list, too.
+ * The mutations: those of test/mutants/*.json and those that follow from rows (derived_mutants.mjs). Which
+ * source each kind of entry changes and how, and whether an entry still fits the code. An entry breaks one
+ * row of test/contract/coverage.json.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { positionOf } from './declarations.mjs'
+import { derivedMutants } from './derived_mutants.mjs'
 
 /** Kinds of rows that must have a mutation. Of the other rows with a mutation, a seeded sample is used. */
 export const REQUIRED_KINDS = new Set(['request field', 'default', 'limit', 'rule'])
@@ -28,6 +30,17 @@ const SPOIL = `function spoil(value, path, as) {
   } else if (rest.length > 0) spoil(value[step], rest, as)
   else if (as !== undefined) { if (value[step] !== undefined) value[step] = as }
   else delete value[step]
+}`
+
+/** Without `as`, a required field of the request has an empty value, so that the operation runs. */
+const BLANK = `function blankOf(schema) {
+  switch (schema?.type) {
+    case 'string': return (schema.enum ?? schema.anyOf?.map((one) => one.const))?.[0] ?? 'x'
+    case 'number': case 'integer': return 1
+    case 'boolean': return false
+    case 'array': return []
+    default: return {}
+  }
 }`
 
 const stepsOf = (field) =>
@@ -75,7 +88,9 @@ const KINDS = {
       {
         file: 'src/worker/request/lane_request.ts',
         find: '  validate(operation, input)\n',
-        replace: `  validate(operation, input)\n${SPOIL}\n  if (${isMeant}) spoil(input, ${stepsOf(field)}, ${literal(as)})\n`,
+        replace: `  validate(operation, input)\n${SPOIL}\n${BLANK}
+  const isRequired = ${literal(as)} === undefined && operation.input.required?.includes(${literal(field)}) === true
+  if (${isMeant}) spoil(input, ${stepsOf(field)}, isRequired ? blankOf(operation.input.properties[${literal(field)}]) : ${literal(as)})\n`,
       },
     ]
   },
@@ -125,12 +140,12 @@ const KINDS = {
       },
     ]
   },
-  /** A row of the configuration is not read, so its default applies. */
+  /** The option of a variable is not read, so its default applies. */
   option: ({ option }) => [
     {
       file: 'src/config/config.ts',
       find: 'readOption(option as Option<unknown>, sources)',
-      replace: `name === '${option}' ? option.fallback : readOption(option as Option<unknown>, sources)`,
+      replace: `option.variables.includes('${option}') ? option.fallback : readOption(option as Option<unknown>, sources)`,
     },
   ],
   /** A metric is not written. */
@@ -141,16 +156,17 @@ const KINDS = {
       replace: `  return page.text().split('\\n').filter((line) => !/^(?:# \\w+ )?${metric}(?:_bucket|_sum|_count)?(?:[ {]|$)/.test(line)).join('\\n')\n`,
     },
   ],
-  /** A short unique piece of a source is replaced. */
-  in: ({ in: file, find, replace }) => [{ file, find, replace }],
+  /** A phrase is replaced that occurs once in the declaration `of`, or, without it, in the source. */
+  in: ({ in: file, of, find, replace }) => [{ file, of, find, replace }],
 }
 
 export function readMutants(root) {
   const folder = join(root, 'test/mutants')
-  return readdirSync(folder)
+  const written = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort()
     .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')).map((entry) => ({ ...entry, list: name })))
+  return [...written, ...derivedMutants(root, readRows(root), written)]
 }
 
 export function readRows(root) {
@@ -174,12 +190,15 @@ export function mutatedSources(entry, root) {
   const kinds = Object.keys(KINDS).filter((kind) => kind in entry)
   if (kinds.length !== 1) throw new Error(`${entry.row}: an entry has exactly one of ${Object.keys(KINDS).join(', ')}`)
   const sources = new Map()
-  for (const { file, find, replace } of KINDS[kinds[0]](entry)) {
+  for (const { file, of, find, replace } of KINDS[kinds[0]](entry)) {
     if (typeof find !== 'string' || typeof replace !== 'string' || find === replace) throw new Error(`${entry.row}: nothing changes`)
     const text = sources.get(file) ?? readFileSync(join(root, file), 'utf8')
-    const at = text.indexOf(find)
-    if (at < 0) throw new Error(`${entry.row}: ${file} has no ${JSON.stringify(find)} any more`)
-    if (text.indexOf(find, at + 1) >= 0) throw new Error(`${entry.row}: ${file} has ${JSON.stringify(find)} more than once`)
+    let at
+    try {
+      at = positionOf(text, find, of)
+    } catch (error) {
+      throw new Error(`${entry.row}: ${file} ${error.message}`, { cause: error })
+    }
     sources.set(file, text.slice(0, at) + replace + text.slice(at + find.length))
   }
   return sources

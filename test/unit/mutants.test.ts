@@ -21,6 +21,7 @@ function check(root: string): { readonly status: number | null; readonly faults:
 
 const ROW = { id: 'a.row', source: 'contract', kind: 'limit', text: 'at most 7', proof: { test: 'takes seven' } }
 const MUTANT = { row: 'a.row', in: 'src/bounds.ts', find: 'MOST = 7', replace: 'MOST = 8' }
+const PAIR = 'export class Pair {\n  first() {\n    return 1\n  }\n  second() {\n    return 1\n  }\n}\n'
 let made = 0
 
 function repository(mutants: readonly object[], rows: readonly object[] = [ROW]): string {
@@ -28,7 +29,7 @@ function repository(mutants: readonly object[], rows: readonly object[] = [ROW])
   for (const folder of ['test/contract', 'test/mutants', 'src']) mkdirSync(join(root, folder), { recursive: true })
   writeFileSync(join(root, 'test/contract/coverage.json'), JSON.stringify(rows))
   writeFileSync(join(root, 'test/mutants/all.json'), JSON.stringify(mutants))
-  writeFileSync(join(root, 'src/bounds.ts'), 'export const MOST = 7\nexport const LEAST = 1\nexport const FIRST = 1\n')
+  writeFileSync(join(root, 'src/bounds.ts'), 'export const MOST = 7\nexport const LEAST = 1\nexport const FIRST = 1\n' + PAIR)
   return root
 }
 
@@ -46,10 +47,26 @@ describe('mutations', () => {
     assert.equal(check(repository([MUTANT], [ROW, ...free])).status, 0)
   })
 
+  it('a row whose text names a request field needs no entry', () => {
+    const field = { ...ROW, id: 'add.key', kind: 'request field', text: 'POST /v1/add: request field key' }
+    assert.doesNotMatch(check(repository([MUTANT], [ROW, field])).faults, /add\.key has no mutation/)
+    const other = { ...field, text: 'POST /v1/add: the key' }
+    assert.match(check(repository([MUTANT], [ROW, other])).faults, /add\.key has no mutation/)
+  })
+
+  it('a phrase is looked for in the declaration that the entry names', () => {
+    const first = { ...MUTANT, of: 'FIRST', find: '1', replace: '2' }
+    assert.equal(check(repository([first])).status, 0)
+    const member = { ...MUTANT, of: 'Pair.second', find: '1', replace: '2' }
+    assert.equal(check(repository([member])).status, 0)
+  })
+
   it('a mutation that does not fit the code any more is named', () => {
     const cases: readonly (readonly [object, RegExp])[] = [
       [{ ...MUTANT, find: 'MOST = 9' }, /a\.row: src\/bounds\.ts has no "MOST = 9" any more/],
       [{ ...MUTANT, find: ' = 1' }, /a\.row: src\/bounds\.ts has " = 1" more than once/],
+      [{ ...MUTANT, of: 'LEAST' }, /a\.row: src\/bounds\.ts has no "MOST = 7" in LEAST any more/],
+      [{ ...MUTANT, of: 'Pair.third' }, /a\.row: src\/bounds\.ts declares no Pair\.third any more/],
       [{ ...MUTANT, replace: 'MOST = 7' }, /a\.row: nothing changes/],
       [{ row: 'a.row' }, /a\.row: an entry has exactly one of/],
       [{ ...MUTANT, option: 'path' }, /a\.row: an entry has exactly one of/],
