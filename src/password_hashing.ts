@@ -2,16 +2,16 @@
  * The program of a thread that hashes passwords, one after another, at the lowest priority of the machine: a
  * hash takes 0.2 s of a core, and event loops and lanes go first.
  */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/bcrypt'
-import { BCRYPT_COST } from './limits/access.js'
 import { PASSWORD_THREAD_NICE } from './limits/process.js'
 import { lowerPriority } from './thread_priority.js'
-import type { HashRequest, HashResult } from './background/access/password_threads.js'
+import type { HashRequest, HashResult, HashStart } from './background/access/password_threads.js'
 
+const { cost } = workerData as HashStart
 lowerPriority(PASSWORD_THREAD_NICE)
 
 parentPort?.on('message', ({ password, hash }: HashRequest) => {
-  const result: HashResult = hash === null ? hashSync(password, BCRYPT_COST) : verifySync(password, hash)
+  const result: HashResult = hash === null ? hashSync(password, cost) : verifySync(password, hash)
   parentPort?.postMessage(result)
 })

@@ -24,6 +24,7 @@ import { checkNames } from './unknown_names.js'
 import { BadValue, parseWhole } from './values.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { readYaml } from './yaml_file.js'
+import { BCRYPT_COST, BCRYPT_COST_MIN } from '../limits/access.js'
 import { CORES_PER_HTTP_LOOP, HTTP_LOOPS_MAX } from '../limits/loops.js'
 import { OVERRIDABLE } from '../limits/overridable.js'
 import type { OverridableLimits } from '../limits/overridable.js'
@@ -94,7 +95,11 @@ export function loadConfig(argv: readonly string[], environment: NodeJS.ProcessE
     throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
   }
   const auth = readAuth(values, env, sources.yaml)
+  const limits = readLimits(env)
+  const isCheap = auth !== null && limits.BCRYPT_COST < BCRYPT_COST
+  if (isCheap && values.production) throw new ConfigError(`SVC_LIMIT_BCRYPT_COST is for tests: in production it is ${BCRYPT_COST}`)
   const warnings = [
+    ...(isCheap ? ['SVC_LIMIT_BCRYPT_COST is lowered: whoever reads the store can guess passwords'] : []),
     ...flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`),
     ...nameWarnings,
     ...checkSwitches(sources, values),
@@ -119,7 +124,7 @@ export function loadConfig(argv: readonly string[], environment: NodeJS.ProcessE
     embedding: readEmbedding(values, env, sources.yaml),
     metricsToken: readMetricsToken(env, sources.yaml),
     auditWebhookHeaders: readWebhookHeaders(env, sources.yaml),
-    limits: readLimits(env),
+    limits,
     warnings: warnings.slice(0, CONFIG_WARNINGS_MAX),
   }
   return Object.freeze(config)
@@ -180,7 +185,7 @@ function refusal(source: string, feature: string): string {
 
 function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
   const read = (name: string, standard: number): number => {
-    const option = { parse: parseWhole(0, standard) } as Option<number>
+    const option = { parse: parseWhole(name === 'BCRYPT_COST' ? BCRYPT_COST_MIN : 0, standard) } as Option<number>
     const text = nonEmpty(env[`SVC_LIMIT_${name}`])
     return text === undefined ? standard : (parse(option, text, `SVC_LIMIT_${name}`) as number)
   }

@@ -13,8 +13,13 @@ export const ACCESS_DESCRIPTION_BYTES_MAX = KIB
 export const PASSWORD_BYTES_MAX = 72
 /** Characters that a new password needs in production. Otherwise it must not be empty. */
 export const PASSWORD_CHARS_MIN_PRODUCTION = 12
-/** Fixed by the contract. One hash takes some 0.2 s of a core. */
+/**
+ * Fixed by the contract. One hash takes some 0.2 s of a core; each step less halves that, and the work of
+ * whoever has stolen the hashes.
+ */
 export const BCRYPT_COST = 12
+/** The least that bcrypt knows. */
+export const BCRYPT_COST_MIN = 4
 /** Hashes at a time, on machines with more than two cores; otherwise one. */
 export const PASSWORD_THREADS_MAX = 2
 /** Logins that wait for a hash: 6 s of work of one thread, 12 s beside changes. */

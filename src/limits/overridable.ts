@@ -2,7 +2,7 @@
  * Bounds that a test may lower through the environment; production never sets them. The running value is
  * `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
-import { KEY_USES_GATHERED_MS } from './access.js'
+import { BCRYPT_COST, KEY_USES_GATHERED_MS } from './access.js'
 import { CONSUMER_LAG_BYTES_MAX } from './consumers.js'
 import {
   QUEUE_HEAVY_REQUESTS_MAX,
@@ -35,6 +35,7 @@ import { HASH_UPGRADE_DOCUMENTS_MAX, HASH_UPGRADE_RETRY_MS, SCRUB_INTERVAL_MS, S
 
 /** Each name with its production value. */
 export const OVERRIDABLE = {
+  BCRYPT_COST,
   QUEUE_POINT_REQUESTS_MAX,
   QUEUE_SEARCH_REQUESTS_MAX,
   QUEUE_WRITE_REQUESTS_MAX,

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, tokenOf } from '../harness/access.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, Admin, REAL_HASHES, asUser, bearer, keyOf, tokenOf } from '../harness/access.js'
 import { auditOf, type EventJson } from '../harness/audit_log.js'
 import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import { startServer } from '../harness/server.js'
@@ -60,7 +60,7 @@ describe('rules of access control', () => {
   })
 
   it('login: a failed one takes as long for an unknown user as for a known one', async (test) => {
-    const server = await startServer({ env: ACCESS_ENV })
+    const server = await startServer({ env: REAL_HASHES })
     test.after(() => server.kill())
     const fastest = async (username: string): Promise<number> => {
       const times: number[] = []
@@ -77,7 +77,7 @@ describe('rules of access control', () => {
 
   it('storage: neither a password nor an API key stands in a file as it is, and permissions belong to user and collection', async (test) => {
     const directory = mkdtempSync(join(folder, 'store-'))
-    const server = await startServer({ env: ACCESS_ENV, directory })
+    const server = await startServer({ env: REAL_HASHES, directory })
     test.after(() => server.kill())
     const admin = new Admin(server)
     await admin.register('stored', 'a password that is looked for')

@@ -10,7 +10,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { ConnectionOptions } from 'node:tls'
-import { ACCESS_ENV } from '../harness/access.js'
+import { REAL_HASHES } from '../harness/access.js'
 import { auditOf } from '../harness/audit_log.js'
 import { CertificateAuthority, LACKS_OPENSSL, textsOf, type Pair } from '../harness/certificates.js'
 import { rawPost } from '../harness/raw_socket.js'
@@ -28,7 +28,7 @@ const LOOPS = ['--http-loops', '2']
 /** Connections of a client. */
 const MOST = 6
 const PRODUCTION = {
-  ...ACCESS_ENV,
+  ...REAL_HASHES,
   SVC_PRODUCTION: 'true',
   SVC_CORS_ORIGINS: 'https://app.example',
   SVC_AUDIT_ENABLED: 'true',

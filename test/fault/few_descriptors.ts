@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AuditLog } from '../../src/audit/audit_log.js'
 import { LocalProvider } from '../../src/background/embedding/local_provider.js'
 import { PasswordThreads } from '../../src/background/access/password_threads.js'
+import { BCRYPT_COST } from '../../src/limits/access.js'
 import { loadConfig } from '../../src/config/config.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
@@ -31,7 +32,7 @@ const FREE_MAX = 10
 const AGAIN_MS = 50
 
 function hashing(): Subject {
-  const threads = new PasswordThreads()
+  const threads = new PasswordThreads(BCRYPT_COST)
   return { use: () => threads.hash('a password'), close: () => threads.close() }
 }
 

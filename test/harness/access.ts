@@ -10,13 +10,17 @@ import type { Server, TestResponse } from './server.js'
 export const JWT_SECRET = 'a secret of tests, which is long enough'
 export const ADMIN_PASSWORD = 'the password of the administrator'
 
-/** Two HTTP loops: what is kept for a credential is kept by each of them. */
+/** Cheap hashes, as what is tested is not their cost. Two HTTP loops: what is kept for a credential is kept by each of them. */
 export const ACCESS_ENV: Readonly<Record<string, string>> = {
   SVC_AUTH_ENABLED: 'true',
   SVC_AUTH_JWT_SECRET: JWT_SECRET,
   SVC_AUTH_ADMIN_PASSWORD: ADMIN_PASSWORD,
   SVC_HTTP_LOOPS: '2',
+  SVC_LIMIT_BCRYPT_COST: '4',
 }
+
+/** Hashes of the cost that production has. */
+export const REAL_HASHES = { ...ACCESS_ENV, SVC_LIMIT_BCRYPT_COST: undefined }
 
 export type Headers = Readonly<Record<string, string>>
 

@@ -384,6 +384,18 @@ describe('what crosses threads', () => {
     assert.match(loadConfig([], { SVC_LIMIT_NONE: '2' }).warnings.join(''), /SVC_LIMIT_NONE is not a known variable/)
   })
 
+  it('configuration: a lower cost of password hashes is a warning, and refused in production and below 4', () => {
+    const env = { SVC_AUTH_ENABLED: 'true', ...AUTH_SECRETS, SVC_LIMIT_BCRYPT_COST: '4' }
+    assert.match(loadConfig([], env).warnings.join(''), /SVC_LIMIT_BCRYPT_COST is lowered/)
+    refused([], { ...env, SVC_LIMIT_BCRYPT_COST: '3' }, /^SVC_LIMIT_BCRYPT_COST: /)
+    const production = {
+      ...env, SVC_PRODUCTION: 'true', SVC_AUTH_JWT_SECRET: 'x'.repeat(32), SVC_TLS_INSECURE_OK: 'true', SVC_CORS_ORIGINS: 'https://a.example',
+      SVC_AUDIT_ENABLED: 'true', SVC_RATE_LIMIT_ENABLED: 'true', SVC_AUTH_ADMIN_PASSWORD: 'correct horse battery 9',
+    } // prettier-ignore
+    refused([], production, /^SVC_LIMIT_BCRYPT_COST is for tests: in production it is 12$/)
+    assert.deepEqual(loadConfig([], { ...production, SVC_LIMIT_BCRYPT_COST: '12' }).warnings, [])
+  })
+
   it('configuration: --help names every flag and every variable', () => {
     const text = helpText()
     for (const option of Object.values(OPTIONS)) {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { PasswordThreads } from '../../src/background/access/password_threads.js'
+import { BCRYPT_COST } from '../../src/limits/access.js'
 
 it('passwords: hashed by bcrypt with cost 12 and a salt of their own, in a thread, and compared with their hash', async () => {
-  const threads = new PasswordThreads()
+  const threads = new PasswordThreads(BCRYPT_COST)
   try {
     const [one, other] = await Promise.all([threads.hash('a password'), threads.hash('a password')])
     for (const hash of [one, other]) assert.match(hash, /^\$2[aby]\$12\$[./A-Za-z0-9]{53}$/)
@@ -18,7 +19,7 @@ it('passwords: hashed by bcrypt with cost 12 and a salt of their own, in a threa
 
 it('passwords: a full queue of changes refuses no login, and takes turns with logins', async () => {
   let isFull = false
-  const threads = new PasswordThreads((full) => (isFull = full))
+  const threads = new PasswordThreads(BCRYPT_COST, (full) => (isFull = full))
   let changed = 0
   const changes: Promise<unknown>[] = []
   while (threads.hasSpace('change')) changes.push(threads.hash('a password').then(() => changed++))

@@ -59,7 +59,7 @@ export class Accounts implements Service {
   ) {
     const { auth, authJwtExpiryMs } = config
     if (auth === null) throw new Error('access control is off')
-    this.#threads = new PasswordThreads((isFull) => (dispatcher.control.loginsRefused = isFull))
+    this.#threads = new PasswordThreads(config.limits.BCRYPT_COST, (isFull) => (dispatcher.control.loginsRefused = isFull))
     this.#signer = new TokenSigner(auth.jwtSecret, authJwtExpiryMs)
     this.#adminPassword = auth.adminPassword
     this.#throttle = new LoginThrottle(loginRules(config))

@@ -17,6 +17,11 @@ export interface HashRequest {
   readonly hash: string | null
 }
 
+/** `workerData` of the thread: the cost of new hashes. */
+export interface HashStart {
+  readonly cost: number
+}
+
 /** The hash, or whether the password is the one of the hash. */
 export type HashResult = string | boolean
 
@@ -45,8 +50,14 @@ export class PasswordThreads {
   readonly #busy = new Map<Worker, Waiting>()
   #isClosed = false
 
-  /** @param onFull told when the queue of logins becomes full, and when it has space again */
-  constructor(readonly onFull: (isFull: boolean) => void = () => undefined) {}
+  /**
+   * @param cost of new hashes; that of a hash which is compared is its own
+   * @param onFull told when the queue of logins becomes full, and when it has space again
+   */
+  constructor(
+    readonly cost: number,
+    readonly onFull: (isFull: boolean) => void = () => undefined,
+  ) {}
 
   /** @returns false if the queue is full: the request must be refused */
   hasSpace(queue: HashQueue): boolean {
@@ -106,7 +117,7 @@ export class PasswordThreads {
   #start(): Worker | undefined {
     let worker: Worker
     try {
-      worker = new Worker(programPath('password_hashing'))
+      worker = new Worker(programPath('password_hashing'), { workerData: { cost: this.cost } satisfies HashStart })
     } catch (error) {
       log.error(NO_THREAD, { fault: error })
       return undefined
