@@ -3,7 +3,12 @@
  * owner is and until when it is valid. What the owner may do is looked up for each request, so the claim
  * `admin` is for clients only. Claims: service-2, "Authentication". Any thread.
  */
-import { createSigner, createVerifier, type VerifierOptions } from 'fast-jwt'
+import { createRequire } from 'node:module'
+import type { VerifierOptions } from 'fast-jwt'
+
+const require = createRequire(import.meta.url)
+/** Loaded only where access control is on (docs/decisions/0051-what-a-start-loads.md). */
+const jwt = (): typeof import('fast-jwt') => require('fast-jwt') as typeof import('fast-jwt')
 
 const ALGORITHM = 'HS256'
 /** Tokens of other issuers with the same secret are refused. */
@@ -32,7 +37,7 @@ export class TokenSigner {
     secret: string,
     readonly validMs: number,
   ) {
-    this.#sign = createSigner({ key: secret, algorithm: ALGORITHM })
+    this.#sign = jwt().createSigner({ key: secret, algorithm: ALGORITHM })
   }
 
   /** @returns the token, and the Unix seconds until which it is valid */
@@ -49,7 +54,7 @@ export class TokenReader {
     // Claims without which a token is not valid; `read` checks those of its own and `exp`.
     const requiredClaims = ['iss', 'aud']
     const allowed = { algorithms: [ALGORITHM], allowedIss: ISSUER, allowedAud: AUDIENCE } satisfies Partial<VerifierOptions>
-    this.#verify = createVerifier({ key: secret, ...allowed, requiredClaims, cache: false })
+    this.#verify = jwt().createVerifier({ key: secret, ...allowed, requiredClaims, cache: false })
   }
 
   /** @returns null for a token that is not valid now, for whatever reason */
