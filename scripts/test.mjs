@@ -1,14 +1,15 @@
 /**
- * `npm test`: runs every compiled test file in ordered groups, then the native tests. Prints a table of times
- * and one summary line over all runners.
+ * `npm test`: runs the compiled test files of a tier in ordered groups, then the native tests. Prints a table
+ * of times and one summary line over all runners.
  *
- * Arguments select files by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`.
+ * `npm test -- quick` runs what fails most often, and `npm test -- deep` what takes longest: properties to
+ * the end of their runs, kills and faults. `.ci/run` runs the standard tier and `deep`. Other arguments
+ * select files of every tier by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`.
  * `--again`, which .ci/run passes, runs each failed file twice more, alone: green both times, it counts as
  * passed and is listed as unstable; more than three unstable files are a failure. `--root` and
  * `--file-ms-max` are for the test of this runner.
- * Files named `*.long.test.ts` take minutes and run only with TEST_LONG=1. Native tests need GoogleTest;
- * without it they count as one skipped test. Groups run one after the other: tests of one group may share the
- * two cores, but a fault test must not share them with a contract test.
+ * Native tests need GoogleTest; without it they count as one skipped test. Groups run one after the other:
+ * tests of one group may share the two cores, but a fault test must not share them with a contract test.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -34,6 +35,30 @@ const GROUPS = [
   { name: 'fault', concurrency: 2, fileMsMax: 900_000 },
 ]
 
+/**
+ * Groups of each tier. Without an argument, the tier is `standard`. A file `*.deep.test.ts` of any group is
+ * of `deep`.
+ */
+const TIERS = {
+  quick: ['unit', 'golden', 'contract'],
+  standard: ['unit', 'golden', 'property', 'contract', 'native'],
+  deep: ['property', 'replay', 'fault'],
+}
+/** Of the group `contract`, the tier `quick` has the files that meet every part of the service once. */
+const QUICK_CONTRACT = [
+  'access',
+  'batch',
+  'coverage',
+  'documents',
+  'every_protocol',
+  'fulltext',
+  'listing',
+  'operations',
+  'revisions',
+  'system',
+  'vector_search',
+]
+
 /** The slowest files are listed at the end, slowest first. */
 const SLOW_FILES_SHOWN = 15
 
@@ -42,12 +67,23 @@ const { values: flags, positionals: patterns } = parseArgs({
   options: { again: { type: 'boolean' }, root: { type: 'string' }, 'file-ms-max': { type: 'string' } },
 })
 const root = flags.root === undefined ? projectRoot : resolve(flags.root)
-const long = process.env.TEST_LONG === '1'
+const tier = Object.keys(TIERS).find((name) => name === patterns[0])
+if (tier !== undefined) patterns.shift()
+const groupsOfTier = TIERS[tier ?? 'standard']
+// Read by test/harness/property.ts.
+if (tier === 'deep') process.env.MDS_TEST_DEPTH = 'deep'
 
-function filesOf(group) {
-  return filesUnder(root, `dist/test/${group.name}`)
-    .filter((file) => file.endsWith('.test.js') && (long || !file.endsWith('.long.test.js')))
-    .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)))
+const isSelected = (file) => patterns.some((pattern) => file.includes(pattern))
+const isQuick = (group, file) => group !== 'contract' || QUICK_CONTRACT.some((each) => file.endsWith(`/${each}.test.js`))
+
+function isOfTier(group, file) {
+  if (file.endsWith('.deep.test.js')) return tier === 'deep'
+  return groupsOfTier.includes(group) && (tier !== 'quick' || isQuick(group, file))
+}
+
+function filesOf({ name }) {
+  return filesUnder(root, `dist/test/${name}`)
+    .filter((file) => file.endsWith('.test.js') && (patterns.length > 0 ? isSelected(file) : isOfTier(name, file)))
     .map((file) => join(root, file))
 }
 
@@ -116,7 +152,8 @@ async function runAll() {
     ran.push({ name: group.name, startMs, endMs: Date.now() })
   }
   const hasNativeTests = existsSync(join(root, 'native', 'test', 'CMakeLists.txt'))
-  const native = hasNativeTests && (patterns.length === 0 || patterns.includes('native')) ? [await runNative()] : []
+  const wantsNative = patterns.length === 0 ? groupsOfTier.includes('native') : patterns.includes('native')
+  const native = hasNativeTests && wantsNative ? [await runNative()] : []
   const { results, unstable } = flags.again === true ? await judgeAgain(root, first) : { results: first, unstable: [] }
   const groups = ran.map((group) =>
     tallyOf(

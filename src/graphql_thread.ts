@@ -4,16 +4,29 @@
  * turn of the event loop together.
  */
 import { workerData } from 'node:worker_threads'
+import { ANY, scanOf, type KnownMembers } from './engine/json_scan.js'
 import { openSurfaceThread } from './surface_thread.js'
 import type { GraphqlStart } from './surface/graphql/graphql_host.js'
 import { GraphqlService, type GraphqlAnswer } from './surface/graphql/graphql_service.js'
 import { PORT_TRANSFER_BYTES_MIN } from './limits/dispatch.js'
 import type { SurfaceStart } from './wire/surface_messages.js'
+import { JSON_BOUNDS } from './wire/json_bounds.js'
 import { bytesOf, packBodies, type ThreadOrder, type ThreadReport } from './wire/thread_calls.js'
+
+/** The members of a request; others are not built. */
+const REQUEST_MEMBERS: KnownMembers = {
+  kind: 'object',
+  members: [
+    ['query', ANY],
+    ['variables', ANY],
+    ['operationName', ANY],
+  ],
+  rest: null,
+}
 
 const { calls } = (workerData as SurfaceStart).options as GraphqlStart
 const { config, surface, remote, port } = await openSurfaceThread('graphql', { onDrain: () => port.drained() })
-const service = new GraphqlService(config, { core: remote, surface })
+const service = new GraphqlService(config, scanOf(REQUEST_MEMBERS, JSON_BOUNDS), { core: remote, surface })
 let answers: GraphqlAnswer[] = []
 
 /** A long body goes alone, so that its buffer has one user. */

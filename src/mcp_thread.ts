@@ -3,7 +3,7 @@
  * output.
  */
 import { formatAddress } from './config/config.js'
-import { ANY, JsonScanner } from './engine/json_scan.js'
+import { ANY, scanOf } from './engine/json_scan.js'
 import { MCP_DEPTH_MAX } from './limits/mcp_transport.js'
 import { openSurfaceThread } from './surface_thread.js'
 import type { CustomTool } from './surface/mcp/catalogue/custom_tools.js'
@@ -44,8 +44,7 @@ const methods = new Methods({
   served,
   pageItems: config.limits.MCP_PAGE_ITEMS,
 })
-const scanner = new JsonScanner(ANY, { ...JSON_BOUNDS, depth: MCP_DEPTH_MAX })
-const reader = new MessageReader((text) => scanner.scan(text))
+const reader = new MessageReader(scanOf(ANY, { ...JSON_BOUNDS, depth: MCP_DEPTH_MAX }))
 const logLevel = levelOf(config.mcpLoggingLevel)
 const requests = new RequestLog(config)
 

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
@@ -26,7 +27,8 @@ const PROGRAMS = [
 
 /**
  * Packages that become part of the programs that use them: JavaScript that is loaded with every start, of
- * which little is used. The others stay packages, because they are native or load parts of themselves by name.
+ * which little is used. The others stay packages, because they are native or load parts of themselves by
+ * name.
  */
 const INLINED = ['diff', 'flatbuffers']
 
@@ -58,7 +60,6 @@ export async function bundle(root, folder = root, changed = new Map()) {
   const outdir = join(folder, 'dist', 'bin')
   // Parts have a content hash in their name, so a new build does not overwrite the old ones.
   rmSync(outdir, { recursive: true, force: true })
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const common = {
     absWorkingDir: root,
     outdir,
@@ -69,15 +70,25 @@ export async function bundle(root, folder = root, changed = new Map()) {
     format: 'esm',
     platform: 'node',
     target: 'node20.15',
-    external: Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !INLINED.includes(name)),
+    packages: 'external',
     sourcemap: true,
     // A copy of the installation may link to the tests of another one, and has sources of its own.
     preserveSymlinks: true,
     logLevel: 'warning',
-    plugins: changed.size === 0 ? [] : [withChanges(root, changed)],
+    plugins: [inlined(), ...(changed.size === 0 ? [] : [withChanges(root, changed)])],
   }
   const entries = [...PROGRAMS.map((name) => ({ in: `src/${name}.ts`, out: name })), ...threadsOfSurfaces(root, changed)]
   await Promise.all(entries.map((entry) => build({ ...common, entryPoints: [entry] })))
+}
+
+/** Packages are external but for these. */
+function inlined() {
+  return {
+    name: 'inlined-packages',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: new RegExp(`^(?:${INLINED.join('|')})$`) }, ({ path }) => ({ path: fileURLToPath(import.meta.resolve(path)) }))
+    },
+  }
 }
 
 function withChanges(root, changed) {

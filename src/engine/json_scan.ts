@@ -66,6 +66,12 @@ export class JsonScanner {
   }
 }
 
+/** A scan that nothing stops. */
+export function scanOf(members: KnownMembers, bounds: JsonBounds): (text: Uint8Array) => Exclude<JsonVerdict, 'stopped'> {
+  const scanner = new JsonScanner(members, bounds)
+  return (text) => scanner.scan(text) as Exclude<JsonVerdict, 'stopped'>
+}
+
 /**
  * Layout: u32 number of nodes, then the nodes, children before parents, the root last. Node 0 is `any` and is
  * not written. A node: u32 kind (0 any, 1 object, 2 list), u32 node of the items or of the members that are

@@ -1,4 +1,7 @@
-/** What the JSON of a request's body may have, in every thread that parses one, and the texts of refusals. Pure. */
+/**
+ * What the JSON of a request's body may have, in every thread that parses one, and the texts of refusals.
+ * Pure.
+ */
 import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SHAPES_MAX, JSON_VALUES_MAX } from '../limits/input.js'
 
 export const JSON_BOUNDS = {
@@ -7,6 +10,12 @@ export const JSON_BOUNDS = {
   values: JSON_VALUES_MAX,
   shapes: JSON_SHAPES_MAX,
 } as const
+
+/**
+ * Looks through a body before it is parsed. If the answer is `good`, the body has what is known of it,
+ * followed by spaces; otherwise it is no JSON, or names the bound that it exceeds.
+ */
+export type JsonScan = (body: Uint8Array) => 'good' | 'invalid' | keyof typeof JSON_BOUNDS
 
 export const EXCESS_TEXTS: Readonly<Record<keyof typeof JSON_BOUNDS, string>> = {
   depth: `JSON is nested deeper than ${JSON_DEPTH_MAX} levels`,

@@ -36,7 +36,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'access.md': { alternatives: ['Closing a server by variables'] },
   'audit.md': { before: `SVC_AUDIT_ENABLED=true npm start\n${add('blog', 'a')}` },
   'backup.md': { before: SERVER + add('blog', 'a') },
-  'behind-a-proxy.md': { elsewhere: 'contract/proxies.test.ts' },
+  'behind-a-proxy.md': { elsewhere: 'contract/proxies.deep.test.ts' },
   'bulk-ingest.md': { before: SERVER },
   'clients.md': { elsewhere: 'contract/clients_guide.test.ts' },
   'command-line.md': { before: SERVER },

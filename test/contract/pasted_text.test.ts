@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { DocumentsClient, type DocumentJson } from '../harness/documents_client.js'
 
 const PASTED = [
@@ -118,7 +119,7 @@ describe('pasted text', () => {
   })
 
   it('fts: generated command lines, addresses and code find the document that they are pasted from', async () => {
-    await fc.assert(
+    await holds(
       fc.asyncProperty(fc.array(pasted, { minLength: 20, maxLength: 20 }), async (texts) => {
         const collection = `generated-${++added}`
         await client.addBatch(

@@ -113,7 +113,7 @@ describe('supervisor', () => {
 
   it('supervisor: a server that has listened is started again although its code cannot be loaded for a while', async () => {
     const copy = await scratchCopy([])
-    const folder = dirname(copy.main)
+    const folder = join(dirname(copy.main), 'parts')
     const program = readdirSync(folder).find((name) => /^server-\w+\.js$/.test(name))
     assert.ok(program !== undefined)
     const path = join(folder, program)

@@ -92,7 +92,9 @@ export class FailureRun {
     this.#chores = new Chores(this.#directory, new Random(seed + 1), isSealed)
   }
 
-  /** Ends with a collection that exists: the first point may begin with exports, which refuse an absent one. */
+  /**
+   * Ends with a collection that exists: the first point may begin with exports, which refuse an absent one.
+   */
   async begin(): Promise<void> {
     this.#server = await ServerProcess.start(this.#directory, this.#environment)
     if (this.isSealed) {

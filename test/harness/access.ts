@@ -10,7 +10,10 @@ import type { Server, TestResponse } from './server.js'
 export const JWT_SECRET = 'a secret of tests, which is long enough'
 export const ADMIN_PASSWORD = 'the password of the administrator'
 
-/** Cheap hashes, as what is tested is not their cost. Two HTTP loops: what is kept for a credential is kept by each of them. */
+/**
+ * Cheap hashes, as what is tested is not their cost. Two HTTP loops: what is kept for a credential is kept by
+ * each of them.
+ */
 export const ACCESS_ENV: Readonly<Record<string, string>> = {
   SVC_AUTH_ENABLED: 'true',
   SVC_AUTH_JWT_SECRET: JWT_SECRET,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { LANGUAGES } from '../../src/engine/languages.js'
 import type { AnalysisOptions } from '../../src/engine/types.js'
@@ -41,7 +42,7 @@ const markdown = fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(
 
 describe('analyzer', () => {
   it('any bytes give a well-formed record', () => {
-    fc.assert(
+    holds(
       fc.property(fc.uint8Array({ maxLength: 3000 }), options, (bytes, how) => {
         readPackedTokens(analyzer.analyze(bytes, how))
       }),
@@ -50,7 +51,7 @@ describe('analyzer', () => {
   })
 
   it('bad bytes between words remove no word', () => {
-    fc.assert(
+    holds(
       fc.property(
         fc.array(fc.constantFrom('alpha', 'beta', 'gamma')),
         fc.constantFrom([0x80], [0xff, 0xfe], [0xed, 0xa0, 0x80], [0xe2, 0x82]),
@@ -68,7 +69,7 @@ describe('analyzer', () => {
   })
 
   it('windows of any size give the same tokens', () => {
-    fc.assert(
+    holds(
       fc.property(markdown, options, fc.integer({ min: 4097, max: 9000 }), (text, how, windowBytes) => {
         assert.deepEqual(createAnalyzer(windowBytes).analyze(text, how), analyzer.analyze(text, how))
       }),
@@ -77,7 +78,7 @@ describe('analyzer', () => {
   })
 
   it('a document has the terms and positions that a query sees, and beside words with accents the same without', () => {
-    fc.assert(
+    holds(
       fc.property(markdown, options, (text, how) => {
         const valid = Buffer.from(text.toString())
         const packed = readPackedTokens(analyzer.analyze(valid, how)).flatMap(({ term, positions }) =>
@@ -97,7 +98,7 @@ describe('analyzer', () => {
 
   it('composed and decomposed letters give the same terms', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouéèüñçåőșżźćńďйёάήώ한국가ậếữ'), minLength: 1, maxLength: 12 })
-    fc.assert(
+    holds(
       fc.property(letters, options, (word, how) => {
         const terms = (text: string): string[] => analyzer.tokenize(text, { ...how, language: how.language }).map(({ term }) => term)
         assert.deepEqual(terms(word.normalize('NFD')), terms(word.normalize('NFC')))

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { fileName } from '../../src/audit/chain.js'
 import { ChainReader, type ReadBatch } from '../../src/audit/chain_reader.js'
 import { EventClock, lineOf } from '../../src/audit/event_line.js'
@@ -42,7 +43,7 @@ function batchesOf(bytes: Uint8Array, pieceBytes: number): ReadBatch[] {
 
 describe('audit chain', () => {
   it('a log that was written is whole, in pieces of any size', () => {
-    fc.assert(
+    holds(
       fc.property(batchSizes, fc.integer({ min: 1, max: 500 }), (sizes, pieceBytes) => {
         const { log, file } = written(sizes)
         const { total, batches, events } = verifyLog(log)
@@ -54,7 +55,7 @@ describe('audit chain', () => {
   })
 
   it('a changed byte of any batch but the last, or of any event, is found', () => {
-    fc.assert(
+    holds(
       fc.property(batchSizes, fc.nat(), fc.integer({ min: 1, max: 255 }), (sizes, position, change) => {
         const { log, file } = written([...sizes, 1])
         const bytes = readFileSync(file)
@@ -70,7 +71,7 @@ describe('audit chain', () => {
   })
 
   it('a log that was cut anywhere is resumed behind its last whole seal, and is then whole', () => {
-    fc.assert(
+    holds(
       fc.property(batchSizes, fc.nat(), (sizes, position) => {
         const { log, file } = written(sizes)
         const size = readFileSync(file).length
@@ -90,7 +91,7 @@ describe('audit chain', () => {
 
   it('batches that are small beside the bound never take all files beyond it, with seals and headers', () => {
     const bytesMax = 16_384
-    fc.assert(
+    holds(
       fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 20, maxLength: 60 }), (sizes) => {
         const log = join(folder, String(++logs))
         const writer = new LogWriter({ folder: log, fileBytesMax: 1 << 30, retentionDays: 0, bytesMax })
@@ -109,7 +110,7 @@ describe('audit chain', () => {
   })
 
   it('any bytes are read without an error, and no event with bytes of its own is put into an answer', () => {
-    fc.assert(
+    holds(
       fc.property(fc.uint8Array({ maxLength: 2000 }), (bytes) => {
         const { log, file } = written([2, 2])
         writeFileSync(file, Buffer.concat([readFileSync(file), bytes, Buffer.from('\n')]))
@@ -129,7 +130,7 @@ describe('audit events in memory', () => {
     const event = fc.record({ actor: texts, action: texts, result: fc.constantFrom('ok' as const, 'fail' as const), resource: texts })
     const wanted = { actor: texts, action: texts, result: fc.constantFrom('ok' as const, 'fail' as const) }
     const times = fc.record({ from: fc.nat(60).map(String), to: fc.nat(60).map(String) }, { requiredKeys: [] })
-    fc.assert(
+    holds(
       fc.property(
         fc.array(event, { maxLength: 50 }),
         fc.record(wanted, { requiredKeys: [] }),
@@ -154,7 +155,7 @@ describe('audit events in memory', () => {
   })
 
   it('times increase strictly whatever the clock does, and have 19 digits', () => {
-    fc.assert(
+    holds(
       fc.property(fc.array(fc.integer({ min: 1.7e12, max: 1.7e12 + 5 }), { minLength: 2 }), (clock) => {
         let at = 0
         const times = new EventClock(() => clock[at++]!)
@@ -171,7 +172,7 @@ describe('audit events in memory', () => {
 describe('audit filters', () => {
   it('a time of RFC 3339 is its nanoseconds, with any fraction and offset', () => {
     const zone = fc.record({ sign: fc.constantFrom('+', '-', ' '), hours: fc.nat(23), minutes: fc.nat(59) })
-    fc.assert(
+    holds(
       fc.property(fc.integer({ min: 86_400_000, max: 4e12 }), fc.nat(999_999_999), zone, (ms, nanos, { sign, hours, minutes }) => {
         const seconds = Math.floor(ms / 1000)
         const offset = (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60)
@@ -193,7 +194,7 @@ describe('audit filters', () => {
       { from: text, to: text, fromNanos: text, toNanos: text, actor: text, result: text, limit: fc.integer() },
       { requiredKeys: [] },
     )
-    fc.assert(
+    holds(
       fc.property(input, (given) => {
         try {
           const { from, to, limit } = filterOf(given)

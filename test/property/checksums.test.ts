@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { decideDelete, decideExpiry, decidePut } from '../../src/domain/decision.js'
 import type { Step } from '../../src/domain/step.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
@@ -128,7 +129,7 @@ test('checksums: writes over writes, deletions and expiries leave those of the d
     fc.record({ kind: fc.constant('put' as const), document }),
     fc.record({ kind: fc.constantFrom('delete' as const, 'expiry' as const), document }),
   )
-  await fc.assert(
+  await holds(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
       const present = new Map<string, Document>()
       const shown = await write((transaction, name) => {

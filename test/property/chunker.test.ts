@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { createChunker } from '../../src/engine/chunker.js'
 
 const chunker = createChunker()
@@ -80,7 +81,7 @@ const withoutSpace = (chunk: string): string => chunk.replace(/\p{White_Space}/g
 
 describe('chunks', () => {
   it('chunks: together they are the text but for white space, the same each time', () => {
-    fc.assert(
+    holds(
       fc.property(text, fc.constantFrom('prose', 'code'), budget, (source, mode, size) => {
         const chunks = chunksOf(source, mode, size)
         assert.equal(withoutSpace(chunks.join('')), withoutSpace(source))
@@ -91,7 +92,7 @@ describe('chunks', () => {
   })
 
   it('chunks: of prose none is over the budget, with overlaps and without', () => {
-    fc.assert(
+    holds(
       fc.property(text, budget, fc.constantFrom(0, 0, 20, 2000), (source, size, overlap) => {
         for (const chunk of chunksOf(source, 'prose', size, overlap)) assert.ok(characters(chunk) <= size, chunk)
       }),
@@ -103,7 +104,7 @@ describe('chunks', () => {
     const sentences = fc
       .array(fc.stringMatching(/^[A-Z][a-z ]{1,20}[a-z][.!?]$/), { minLength: 1, maxLength: 60 })
       .map((all) => all.join(' '))
-    fc.assert(
+    holds(
       fc.property(sentences, (source) => {
         const chunks = chunksOf(source, 'prose', 120, 50)
         let end = 0
@@ -132,7 +133,7 @@ describe('chunks', () => {
       ),
     }))
     const program = fc.array(fc.tuple(statement, fc.constantFrom('\n', '\n\n')), { maxLength: 30 }).map((all) => all.flat().join(''))
-    fc.assert(
+    holds(
       fc.property(program, fc.constantFrom(60, 200), (source, size) => {
         for (const chunk of chunksOf(source, 'code', size)) {
           const structure = chunk.replace(/"[^"\n]*"|\/\/.*/g, '')

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { cohere } from '../../src/outbound/embedding/cohere.js'
 import { ollama } from '../../src/outbound/embedding/ollama.js'
 import { openai } from '../../src/outbound/embedding/openai.js'
@@ -61,7 +62,7 @@ describe('answers of embedding providers', () => {
   })
 
   it('a cut text is the beginning of the text, of whole characters, as long as the bound lets it be', () => {
-    fc.assert(
+    holds(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 80 }), (text, bytesMax) => {
         const cut = cutText(text, bytesMax)
         assert.ok(text.startsWith(cut) && Buffer.byteLength(cut) <= bytesMax)
@@ -72,7 +73,7 @@ describe('answers of embedding providers', () => {
   })
 
   it('portions hold every text once, in order, within both bounds but for one that is too large alone', () => {
-    fc.assert(
+    holds(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 20 })),
         fc.integer({ min: 1, max: 5 }),

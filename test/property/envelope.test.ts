@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { ANONYMOUS, SYSTEM, type Principal } from '../../src/access/principal.js'
 import { ERROR_CODES } from '../../src/errors.js'
 import { FORMS } from '../../src/wire/form.js'
@@ -82,7 +83,7 @@ describe('envelope', () => {
       },
       { noNullPrototype: true },
     )
-    fc.assert(
+    holds(
       fc.property(fc.array(one, { maxLength: 20 }), blocks, (requests, shared) => {
         const envelope = encodeRequests(
           requests.map(({ commit, form, head, params, mayCompress, ...request }) =>
@@ -127,7 +128,7 @@ describe('envelope', () => {
       },
       { noNullPrototype: true },
     ) as fc.Arbitrary<LaneAnswer>
-    fc.assert(
+    holds(
       fc.property(fc.array(one, { maxLength: 12 }), blocks, (answers, shared) => {
         const encoder = new AnswerEncoder(shared)
         for (const answer of answers) encoder.add({ ...answer, body: new Uint8Array(answer.body) })
@@ -183,7 +184,7 @@ describe('envelope', () => {
 
 describe('queue and slots', () => {
   it('a queue returns its items in order, and is full at its bound', () => {
-    fc.assert(
+    holds(
       fc.property(fc.array(fc.boolean(), { maxLength: 2_000 }), (pushes) => {
         const queue = new RequestQueue(100)
         const model: Ticket[] = []
@@ -205,7 +206,7 @@ describe('queue and slots', () => {
 
   it('a flood on one surface takes no share of another, and does not delay it by more than one turn', () => {
     const [flooding, other] = [SURFACE, { ...SURFACE, name: 'other', index: 2 }]
-    fc.assert(
+    holds(
       fc.property(fc.array(fc.constantFrom('flood', 'other', 'take'), { maxLength: 2_000 }), (steps) => {
         const queue = new RequestQueue(64, 2)
         const waiting = { flood: 0, other: 0 }

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { readExportedFile, writeExportedFile } from '../../src/cli/exported_file.js'
 import { readFrontmatter } from '../../src/cli/frontmatter.js'
 import { pathOf } from '../../src/cli/git_paths.js'
@@ -38,7 +39,7 @@ const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.array(odd, { maxLength
 const meta = fc.array(fc.tuple(text, fc.array(text, { maxLength: 3 })), { maxLength: 5 }).map((entries) => Object.fromEntries(entries) as Record<string, string[]>) // prettier-ignore
 
 test('a document comes back from its file as it was', () => {
-  fc.assert(
+  holds(
     fc.property(text, text, meta, text, (key, lang, of, contentMd) => {
       const document = { key, lang, meta: of, contentMd }
       assert.deepEqual(readExportedFile(writeExportedFile(document)), document)
@@ -48,7 +49,7 @@ test('a document comes back from its file as it was', () => {
 })
 
 test('any reader of frontmatter finds the metadata of a file, and its body', () => {
-  fc.assert(
+  holds(
     fc.property(text, meta, text, (key, of, contentMd) => {
       const file = writeExportedFile({ key, lang: 'en', meta: of, contentMd })
       const block = readFrontmatter(file)

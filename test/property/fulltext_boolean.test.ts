@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
@@ -136,7 +137,7 @@ const corpora = fc
 
 describe('boolean search', () => {
   it('finds exactly the documents that the query describes', () => {
-    fc.assert(
+    holds(
       fc.property(corpora, fc.array(query, { minLength: 5, maxLength: 20 }), (corpus, queries) => {
         for (const node of queries) assert.deepEqual(docids(find(corpus, print(node), 'boolean')), expected(corpus, node), print(node))
       }),
@@ -145,7 +146,7 @@ describe('boolean search', () => {
   })
 
   it('looks at a single document by the same rules as the engine', () => {
-    fc.assert(
+    holds(
       fc.property(corpora, fc.array(query, { minLength: 1, maxLength: 10 }), (corpus, queries) => {
         for (const node of queries) {
           const { terms, root } = plan(print(node), 'boolean')
@@ -163,7 +164,7 @@ describe('boolean search', () => {
   })
 
   it('obeys the laws of sets, also where words stand side by side', () => {
-    fc.assert(
+    holds(
       fc.property(corpora, query, query, query, (corpus, nodeA, nodeB, nodeC) => {
         const [a, b, c] = [print(nodeA), print(nodeB), print(nodeC)]
         const same = (left: string, right: string): void =>
@@ -188,7 +189,7 @@ describe('boolean search', () => {
   })
 
   it('scores a union by the sum of its parts, and an optional word by what it adds', () => {
-    fc.assert(
+    holds(
       fc.property(corpora, fc.shuffledSubarray(WORDS, { minLength: 2, maxLength: 2 }), (corpus, [a = '', b = '']) => {
         // Deleted documents count in df and avgdl until a merge drops them; a merge between two of the
         // searches would change the scores.
@@ -207,7 +208,7 @@ describe('boolean search', () => {
   })
 
   it('scores a phrase by its occurrences in phrase mode', () => {
-    fc.assert(
+    holds(
       fc.property(corpora, fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 }), (corpus, phrase) => {
         const found = find(corpus, `"${phrase.join(' ')}"`, 'phrase')
         for (const [docid, words] of corpus.documents) {

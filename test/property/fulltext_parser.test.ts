@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { performance } from 'node:perf_hooks'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { BOOLEAN, type Dialect, EXPRESSION } from '../../src/domain/query/query_dialect.js'
 import { parseQuery } from '../../src/domain/query/query_mode.js'
 import { parseTree } from '../../src/domain/query/query_parser.js'
@@ -50,7 +51,7 @@ const queryText = fc.oneof(
 describe('query parser, any text', () => {
   for (const mode of ['simple', 'boolean', 'phrase', 'wildcard', 'proximity', 'expression']) {
     it(`mode ${mode} answers with a tree or a 400`, () => {
-      fc.assert(
+      holds(
         fc.property(queryText, (text) => {
           try {
             assert.equal(parseQuery(text, mode).mode, mode)
@@ -64,7 +65,7 @@ describe('query parser, any text', () => {
   }
 
   it('mode auto refuses nothing', () => {
-    fc.assert(
+    holds(
       fc.property(queryText, (text) => {
         assert.ok(['simple', 'boolean', 'phrase', 'wildcard', 'proximity'].includes(parseQuery(text, 'auto').mode))
       }),
@@ -154,7 +155,7 @@ function trees(dialect: Dialect): fc.Arbitrary<SyntaxNode> {
 describe('query printer', () => {
   for (const [name, dialect] of Object.entries({ BOOLEAN, EXPRESSION })) {
     it(`${name}: a printed tree parses to the same tree`, () => {
-      fc.assert(
+      holds(
         fc.property(trees(dialect), (tree) => {
           assert.deepEqual(parseTree(printQuery(tree), dialect), tree)
         }),

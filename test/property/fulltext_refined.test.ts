@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
 import { factorOf, readBoosts } from '../../src/domain/search/boosts.js'
 import { passesRanges, type RangedDocument, readRanges } from '../../src/domain/search/ranges.js'
@@ -91,7 +92,7 @@ test('a range of the engine is that of the rule, whatever the values', () => {
   for (const size of [40, 1500]) {
     const documents = fc.sample(document, size)
     const collection = publish(documents)
-    fc.assert(
+    holds(
       fc.property(fc.array(range, { minLength: 1, maxLength: 2 }), fc.boolean(), (asked, isListing) => {
         const ranges = readRanges(asked.map(([field, more]): RangeInput => ({ field, ...more })))
         const plan: SearchPlan = isListing ? { ...PLAN, sort: 'docid', root: { kind: 'all' } } : PLAN
@@ -129,7 +130,7 @@ test('the best of a search with ranges, boosts, filters and deletes are those of
     { kind: 'proximity', distance: 3, terms: [0, 1] },
     { kind: 'all' },
   )
-  fc.assert(
+  holds(
     fc.property(
       root,
       fc.constantFrom('tfidf' as const, 'bm25' as const, 'bm25f' as const),
@@ -195,7 +196,7 @@ test('hits whose factors have changed stand where their new scores put them', ()
 })
 
 test('factors are products of those that hold, at least 0.001', () => {
-  fc.assert(
+  holds(
     fc.property(boosts, fc.subarray(['a', 'b', 'c']), fc.integer({ min: 0, max: 9 }), (boost, tags, price) => {
       const read = readBoosts(boost)
       const expected = Object.entries(boost)

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { CuratedResults } from '../../src/domain/search/curated_results.js'
 import { contentBytesOf, headOf } from '../../src/domain/documents/document_json.js'
 import { FacetCounter } from '../../src/domain/search/facets.js'
@@ -26,7 +27,7 @@ function stored(of: Readonly<Record<string, readonly string[]>>, contentMd: stri
 }
 
 test('metadata and the size of the content are read from any stored document without parsing its content', () => {
-  fc.assert(
+  holds(
     fc.property(meta, fc.array(awkward, { maxLength: 6 }), (of, parts) => {
       const contentMd = parts.join('')
       const json = stored(of, contentMd)
@@ -38,7 +39,7 @@ test('metadata and the size of the content are read from any stored document wit
 })
 
 test('facet counts equal a scan of the results', () => {
-  fc.assert(
+  holds(
     fc.property(fc.array(meta, { maxLength: 8 }), fc.integer({ min: 1, max: 4 }), (results, valuesMax) => {
       const counter = new FacetCounter(['tags', 'meta.kind', 'absent'], valuesMax)
       for (const of of results) counter.add(stored(of, ''))
@@ -83,7 +84,7 @@ class Page {
 test('curated pages equal the rules applied to the list of results', () => {
   const key = fc.constantFrom(...DOCIDS, 99).map((docid) => `k${docid}`)
   const pins = fc.array(fc.record({ key, position: fc.integer({ min: -1, max: 14 }) }), { maxLength: 5 })
-  fc.assert(
+  holds(
     fc.property(
       fc.shuffledSubarray(DOCIDS),
       pins,

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { closingOf } from '../../src/domain/search/highlight_request.js'
 import { contentStartOf, readingOf } from '../../src/domain/documents/document_json.js'
 import { isCodeDocument } from '../../src/domain/documents/code_document.js'
@@ -88,7 +89,7 @@ function termsOf(options: { language: string; stem: boolean }): string[] {
 
 describe('highlights', () => {
   it('of any text: at most the requested number, in order, without overlap, the text at the offsets, marked runs are occurrences of the terms', () => {
-    fc.assert(
+    holds(
       fc.property(
         content,
         reading,
@@ -141,7 +142,7 @@ describe('highlights', () => {
     const phrases = fc.array(fc.array(occurrences, { minLength: 2, maxLength: 3 }), { maxLength: 2 })
     const asked = fc.record({ matched: fc.array(fc.nat(16), { maxLength: 16 }), phrases, most: fc.integer({ min: 1, max: 5 }) })
     const repeated = fc.tuple(content, fc.constantFrom(1, 1, 1, 1, 40, 400)).map(([text, times]) => text.repeat(times).slice(0, 300_000))
-    fc.assert(
+    holds(
       fc.property(
         repeated,
         reading,
@@ -207,7 +208,7 @@ describe('highlights', () => {
       ['', ''],
     ] as const)
       assert.equal(closingOf(opening), closing)
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (opening) => typeof closingOf(opening) === 'string'))
+    holds(fc.property(fc.string({ unit: 'binary' }), (opening) => typeof closingOf(opening) === 'string'))
   })
 
   it('the reading mode of a document is the same from its bytes and from the parsed document', () => {
@@ -217,7 +218,7 @@ describe('highlights', () => {
       fc.array(fc.oneof(fc.constantFrom('code', 'prose', 'x.ts'), name), { maxLength: 2 }),
       { maxKeys: 3 },
     ) // prettier-ignore
-    fc.assert(
+    holds(
       fc.property(name, fc.constantFrom('en', 'de_DE', 'zh'), meta, content, (key, lang, of, text) => {
         const head = JSON.stringify({ id: `c|${key}|${lang}`, key, lang, meta: of, addedAt: 1, updatedAt: 2 })
         const json = Buffer.concat([Buffer.from(`${head.slice(0, -1)},"contentMd":"`), escapeContent(text), Buffer.from('"}')])

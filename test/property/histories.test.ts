@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { decideDelete, decideDrop, decidePut } from '../../src/domain/decision.js'
 import { bucketsOf } from '../../src/domain/temporal/temporal_requests.js'
 import { bucketBegin, bucketEnd, bucketKey } from '../../src/domain/temporal/time_buckets.js'
@@ -28,7 +29,7 @@ const sum = (counts: readonly { readonly count: number }[]): number => counts.re
 test('a history keeps its bounds, its order and the number of its reads, and comes back from its bytes', () => {
   const read = fc.record({ second: fc.integer({ min: 1000, max: 1600 }), count: fc.integer({ min: 1, max: 5 }) })
   const actor = fc.option(fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' }))
-  fc.assert(
+  holds(
     fc.property(fc.array(read, { maxLength: 800 }), fc.array(fc.nat(3), { maxLength: 300 }), fc.array(actor), (reads, pauses, actors) => {
       const history = emptyHistory()
       let second = 500
@@ -68,7 +69,7 @@ test('rings: records are read in order and once, across the end of the ring, and
   const rings = rows.map((row) => new AccessRings(buffer, row))
   const waiting: string[][] = rows.map(() => [])
   let next = 0
-  fc.assert(
+  holds(
     fc.property(fc.array(fc.tuple(fc.nat(2), fc.integer({ min: 1, max: ACCESS_RING_ENTRIES / 2 })), { maxLength: 8 }), (bursts) => {
       for (const [row, length] of bursts) {
         for (let one = 0; one < length; one++) {
@@ -88,7 +89,7 @@ test('rings: records are read in order and once, across the end of the ring, and
 })
 
 test('buckets: every second is in the bucket that begins at or before it, and names follow the calendar', () => {
-  fc.assert(
+  holds(
     fc.property(
       fc.integer({ min: 0, max: 4_294_967_295 }),
       fc.constantFrom('day' as const, 'week' as const, 'month' as const, 'year' as const),
@@ -133,7 +134,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 
 test('histories, leaderboard and counts are those of a model under writes, reads, deletes and drops', async () => {
   let runs = 0
-  await fc.assert(
+  await holds(
     fc.asyncProperty(fc.array(op, { minLength: 5, maxLength: 40 }), async (ops) => {
       const store = new TruthStore(openDataDirectory(join(folder, String(runs++))).generationPath, 1000)
       const writer = store.openWriter({

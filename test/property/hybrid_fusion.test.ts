@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { fuse, type Scored } from '../../src/domain/hybrid/fusion.js'
 
 interface Row {
@@ -32,7 +33,7 @@ const order =
 const docidsOf = (...lists: readonly (readonly Scored[])[]): number[] => [...new Set(lists.flat().map(({ docid }) => docid))]
 
 test('hybrid: alpha fusion equals the formula for every document, best first, of equals that with the better words', () => {
-  fc.assert(
+  holds(
     fc.property(list(1), list(-8), fc.integer({ min: 0, max: 4 }), (words, meanings, quarter) => {
       const alpha = quarter / 4
       const [least, most] = [Math.min(...words.map(({ score }) => score)), Math.max(...words.map(({ score }) => score))]
@@ -55,7 +56,7 @@ test('hybrid: alpha fusion equals the formula for every document, best first, of
 })
 
 test('hybrid: rank fusion equals the sum of 1 / (k + rank) over the lists that have the document', () => {
-  fc.assert(
+  holds(
     fc.property(list(1), list(-8), fc.integer({ min: 1, max: 100 }), (words, meanings, k) => {
       const share = (scored: readonly Scored[], docid: number): number => {
         const at = scored.findIndex((each) => each.docid === docid)

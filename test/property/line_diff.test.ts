@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { metadataDiff } from '../../src/domain/diff/metadata_diff.js'
 import { writeUnifiedDiff, type UnifiedDiff } from '../../src/domain/diff/unified_diff.js'
 import { DIFF_EDITS_MAX } from '../../src/limits/revisions.js'
@@ -74,7 +75,7 @@ const line = fc.constantFrom('', 'a', 'b', 'c', '-x', '+x', ' x', '@@ -1 +1 @@',
 const text = fc.tuple(fc.array(line, { maxLength: 25 }), fc.constantFrom('', '\n')).map(([lines, end]) => lines.join('\n') + end)
 
 test('a diff carried out gives the other text, and the shortest is as short as can be', () => {
-  fc.assert(
+  holds(
     fc.property(text, text, (a, b) => {
       const diff = unifiedDiff('old', a, 'new', b)
       assert.equal(carryOut(a, diff.text), b)
@@ -182,7 +183,7 @@ test('git apply takes a diff as it is', (context) => {
     context.skip('git is not here: the format is checked by our own reader only')
     return
   }
-  fc.assert(
+  holds(
     fc.property(text, text, (a, b) => {
       fc.pre(a !== b && a !== '' && b !== '')
       writeFileSync(join(folder, 'file'), a)
@@ -197,7 +198,7 @@ test('git apply takes a diff as it is', (context) => {
 
 test('metadata: applying the added, removed and changed values to the old metadata gives the new', () => {
   const meta = fc.dictionary(fc.constantFrom('a', 'b', 'toString', 'constructor'), fc.array(fc.constantFrom('1', '2'), { maxLength: 2 }))
-  fc.assert(
+  holds(
     fc.property(meta, meta, (from, to) => {
       const { added, removed, changed } = metadataDiff(from, to)
       const kept = Object.entries(from).filter(([key]) => !Object.hasOwn(removed, key))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { AuthFailures } from '../../src/access/auth_failures.js'
 import type { Incident } from '../../src/access/incidents.js'
 import { LoginThrottle, loginRules, type LoginRules } from '../../src/access/login_throttle.js'
@@ -56,7 +57,7 @@ const steps = fc.array(
 
 describe('login throttle', () => {
   it('login throttle: waits are those of a simple model of the pair and of the address', () => {
-    fc.assert(
+    holds(
       fc.property(steps, fc.constantFrom(STRICT, { failures: 3, waitMs: 1000, waitMsMax: 5000 }), (attempts, rules) => {
         let now = 0
         const throttle = new LoginThrottle(rules, () => now)
@@ -150,7 +151,7 @@ describe('bursts of failed authentication', () => {
       }),
       { maxLength: 150 },
     )
-    fc.assert(
+    holds(
       fc.property(
         failures,
         fc.integer({ min: 1, max: 6 }),

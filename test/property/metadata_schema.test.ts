@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { parseMetadata } from '../../src/domain/documents/metadata.js'
 import { readSchema } from '../../src/domain/schemas/collection_schema.js'
@@ -93,7 +94,7 @@ function kindsOf(errors: readonly string[]): string[] {
 }
 
 test('a schema judges metadata as its rules say, one by one', () => {
-  fc.assert(
+  holds(
     fc.property(schema, meta, (given, of) => {
       const judged = schemaErrors(readSchema(JSON.stringify(given)), parseMetadata(of).values)
       assert.deepEqual(kindsOf(judged), modelErrors(given, of))
@@ -119,7 +120,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 
 test('a write is checked against the schema at its commit, however old the schema of its preparation is', async () => {
   let runs = 0
-  await fc.assert(
+  await holds(
     fc.asyncProperty(fc.array(op, { minLength: 2, maxLength: 12 }), async (ops) => {
       const store = new TruthStore(openDataDirectory(join(folder, String(runs++))).generationPath, 1000)
       const writer = store.openWriter({ durability: 'async', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })

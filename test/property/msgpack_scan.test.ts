@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { packAnswer, unpackInput } from '../../src/wire/msgpack_input.js'
 import { scanMsgpack } from '../../src/wire/msgpack_scan.js'
 
@@ -38,7 +39,7 @@ function count(one: unknown, counts: Counts = { containers: 0, values: 0 }): Cou
 }
 
 it('the counts of the scan are those of a walk over the packed value', () => {
-  fc.assert(
+  holds(
     fc.property(value, (one) => {
       const bytes = packAnswer(one)
       assert.deepEqual(scanMsgpack(bytes, NONE), { verdict: 'good', ...count(one) })
@@ -50,7 +51,7 @@ it('the counts of the scan are those of a walk over the packed value', () => {
 it('for any bytes the scan ends with a verdict, and for valid input it counts no less than is unpacked', () => {
   // First bytes of containers and extensions are more likely than among random bytes.
   const byte = fc.oneof(fc.nat(0xff), fc.integer({ min: 0x80, max: 0x93 }), fc.integer({ min: 0xc0, max: 0xdf }), fc.nat(3))
-  fc.assert(
+  holds(
     fc.property(fc.array(byte, { maxLength: 64 }), (bytes) => {
       const input = Uint8Array.from(bytes)
       const { verdict, containers, values } = scanMsgpack(input, { depth: 4, containers: 8, values: 16 })

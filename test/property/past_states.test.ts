@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { decideExpiry, decidePut } from '../../src/domain/decision.js'
 import { readSecond, stateAsOf } from '../../src/domain/documents/past_states.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
@@ -25,7 +26,7 @@ const write = fc.record({ pause: fc.nat(3), keep: fc.boolean(), ttl: fc.constant
 
 test('as of a second: the state that was current then, or none if it is unknown', async () => {
   let runs = 0
-  await fc.assert(
+  await holds(
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
       const store = new TruthStore(openDataDirectory(join(folder, String(runs++))).generationPath, 1000)
       const writer = store.openWriter({ durability: 'async', onCommit: () => undefined, onFailure: (failure) => assert.fail(failure) })

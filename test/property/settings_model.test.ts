@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import {
   SERVER_ADMIN_FIELDS,
   mergeConfig,
@@ -248,7 +249,7 @@ class Run {
 
 test('settings of collections equal plain maps after any sequence of changes, with drops, purges and restarts', async () => {
   let run = 0
-  await fc.assert(
+  await holds(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
       const subject = new Run(join(folder, String(run++)))
       for (const op of steps) {
@@ -262,7 +263,7 @@ test('settings of collections equal plain maps after any sequence of changes, wi
 })
 
 test('a change of a configuration sets the named fields, clears null ones, leaves the rest, and no answer contains a credential', () => {
-  fc.assert(
+  holds(
     fc.property(config, config, nulls, (first, second, cleared) => {
       const stored = mergeConfig({}, readChange(first, []))
       const merged = mergeConfig(stored, readChange(second, cleared))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { RequestQueue } from '../../src/dispatch/request_queue.js'
 import { shareOf, Shares } from '../../src/dispatch/shares.js'
 import { OWN, type Surface } from '../../src/dispatch/surface.js'
@@ -26,7 +27,7 @@ function takeAll(shares: Shares, surface: Surface): number {
 
 describe('shares', () => {
   it('every surface gets a place whatever the others and the server itself have taken before', () => {
-    fc.assert(
+    holds(
       fc.property(sizes, fc.array(fc.integer({ min: 0, max: SURFACES_MAX }), { maxLength: 40 }), ({ surfaces, capacity }, floods) => {
         if (surfaces === 1) return
         for (let late = 1; late <= surfaces; late++) {
@@ -41,7 +42,7 @@ describe('shares', () => {
   })
 
   it('one surface alone gets all but the shares of the others, which is at least half of two places a surface', () => {
-    fc.assert(
+    holds(
       fc.property(sizes, ({ surfaces, capacity }) => {
         const taken = takeAll(new Shares(capacity, surfaces), surfaceOf(1))
         assert.equal(taken, capacity - (surfaces - 1) * shareOf(capacity, surfaces))
@@ -54,7 +55,7 @@ describe('shares', () => {
 
   it('what is given back can be taken again, in any order', () => {
     const steps = fc.array(fc.record({ index: fc.integer({ min: 0, max: SURFACES_MAX }), takes: fc.boolean() }), { maxLength: 300 })
-    fc.assert(
+    holds(
       fc.property(sizes, steps, ({ surfaces, capacity }, all) => {
         const shares = new Shares(capacity, surfaces)
         const taken = new Map<number, number>()
@@ -73,7 +74,7 @@ describe('shares', () => {
   })
 
   it('a queue takes a ticket of every surface, whatever its capacity', () => {
-    fc.assert(
+    holds(
       fc.property(sizes, ({ surfaces, capacity }) => {
         const queue = new RequestQueue(capacity, surfaces)
         for (let at = 0; at < capacity && !queue.isFullFor(surfaceOf(1)); at++) queue.push({ surface: surfaceOf(1) } as Ticket)

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { DEFAULT_STOP_WORDS } from '../../src/domain/words/default_stop_words.js'
 import { foldLetters } from '../../src/domain/words/surface_words.js'
 import { applyCorrections } from '../../src/domain/spell/corrector.js'
@@ -79,7 +80,7 @@ describe('completions and corrections', () => {
   }
 
   it("completions equal a scan of the documents' words", async () => {
-    await fc.assert(
+    await holds(
       fc.asyncProperty(documents, fc.array(beginning, { minLength: 1, maxLength: 4 }), async (texts, prefixes) => {
         const name = await fill(texts)
         for (const q of prefixes) {
@@ -94,7 +95,7 @@ describe('completions and corrections', () => {
 
   it('suggestions are known words within the edits, nearest words are found, and known words stay', async () => {
     const stopWords = new Set((DEFAULT_STOP_WORDS.en ?? '').split(' '))
-    await fc.assert(
+    await holds(
       fc.asyncProperty(documents, fc.constantFrom(...VOCABULARY), fc.nat(3), fc.nat(20), async (texts, word, kind, at) => {
         const name = await fill(texts)
         const known = new Set(texts.flat())
@@ -140,7 +141,7 @@ describe('parts of the correction', () => {
       }),
     )
     const long = fc.constantFrom('configuration', 'databases')
-    fc.assert(fc.property(long, fc.nat(3), fc.nat(20), (text, kind, at) => assert.ok(editDistance(text, misspell(text, kind, at)) <= 1)))
+    holds(fc.property(long, fc.nat(3), fc.nat(20), (text, kind, at) => assert.ok(editDistance(text, misspell(text, kind, at)) <= 1)))
   })
 
   it('words of any text are at their offsets, and corrections change nothing but them', () => {
@@ -148,7 +149,7 @@ describe('parts of the correction', () => {
       fc.string({ unit: 'grapheme', maxLength: 6 }),
       fc.constantFrom(' ', 'word', '"a b"', "it's", 'x-ray', 'Über', 'snake_case', '(a)'),
     )
-    fc.assert(
+    holds(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const text = parts.join('')
         const words = wordsOfText(text)

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { expandPlan } from '../../src/engine/expanded_plan.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
@@ -95,7 +96,7 @@ describe('leaves that stand for other terms', () => {
     const pattern = fc
       .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'й', 'ж'), { minLength: 1, maxLength: 6 })
       .map((parts) => parts.join(''))
-    fc.assert(
+    holds(
       fc.property(texts, pattern, (documents, text) => {
         const regex = new RegExp(`^${text.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 'u')
         const plan = planOf(publish(documents), [text], { kind: 'wildcard', term: 0 })
@@ -214,7 +215,7 @@ describe('completions', () => {
   })
 
   it('are the commonest of thousands, over segments, fields, updates and merges, by few entries', () => {
-    fc.assert(
+    holds(
       fc.property(fc.integer(), fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 0, max: 6 }), (seed, wordsMax, skew) => {
         const collection = ++collections
         const random = randomNumbers(seed)

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
 import { encodeVectorBatch, encodeVectorStamps } from '../../src/engine/vector_bytes.js'
@@ -113,7 +114,7 @@ const request = fc.record({
 })
 
 test('hits are those of an exact search, whatever was set, replaced and removed before', () => {
-  fc.assert(
+  holds(
     fc.property(
       fc.array(fc.array(change, { minLength: 1, maxLength: 30 }), { maxLength: 5 }),
       fc.array(request, { minLength: 1, maxLength: 8 }),
@@ -284,7 +285,7 @@ function give(collection: number, dimensions: number, vectorsOf: readonly Float3
 
 test('similar documents are those of a comparison of all first chunks, joined', () => {
   const dimensions = 16
-  fc.assert(
+  holds(
     fc.property(
       fc.array(vectors(dimensions, 2), { minLength: 2, maxLength: 80 }),
       fc.constantFrom(-0.2007, 0.4013, 0.8019, 0.9991),

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { holds } from '../harness/property.js'
 import { groupBatches } from '../../src/cli/batches.js'
 import { SourceError } from '../../src/cli/document.js'
 import type { DocumentItem, ImportSource, SourceItem } from '../../src/cli/document.js'
@@ -206,7 +207,7 @@ describe('splitLines', () => {
         assert.deepEqual(split, expected)
       },
     )
-    await fc.assert(property)
+    await holds(property)
   })
 
   it('a line over the bound is reported and skipped, and the next one is whole', async () => {
@@ -256,6 +257,6 @@ describe('groupBatches', () => {
       assert.deepEqual(seen, items)
       assert.equal(batches.at(-1)?.position, items.at(-1)?.position)
     })
-    await fc.assert(property)
+    await holds(property)
   })
 })

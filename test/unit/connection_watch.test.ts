@@ -1,6 +1,6 @@
 /**
  * The watch over connections with real sockets and the kernel's list of them, without a server. The whole is
- * tested by test/contract/connections.test.ts, in a copy of the sources, where no mutation reaches it.
+ * tested by test/contract/connections.deep.test.ts, in a copy of the sources, where no mutation reaches it.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -53,7 +53,10 @@ function start(root: string, ...flags: readonly string[]): ReturnType<typeof spa
 }
 
 async function outcome(t: TestContext, names: readonly (keyof typeof FILES)[], ...flags: readonly string[]): Promise<Outcome> {
-  const child = start(scratch(t, Object.fromEntries(names.map((name) => [name, FILES[name]]))), ...flags)
+  return await ended(start(scratch(t, Object.fromEntries(names.map((name) => [name, FILES[name]]))), ...flags))
+}
+
+async function ended(child: ReturnType<typeof spawn>): Promise<Outcome> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text))
   const [code] = (await once(child, 'close')) as [number | null]
@@ -68,6 +71,17 @@ describe('the test runner', { concurrency: 2 }, () => {
     const run = await outcome(t, ['green', 'once'])
     assert.deepEqual([run.code, run.last, unstableIn(run)], [1, '2 passed, 1 failed', []])
     assert.match(run.output, /^failed: unit: is red once \(dist\/test\/unit\/once\.test\.js:\d+\)\n\s+Error: the reason/m)
+  })
+
+  it('runs faults and files named deep in the tier deep only, and by their names', async (t) => {
+    const root = scratch(t, { green: FILES.green, 'slow.deep': FILES.green })
+    mkdirSync(join(root, 'dist', 'test', 'fault'))
+    writeFileSync(join(root, 'dist', 'test', 'fault', 'kill.test.js'), HEAD + FILES.green)
+    const passedOf = async (...args: readonly string[]): Promise<string | undefined> => (await ended(start(root, ...args))).last
+    assert.equal(await passedOf(), '1 passed, 0 failed')
+    assert.equal(await passedOf('quick'), '1 passed, 0 failed')
+    assert.equal(await passedOf('deep'), '2 passed, 0 failed')
+    assert.equal(await passedOf('fault'), '1 passed, 0 failed')
   })
 
   it('counts a file as passed that is green twice afterwards, and lists it with what it said first', async (t) => {

@@ -5,17 +5,16 @@
 import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
 import { Rights } from '../../access/rights.js'
 import type { Config } from '../../config/config.js'
-import { JsonScanner } from '../../engine/json_scan.js'
 import { CATALOGUE, type ErrorCode } from '../../errors.js'
 import { newFaultId } from '../../fault_id.js'
 import { log } from '../../telemetry/log.js'
-import { JSON_BOUNDS } from '../../wire/json_bounds.js'
+import type { JsonScan } from '../../wire/json_bounds.js'
 import type { Pieces, ThreadCall } from '../../wire/thread_calls.js'
 import { Caller, type CallerParts } from './caller.js'
 import { Documents, type ReadyDocument } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
-import { readRequest, REQUEST_MEMBERS, type GraphqlRequest } from './request.js'
+import { readRequest, type GraphqlRequest } from './request.js'
 import { fieldError, reworded } from './texts.js'
 
 export interface GraphqlAnswer {
@@ -28,11 +27,13 @@ export interface GraphqlAnswer {
 export class GraphqlService {
   readonly #schema: GraphQLSchema
   readonly #documents: Documents
-  readonly #scanner = new JsonScanner(REQUEST_MEMBERS, JSON_BOUNDS)
   readonly #parts: CallerParts
+  readonly #scan: JsonScan
   readonly #callers = new Map<number, Caller>()
 
-  constructor(config: Config, parts: Omit<CallerParts, 'isClosed' | 'held'>) {
+  /** @param scan looks through the body of a request before it is parsed */
+  constructor(config: Config, scan: JsonScan, parts: Omit<CallerParts, 'isClosed' | 'held'>) {
+    this.#scan = scan
     const held = { bytes: 0, bytesMax: config.limits.GRAPHQL_ANSWERS_HELD_BYTES_MAX }
     this.#parts = { ...parts, isClosed: config.authEnabled, held }
     this.#schema = executableSchema(config)
@@ -79,7 +80,7 @@ export class GraphqlService {
     body: Uint8Array,
     done: (code: ErrorCode | null, result: object) => void,
   ): { readonly caller: Caller; readonly ready: ReadyDocument; readonly result: Promise<ExecutionResult> } | null {
-    const request = readRequest(body, this.#scanner)
+    const request = readRequest(body, this.#scan)
     if (typeof request === 'string') {
       done('invalid', { errors: [fieldError('invalid', request).toJSON()] })
       return null

@@ -1,8 +1,7 @@
 /** Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent. */
 import { isUtf8 } from 'node:buffer'
-import { ANY, type JsonScanner, type KnownMembers } from '../../engine/json_scan.js'
 import { CATALOGUE } from '../../errors.js'
-import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
+import { EXCESS_TEXTS, type JsonScan } from '../../wire/json_bounds.js'
 import { BATCH_TEXT, NO_QUERY_TEXT } from './texts.js'
 
 export interface GraphqlRequest {
@@ -11,26 +10,14 @@ export interface GraphqlRequest {
   readonly operationName: string | undefined
 }
 
-export const REQUEST_MEMBERS: KnownMembers = {
-  kind: 'object',
-  members: [
-    ['query', ANY],
-    ['variables', ANY],
-    ['operationName', ANY],
-  ],
-  rest: null,
-}
-
 /**
- * @param body members that a request does not have become spaces
- * @param scanner of REQUEST_MEMBERS
+ * @param body members other than these three become spaces
  * @returns the text of the refusal for a body that is no request
  */
-export function readRequest(body: Uint8Array, scanner: JsonScanner): GraphqlRequest | string {
+export function readRequest(body: Uint8Array, scan: JsonScan): GraphqlRequest | string {
   if (!isUtf8(body)) return CATALOGUE.invalidUtf8.text
-  const verdict = scanner.scan(body)
-  // Without a stop word nothing stops it.
-  if (verdict === 'invalid' || verdict === 'stopped') return CATALOGUE.invalidJson.text
+  const verdict = scan(body)
+  if (verdict === 'invalid') return CATALOGUE.invalidJson.text
   if (verdict !== 'good') return EXCESS_TEXTS[verdict]
   const read: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
   if (Array.isArray(read)) return BATCH_TEXT

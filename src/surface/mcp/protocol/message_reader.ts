@@ -3,15 +3,13 @@
  * code has counted before. One object a thread.
  */
 import { isUtf8 } from 'node:buffer'
+import type { JsonScan } from '../../../wire/json_bounds.js'
 import { PARSE_ERROR, refusal, type Refusal } from './codes.js'
 
-/** @returns `good`, `invalid`, or the bound that the text exceeds (src/engine/json_scan.ts) */
-export type Scan = (text: Uint8Array) => string
-
 export class MessageReader {
-  readonly #scan: Scan
+  readonly #scan: JsonScan
 
-  constructor(scan: Scan) {
+  constructor(scan: JsonScan) {
     this.#scan = scan
   }
 
