@@ -23,14 +23,14 @@ import { projectRoot } from './lib/root.mjs'
 import { firstOutput, judgeAgain, runFiles, sourceOf, UNSTABLE_FILES_MAX } from './lib/test_files.mjs'
 
 /**
- * Ordered by how early a failure is worth knowing. `concurrency`: files run at once. `fileMsMax`: time limit
- * of a file, so that a hang becomes a failure.
+ * Ordered by how early a failure is worth knowing. `concurrency`: files run at once; on two cores a part of
+ * them waits. `fileMsMax`: time limit of a file, so that a hang becomes a failure.
  */
 const GROUPS = [
-  { name: 'unit', concurrency: 2, fileMsMax: 120_000 },
+  { name: 'unit', concurrency: 4, fileMsMax: 120_000 },
   { name: 'golden', concurrency: 2, fileMsMax: 120_000 },
-  { name: 'property', concurrency: 2, fileMsMax: 300_000 },
-  { name: 'contract', concurrency: 2, fileMsMax: 300_000 },
+  { name: 'property', concurrency: 3, fileMsMax: 300_000 },
+  { name: 'contract', concurrency: 3, fileMsMax: 300_000 },
   { name: 'replay', concurrency: 1, fileMsMax: 600_000 },
   { name: 'fault', concurrency: 2, fileMsMax: 900_000 },
 ]
