@@ -55,7 +55,8 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
   readonly profiled = new ProfiledThreads()
   /** Operations that threads of surfaces run. */
   readonly threads: ThreadOperations
-  readonly #sweep: NodeJS.Timeout
+  /** Looks for deadlines that have passed, while there are requests. */
+  #sweep: NodeJS.Timeout | undefined
   #pools: LanePools | undefined
   #drainScheduled = false
   readonly #reads: ReadScheduler
@@ -93,7 +94,6 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     this.#openAnswers = new OpenAnswers(surfaces)
     this.#reads = new ReadScheduler(config.searchesMax, surfaces)
     this.#queues = new RequestQueues(config.limits, surfaces, (ticket) => this.#drop(ticket))
-    this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
 
   /** Sets the pools. Earlier requests wait in their queues. */
@@ -136,6 +136,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       ticket.direct = true
     }
     this.#queues.push(ticket)
+    this.#watchDeadlines()
     this.#scheduleDrain()
     return ticket
   }
@@ -160,8 +161,10 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
+  /** Ends the watch over deadlines, until a request comes. */
   stop(): void {
     clearInterval(this.#sweep)
+    this.#sweep = undefined
   }
 
   /** For a process that must not continue: what may be committed is `outcome unknown`, all else a 503. */
@@ -247,6 +250,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       return null
     }
     this.#queues.push(ticket)
+    this.#watchDeadlines()
     this.#scheduleDrain()
     return ticket
   }
@@ -407,7 +411,13 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     })
   }
 
+  /** While there are requests, so that a server without any sleeps. */
+  #watchDeadlines(): void {
+    this.#sweep ??= setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
+  }
+
   #sweepDeadlines(): void {
+    if (this.#slots.used === 0) return this.stop()
     const now = performance.now()
     this.#slots.forEach((ticket) => {
       if (ticket.sink === null) return

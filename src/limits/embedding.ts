@@ -58,10 +58,7 @@ export const EMBEDDING_QUEUE_PAGE = 2 * EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_D
  * write 4.5 times the vectors of the document.
  */
 export const EMBEDDING_STEPS_MAX = 8
-/**
- * Interval at which the front end checks whether a document waits for vectors. A check reads one word of
- * shared memory.
- */
+/** Interval at which the front end looks for documents to embed while some wait for their vectors. */
 export const EMBEDDING_POLL_MS = 20
 
 // ---- Failures

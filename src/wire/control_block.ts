@@ -230,6 +230,12 @@ export class ControlBlock {
 
   set embeddingDepth(depth: number) {
     Atomics.store(this.words, EMBEDDING_DEPTH_WORD, depth)
+    Atomics.notify(this.words, EMBEDDING_DEPTH_WORD)
+  }
+
+  /** Resolves when the depth is not `known`, or was set. Does not keep the process alive. */
+  async embeddingDepthSet(known: number): Promise<void> {
+    await Atomics.waitAsync(this.words, EMBEDDING_DEPTH_WORD, known).value
   }
 
   /** Called by the write lane at both ends of a commit. */

@@ -37,8 +37,7 @@ class Subject {
   #isWatched: (() => void) | undefined
 
   constructor(t: TestContext, count: number) {
-    for (let lsn = 1; lsn <= count; lsn++) this.rows.set(lsn, { collection: 1, docid: lsn, queued: lsn, force: false })
-    this.control.embeddingDepth = count
+    for (let lsn = 1; lsn <= count; lsn++) this.queue(lsn)
     const dispatcher = {
       admission: { admitOwn: () => ({}) },
       submit: (request: DispatchRequest) => this.#answer(request),
@@ -54,6 +53,11 @@ class Subject {
     this.worker = new EmbeddingWorker(dispatcher, this.control, { current: () => this.provider }, slices, choreTools())
     this.worker.start()
     t.after(() => this.worker.stop())
+  }
+
+  queue(lsn: number): void {
+    this.rows.set(lsn, { collection: 1, docid: lsn, queued: lsn, force: false })
+    this.control.embeddingDepth = this.rows.size
   }
 
   /** Waits until exactly these documents are queued. */
@@ -110,6 +114,18 @@ describe('the worker of embeddings', () => {
     await subject.left()
     assert.deepEqual([...subject.embedded.slice(0, 4)].sort(), [2, 3, 4, 5])
     assert.deepEqual([subject.embedded.at(-1), subject.givenUp], [1, []])
+  })
+
+  it('worker: a queue that was empty is worked off as soon as its depth is set', async (t) => {
+    const subject = new Subject(t, 1)
+    await subject.left()
+    for (let lsn = 2; lsn < 6; lsn++) {
+      // It has nothing to do, and no timer.
+      await new Promise((resolve) => setImmediate(resolve))
+      subject.queue(lsn)
+      await subject.left()
+    }
+    assert.deepEqual(subject.embedded, [1, 2, 3, 4, 5])
   })
 
   it('worker: while the provider is down everything waits and nothing is given up', async (t) => {

@@ -4,7 +4,7 @@
  * store; one page of it is in memory here and is lost with the process. If the provider is unavailable,
  * everything waits. Front-end thread only.
  */
-import { Chore, type ChoreTools } from '../../chore.js'
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import {
   EMBEDDING_FAILURES_ALONE,
   EMBEDDING_FAILURES_LOGGED_MS,
@@ -64,6 +64,8 @@ export class EmbeddingWorker {
   #waitMs = 0
   #waitUntil = 0
   #loggedAt = -Infinity
+  /** Whether the depth of the queue wakes the chore. */
+  #isWatching = false
   readonly #chore: Chore
 
   constructor(
@@ -127,13 +129,28 @@ export class EmbeddingWorker {
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the store was restored meanwhile' })
   }
 
-  async #round(): Promise<number> {
+  async #round(): Promise<Rest> {
     try {
       while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
     } catch (error) {
       this.#backOff(error instanceof Error ? error.message : String(error))
     }
-    return EMBEDDING_POLL_MS
+    return this.#rest()
+  }
+
+  /** Idle until the provider is replaced, a slice ends, a reindex asks, or the depth of the queue is set. */
+  #rest(): Rest {
+    if (this.provider.current() === undefined) return 'idle'
+    const depth = this.control.embeddingDepth
+    if (depth > this.#ofQueue || this.#queued.length > 0 || this.#asked.length > 0) return EMBEDDING_POLL_MS
+    if (!this.#isWatching) {
+      this.#isWatching = true
+      void this.control.embeddingDepthSet(depth).then(() => {
+        this.#isWatching = false
+        this.#chore.wake()
+      })
+    }
+    return 'idle'
   }
 
   /** @returns whether a slice was started */
