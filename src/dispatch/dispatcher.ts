@@ -11,7 +11,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
-import { BATCH_COMMANDS_MAX, DEADLINE_SWEEP_MS, DIRECT_WRITE_BYTES_MAX, LONG_COMMIT_BYTES_MIN } from '../limits/dispatch.js'
+import { BATCH_COMMANDS_MAX, DIRECT_WRITE_BYTES_MAX, LONG_COMMIT_BYTES_MIN } from '../limits/dispatch.js'
 import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
@@ -22,6 +22,7 @@ import { Admission } from './admission.js'
 import type { Core } from './core.js'
 import { emitOutcome, noteNames } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
+import { DeadlineWatch } from './deadline_watch.js'
 import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
 import { OpenAnswers } from './open_answers.js'
@@ -55,8 +56,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
   readonly profiled = new ProfiledThreads()
   /** Operations that threads of surfaces run. */
   readonly threads: ThreadOperations
-  /** Looks for deadlines that have passed, while there are requests. */
-  #sweep: NodeJS.Timeout | undefined
+  readonly #deadlines: DeadlineWatch
   #pools: LanePools | undefined
   #drainScheduled = false
   readonly #reads: ReadScheduler
@@ -93,6 +93,10 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     this.#slots = new SlotTable(control, surfaces)
     this.#openAnswers = new OpenAnswers(surfaces)
     this.#reads = new ReadScheduler(config.searchesMax, surfaces)
+    this.#deadlines = new DeadlineWatch(this.#slots, config.searchQueueMsMax, telemetry, {
+      refuse: (ticket, code) => this.#answer(ticket, code),
+      looked: () => this.#scheduleDrain(),
+    })
     this.#queues = new RequestQueues(config.limits, surfaces, (ticket) => this.#drop(ticket))
   }
 
@@ -136,7 +140,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       ticket.direct = true
     }
     this.#queues.push(ticket)
-    this.#watchDeadlines()
+    this.#deadlines.begin()
     this.#scheduleDrain()
     return ticket
   }
@@ -161,10 +165,8 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
   }
 
-  /** Ends the watch over deadlines, until a request comes. */
   stop(): void {
-    clearInterval(this.#sweep)
-    this.#sweep = undefined
+    this.#deadlines.end()
   }
 
   /** For a process that must not continue: what may be committed is `outcome unknown`, all else a 503. */
@@ -250,7 +252,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       return null
     }
     this.#queues.push(ticket)
-    this.#watchDeadlines()
+    this.#deadlines.begin()
     this.#scheduleDrain()
     return ticket
   }
@@ -409,27 +411,6 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       if (queue === 'commit') this.#commitBytes -= bytes
       this.#scheduleDrain()
     })
-  }
-
-  /** While there are requests, so that a server without any sleeps. */
-  #watchDeadlines(): void {
-    this.#sweep ??= setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
-  }
-
-  #sweepDeadlines(): void {
-    if (this.#slots.used === 0) return this.stop()
-    const now = performance.now()
-    this.#slots.forEach((ticket) => {
-      if (ticket.sink === null) return
-      if (now >= ticket.deadlineAt) {
-        this.telemetry.add('late_requests', 1)
-        this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'deadline')
-      } else if (ticket.queue === 'search' && ticket.batch === 0 && now - ticket.queuedAt >= this.config.searchQueueMsMax) {
-        this.telemetry.add('refused_busy', 1)
-        this.#answer(ticket, 'overloaded')
-      }
-    })
-    this.#scheduleDrain()
   }
 
   /** Sends the refusal and tells the lane to stop. The ticket keeps its slot until its frame comes. */
