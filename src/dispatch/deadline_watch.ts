@@ -9,7 +9,7 @@ import type { Ticket } from './ticket.js'
 
 export interface DeadlineActions {
   readonly refuse: (ticket: Ticket, code: 'deadline' | 'outcomeUnknown' | 'overloaded') => void
-  /** Called after each look. */
+  /** Called after each look, also after the last one, when no request is left. */
   readonly looked: () => void
 }
 
@@ -35,7 +35,7 @@ export class DeadlineWatch {
   }
 
   #look(): void {
-    if (this.slots.used === 0) return this.end()
+    if (this.slots.used === 0) this.end()
     const now = performance.now()
     this.slots.forEach((ticket) => {
       if (ticket.sink === null) return
