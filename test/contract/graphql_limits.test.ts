@@ -205,7 +205,8 @@ describe('life of graphql', () => {
       await dataOf(server, 'mutation($d: AddDocumentInput!) { addDocument(input: $d) { id } }', {
         d: { collection: 'c', key: 'k', lang: 'en', contentMd },
       })
-      // 50 MB in 50 steps: V8 ends the process, not the thread, if one step passes the limit by 16 MB.
+      // 50 MB in 50 steps: if one step of a parser goes far beyond the limit, V8 ends the process and not the
+      // thread.
       const query = many(50, (at) => `a${at}: search(input: {collection: "c"}) { edges { node { contentMd } } }`)
       const answer = await server.post('/graphql', { query })
       assert.equal(answer.status, 503, answer.text)

@@ -1,6 +1,7 @@
 /** `holds` (test/harness/property.ts): a property within a budget of time. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { holds } from '../harness/property.js'
 
@@ -25,4 +26,15 @@ it('holds: a quick property is run as often as it asks for', async () => {
     { numRuns: 3 },
   )
   assert.equal(runs, 133)
+})
+
+it('holds: a slow property is left after its budget, having been run, unless all of its runs are asked for', async () => {
+  let runs = 0
+  const slow = fc.asyncProperty(fc.nat(), async () => {
+    runs++
+    await pause(50)
+  })
+  await holds(slow, { numRuns: 60 })
+  const isDeep = process.env['MDS_TEST_DEPTH'] === 'deep'
+  assert.ok(isDeep ? runs === 60 : runs > 0 && runs < 60, String(runs))
 })
