@@ -1,6 +1,7 @@
 /**
  * Declarations of a TypeScript source by name, so that an edit can be anchored to a function: `name` of a
- * function, constant, class, interface, type or enum of the module, `Class.member` of a member of a class.
+ * function, constant, class, interface, type or enum of the module, `Class.member` of a member of a class. Of
+ * a proto: a message or a service.
  */
 import ts from 'typescript'
 
@@ -8,13 +9,18 @@ import ts from 'typescript'
 const known = new Map()
 
 /**
- * @param text of a .ts or .mjs source
+ * @param text of a .ts, .mjs or .proto source
  * @returns ranges of characters by name, without leading comments; several where a function has overloads
  */
 export function declarationsOf(text) {
   let found = known.get(text)
-  if (found === undefined) known.set(text, (found = read(text)))
+  if (found === undefined) known.set(text, (found = /^syntax = /m.test(text) ? readProto(text) : read(text)))
   return found
+}
+
+function readProto(text) {
+  const blocks = [...text.matchAll(/^(?:message|service) (\w+) \{(?:\}|[\s\S]*?^\})/gm)]
+  return new Map(blocks.map(({ 0: block, 1: name, index }) => [name, [{ begin: index, end: index + block.length }]]))
 }
 
 function read(text) {

@@ -42,6 +42,8 @@ const AuditEvent = shape(
 export const auditEvents = operation({
   ...asked,
   name: 'auditEvents',
+  client: 'admin.auditEvents',
+  boundedBy: ['AUDIT_LIMIT_MAX', 'AUDIT_QUERY_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Lists the last audit events, newest first',
   http: { routes: [{ method: 'GET', path: '/v1/audit' }] },
@@ -72,6 +74,8 @@ export const auditEvents = operation({
 export const auditExporters = operation({
   ...asked,
   name: 'auditExporters',
+  client: 'admin.auditExporters',
+  boundedBy: ['AUDIT_LIMIT_MAX', 'AUDIT_QUERY_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Returns the exporters of the audit log with their queues and counters',
   http: { routes: [{ method: 'GET', path: '/v1/audit/exporters' }] },

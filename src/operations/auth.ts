@@ -22,6 +22,8 @@ export const login = operation({
   collections: ACCOUNT,
   permission: 'public',
   name: 'login',
+  client: 'auth.login',
+  boundedBy: ['PASSWORDS_WAITING_MAX', 'PASSWORD_BYTES_MAX'],
   protocols: { grpc: null, graphql: 'login', mcp: null },
   description: 'Returns a token for a username and a password',
   effect: 'system',
@@ -41,6 +43,8 @@ export const login = operation({
 export const me = operation({
   ...own,
   name: 'me',
+  client: 'auth.me',
+  boundedBy: ['PERMISSIONS_MAX', 'GROUPS_OF_USER_MAX'],
   protocols: { grpc: null, graphql: 'me', mcp: null },
   description: "Returns the caller's own account",
   effect: 'system',
@@ -65,6 +69,8 @@ export const createApiKey = operation({
   ...own,
   needsLogin: true,
   name: 'createApiKey',
+  client: 'auth.createApiKey',
+  boundedBy: ['KEYS_OF_USER_MAX', 'KEY_USES_GATHERED_MAX'],
   protocols: { grpc: null, graphql: 'createAPIKey', mcp: null },
   description: "Creates an API key with the caller's rights; it is shown once",
   effect: 'write',
@@ -85,6 +91,8 @@ export const listApiKeys = operation({
   ...own,
   needsLogin: true,
   name: 'listApiKeys',
+  client: 'auth.listApiKeys',
+  boundedBy: ['KEYS_OF_USER_MAX', 'KEY_USES_GATHERED_MAX'],
   protocols: HTTP_ONLY,
   description: "Lists the caller's own API keys",
   effect: 'system',
@@ -113,6 +121,8 @@ export const deleteApiKey = operation({
   ...own,
   needsLogin: true,
   name: 'deleteApiKey',
+  client: 'auth.deleteApiKey',
+  boundedBy: ['KEYS_OF_USER_MAX', 'KEY_USES_GATHERED_MAX'],
   protocols: HTTP_ONLY,
   description: "Deletes one of the caller's own API keys, which is invalid from the next request on",
   effect: 'write',
@@ -137,6 +147,7 @@ export const authOperations = [login, me, createApiKey, listApiKeys, deleteApiKe
 /** Requested by the front end from a lane: who a credential belongs to. No surface offers it. */
 export const identify = internal({
   name: 'identify',
+  boundedBy: ['PERMISSIONS_MAX', 'GROUPS_OF_USER_MAX'],
   description: 'Returns the owner of a credential and its rights',
   effect: 'read',
   cost: 'point',
@@ -148,6 +159,7 @@ export const identify = internal({
 /** Requested by the front end, which has hashed the password. */
 export const storeAccount = internal({
   name: 'storeAccount',
+  boundedBy: ['PERMISSIONS_MAX', 'GROUPS_OF_USER_MAX'],
   description: 'Creates or changes a user; `ensure` creates it if it does not',
   effect: 'write',
   cost: 'write',
@@ -165,6 +177,7 @@ export const storeAccount = internal({
 /** Requested by the front end at its start. */
 export const findUser = internal({
   name: 'findUser',
+  boundedBy: ['PERMISSIONS_MAX', 'GROUPS_OF_USER_MAX'],
   description: 'Says whether a user exists',
   effect: 'read',
   cost: 'point',
@@ -176,6 +189,7 @@ export const findUser = internal({
 /** Requested by the front end now and then. */
 export const noteKeyUses = internal({
   name: 'noteKeyUses',
+  boundedBy: ['KEYS_OF_USER_MAX', 'KEY_USES_GATHERED_MAX'],
   description: 'Stores when API keys were last used',
   effect: 'write',
   cost: 'write',

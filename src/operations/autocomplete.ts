@@ -7,6 +7,8 @@ import { collection, operation, optional, shape, wholeNumber } from './schema.js
 
 export const autocomplete = operation({
   name: 'autocomplete',
+  client: 'search.autocomplete',
+  boundedBy: ['AUTOCOMPLETE_LOOK_UPS_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'autocomplete' },
   group: 'Full-text search',
   description: 'Completes a prefix with words of a collection, most frequent first',

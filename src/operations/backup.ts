@@ -18,6 +18,10 @@ const common = {
 export const backup = operation({
   ...common,
   name: 'backup',
+  client: 'backups.create',
+  mayWrite: true,
+  polledIn: 'worker/handlers/restore_process.ts',
+  boundedBy: ['TASKS_PER_LONG_WORKER'],
   protocols: { grpc: 'Backup', graphql: null, mcp: 'create_backup' },
   description: 'Copies the whole store to a file, as a consistent snapshot, while reads and writes continue',
   effect: 'read',
@@ -41,6 +45,9 @@ export const backup = operation({
 export const restore = operation({
   ...common,
   name: 'restore',
+  client: 'backups.restore',
+  polledIn: 'worker/handlers/restore_process.ts',
+  boundedBy: ['TASKS_PER_LONG_WORKER'],
   protocols: { grpc: 'Restore', graphql: null, mcp: 'restore_backup' },
   description: 'Replaces the whole store with a backup; the current store is served until the backup has been verified',
   effect: 'write',
@@ -78,6 +85,9 @@ const onDirectory = { ...common, cost: 'heavy', deadlineMs: DEADLINE_HEAVY_MS } 
 export const listBackups = operation({
   ...onDirectory,
   name: 'listBackups',
+  client: 'backups.list',
+  polledIn: 'worker/handlers/restore_process.ts',
+  boundedBy: ['TASKS_PER_LONG_WORKER'],
   protocols: HTTP_ONLY,
   description: 'Lists the backups, newest first',
   effect: 'read',
@@ -94,6 +104,9 @@ export const listBackups = operation({
 export const deleteBackup = operation({
   ...onDirectory,
   name: 'deleteBackup',
+  client: 'backups.delete',
+  polledIn: 'worker/handlers/restore_process.ts',
+  boundedBy: ['TASKS_PER_LONG_WORKER'],
   protocols: HTTP_ONLY,
   description: 'Deletes a backup; refused while a restore is in progress',
   effect: 'write',

@@ -38,6 +38,9 @@ const BulkIngestJob = shape('A job.', {
 
 export const submitBulkIngest = operation({
   name: 'submitBulkIngest',
+  client: 'ingestJobs.submit',
+  polledIn: 'worker/handlers/bulk_ingest.ts',
+  boundedBy: ['INGEST_CHUNK_DOCUMENTS_MAX', 'JSON_VALUES_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_submit' },
   group: 'Documents',
   description: 'Accepts documents and adds them in the background, as add-batch does, one job after the other',
@@ -74,6 +77,8 @@ export const submitBulkIngest = operation({
 
 export const getBulkIngest = operation({
   name: 'getBulkIngest',
+  client: 'ingestJobs.get',
+  boundedBy: ['INGESTS_QUEUED_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_status' },
   group: 'Documents',
   description: 'Returns a bulk ingest job',
@@ -91,6 +96,8 @@ export const getBulkIngest = operation({
 
 export const cancelBulkIngest = operation({
   name: 'cancelBulkIngest',
+  client: 'ingestJobs.cancel',
+  boundedBy: ['INGESTS_QUEUED_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_cancel' },
   group: 'Documents',
   description: 'Cancels a bulk ingest job that has not started',
@@ -109,6 +116,8 @@ export const cancelBulkIngest = operation({
 
 export const listBulkIngests = operation({
   name: 'listBulkIngests',
+  client: 'ingestJobs.list',
+  boundedBy: ['INGESTS_QUEUED_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_list' },
   group: 'Documents',
   description: 'Lists bulk ingest jobs, newest first',
@@ -126,6 +135,8 @@ export const listBulkIngests = operation({
 /** Requested by the front end from the bulk lane for a running job. Not available to clients. */
 export const ingestChunk = internal({
   name: 'ingestChunk',
+  polledIn: 'worker/handlers/bulk_ingest.ts',
+  boundedBy: ['INGEST_CHUNK_DOCUMENTS_MAX', 'JSON_VALUES_MAX'],
   description: 'Stores a part of a bulk ingest job',
   effect: 'write',
   cost: 'heavy',

@@ -2,8 +2,31 @@
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, operation, optional, shape, word, HTTP_ONLY } from './schema.js'
+import { also, collection, mapOf, operation, optional, required, shape, word, HTTP_ONLY } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
+
+const storage = {
+  endpoint: optional(Type.String(), { grpc: 1 }),
+  bucket: optional(Type.String(), { grpc: 2 }),
+  region: optional(Type.String(), { grpc: 3 }),
+  accessKey: optional(Type.String(), { grpc: 4 }),
+  secretKey: optional(
+    Type.String({ description: 'Never returned; `secretKeySet` shows whether it is set. Empty: the stored key is kept.' }),
+    { grpc: 5 },
+  ),
+  prefix: optional(Type.String(), { grpc: 6 }),
+  useTLS: optional(Type.Boolean({ default: false }), { grpc: 7 }),
+}
+const cms = {
+  url: optional(Type.String(), { grpc: 1 }),
+  apiKey: optional(Type.String({ description: 'Never returned; `apiKeySet` shows whether it is set. Empty: the stored key is kept.' }), {
+    grpc: 2,
+  }),
+}
+/** The numbers of gRPC, with presence: a field that is not given keeps its value. */
+const kept = (number: number, message?: string) => ({
+  grpc: { number, hasPresence: true, ...(message === undefined ? {} : { message }) } as const,
+})
 
 const configFields = {
   type: optional(word(['default', 'website', 'images', 'audio', 'documents', 'scraping'], 'Kind of content in the collection.', 'default')),
@@ -17,23 +40,9 @@ const configFields = {
       'Where document bodies are stored: in the embedded store, in memory until the next restart, or in an object store.',
       'boltdb',
     ),
+    kept(100),
   ),
-  storageConfig: optional(
-    Type.Object(
-      {
-        endpoint: optional(Type.String()),
-        bucket: optional(Type.String()),
-        region: optional(Type.String()),
-        accessKey: optional(Type.String()),
-        secretKey: optional(
-          Type.String({ description: 'Never returned; `secretKeySet` shows whether it is set. Empty: the stored key is kept.' }),
-        ),
-        prefix: optional(Type.String()),
-        useTLS: optional(Type.Boolean({ default: false })),
-      },
-      { description: 'Required for `s3`.' },
-    ),
-  ),
+  storageConfig: optional(Type.Object(storage, { description: 'Required for `s3`.' }), kept(101, 'StorageConfigProto')),
   maxRevisions: optional(Type.Integer({ description: 'Maximum number of revisions kept per document; 0: all.' })),
   retrieval: optional(
     Type.Object(
@@ -55,43 +64,49 @@ const configFields = {
     ),
   ),
   responsePrompt: optional(Type.String({ description: 'Instruction for the form of answers, at most 4 KiB.' })),
-  trackAccess: optional(Type.Boolean({ description: 'Records each read.' })),
-  trackHot: optional(Type.Boolean({ description: 'Maintains a list of the most read documents.' })),
-  spellCorrect: optional(Type.Boolean({ description: 'Corrects full-text queries.' })),
-  spellLang: optional(Type.String({ description: 'Language of the correction.' })),
+  trackAccess: optional(Type.Boolean({ description: 'Records each read.' }), kept(105)),
+  trackHot: optional(Type.Boolean({ description: 'Maintains a list of the most read documents.' }), kept(106)),
+  spellCorrect: optional(Type.Boolean({ description: 'Corrects full-text queries.' }), kept(107)),
+  spellLang: optional(Type.String({ description: 'Language of the correction.' }), kept(108)),
   quantization: optional(
     word(
       ['float32', 'int8', 'int4'],
       'How vectors are searched if a request names no algorithm: `int8` and `int4` by codes of 8 or 4 bits, `float32` by the default algorithm of the server.',
     ),
+    kept(102),
   ),
   disk_only_vectors: optional(
     Type.Boolean({
       description:
         'Full vectors are kept on disk only, as they are without this setting. Requires `int8` or `int4`. Alias: `diskOnlyVectors`.',
     }),
+    kept(103),
   ),
   encrypted: optional(
     Type.Boolean({ description: 'Encrypts later writes at rest; a rotation encrypts existing data. Requires `SVC_ENCRYPTION_KEY`.' }),
+    kept(104),
   ),
-  cms: optional(
-    Type.Object(
-      {
-        url: optional(Type.String()),
-        apiKey: optional(
-          Type.String({ description: 'Never returned; `apiKeySet` shows whether it is set. Empty: the stored key is kept.' }),
-        ),
-      },
-      { description: 'An external content-management system. Alias: `wordpress`.' },
-    ),
-  ),
+  cms: optional(Type.Object(cms, { description: 'An external content-management system. Alias: `wordpress`.' })),
 }
+const wordpress = also(configFields.cms, kept(109, 'CmsConfigProto'))
+
+/** The configuration in an answer of gRPC: with the flags of the credentials, which are empty. */
+const grpcConfig = Type.Object({
+  ...configFields,
+  storageConfig: optional(
+    Type.Object({ ...storage, secretKeySet: optional(Type.Boolean(), { grpc: 8 }) }),
+    kept(101, 'StorageConfigProto'),
+  ),
+  wordpress: optional(Type.Object({ ...cms, apiKeySet: optional(Type.Boolean(), { grpc: 3 }) }), kept(109, 'CmsConfigProto')),
+})
 const Config = mapOf(Type.Unsafe<unknown>({}), { description: 'The fields that were set.', examples: [{ type: 'default' }] })
 
 export const getCollectionConfig = operation({
   ...inCollection,
   ...asked,
   name: 'getCollectionConfig',
+  client: 'collections.getConfig',
+  boundedBy: ['COLLECTION_CONFIG_BYTES_MAX'],
   protocols: { grpc: 'GetCollectionConfig', graphql: null, mcp: 'get_collection_config' },
   description: 'Returns the configuration of a collection',
   cost: 'point',
@@ -99,7 +114,7 @@ export const getCollectionConfig = operation({
   input: Type.Object({ collection }),
   output: shape('Credentials are empty; flags tell whether they are set.', {
     collection: Type.String(),
-    config: Config,
+    config: required(Config, { grpcAs: grpcConfig }),
     configured: Type.Boolean({ description: 'False if nothing was ever set.' }),
   }),
 })
@@ -108,6 +123,10 @@ export const setCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'setCollectionConfig',
+  client: 'collections.setConfig',
+  isIdempotent: true,
+  nullClears: true,
+  boundedBy: ['COLLECTION_CONFIG_BYTES_MAX'],
   protocols: { grpc: 'SetCollectionConfig', graphql: null, mcp: 'set_collection_config' },
   description: 'Changes the configuration of a collection; absent fields are kept, null clears a field',
   http: { routes: [{ method: 'PUT', path: '/v1/collection-config' }] },
@@ -115,7 +134,7 @@ export const setCollectionConfig = operation({
     collection,
     ...configFields,
     diskOnlyVectors: configFields.disk_only_vectors,
-    wordpress: configFields.cms,
+    wordpress,
   }),
   output: shape('Done.', { status: Type.String({ examples: ['ok'] }), collection: Type.String() }),
   audit: 'write./v1/collection-config',
@@ -125,6 +144,8 @@ export const deleteCollectionConfig = operation({
   ...inCollection,
   ...changed,
   name: 'deleteCollectionConfig',
+  client: 'collections.deleteConfig',
+  boundedBy: ['COLLECTION_CONFIG_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Deletes the configuration of a collection; its documents are kept',
   http: { routes: [{ method: 'DELETE', path: '/v1/collection-config' }] },
@@ -137,6 +158,8 @@ export const listCollectionConfigs = operation({
   group: 'Collection settings',
   collections: READABLE,
   name: 'listCollectionConfigs',
+  client: 'collections.listConfigs',
+  boundedBy: ['COLLECTION_CONFIG_BYTES_MAX'],
   protocols: { grpc: 'ListCollectionConfigs', graphql: null, mcp: 'list_collection_configs' },
   description: 'Lists the configurations of all collections that have one',
   effect: 'read',

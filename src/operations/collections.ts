@@ -2,13 +2,15 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, metaFilters, mapOf, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
+import { collection, metaFilters, mapOf, operation, optional, required, shape, unixSeconds, wholeNumber, word } from './schema.js'
 
 const common = { collections: named('collection'), group: 'Collections', input: Type.Object({ collection }) } as const
 
 export const deleteCollection = operation({
   ...common,
   name: 'deleteCollection',
+  client: 'collections.delete',
+  boundedBy: ['KEY_BYTES_MAX'],
   protocols: { grpc: 'DeleteCollection', graphql: 'deleteCollection', mcp: 'delete_collection' },
   description: 'Deletes a collection and everything in it',
   effect: 'write',
@@ -29,6 +31,8 @@ export const deleteCollection = operation({
 export const metaKeys = operation({
   ...common,
   name: 'metaKeys',
+  client: 'collections.metaKeys',
+  boundedBy: ['META_KEY_BYTES_MAX'],
   protocols: { grpc: 'GetMetaKeys', graphql: null, mcp: 'get_meta_keys' },
   description: 'Lists the metadata keys in use, each with its values',
   effect: 'read',
@@ -45,6 +49,8 @@ export const metaKeys = operation({
 export const checksum = operation({
   ...common,
   name: 'checksum',
+  client: 'collections.checksum',
+  boundedBy: ['KEY_BYTES_MAX'],
   protocols: { grpc: 'GetChecksum', graphql: null, mcp: 'get_checksum' },
   description: 'Returns checksums of a collection, equal for equal contents',
   effect: 'read',
@@ -57,10 +63,13 @@ export const checksum = operation({
       description: 'Eight hexadecimal digits, over keys, languages, metadata and contents of all documents, not their times.',
       examples: ['9ae0daaf'],
     }),
-    checksum64: Type.String({
-      description: 'Sixteen hexadecimal digits, also over the times: `addedAt`, `updatedAt` and `expiresAt`.',
-      examples: ['5d1f0c6a9ae0daaf'],
-    }),
+    checksum64: required(
+      Type.String({
+        description: 'Sixteen hexadecimal digits, also over the times: `addedAt`, `updatedAt` and `expiresAt`.',
+        examples: ['5d1f0c6a9ae0daaf'],
+      }),
+      { grpc: 100 },
+    ),
     documentCount: Type.Integer(),
   }),
   deadlineMs: DEADLINE_POINT_MS,
@@ -73,6 +82,9 @@ export const aggregate = operation({
   collections: common.collections,
   group: common.group,
   name: 'aggregate',
+  client: 'collections.aggregate',
+  polledIn: 'worker/handlers/aggregate.ts',
+  boundedBy: ['FACETS_MAX', 'FACET_VALUES_COUNTED_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'aggregate' },
   description: 'Counts values of metadata keys in a collection, and documents by day, week, month or year',
   effect: 'read',

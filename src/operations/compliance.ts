@@ -6,6 +6,7 @@ import { operation, shape, wholeNumber, HTTP_ONLY } from './schema.js'
 
 export const complianceStatus = operation({
   name: 'complianceStatus',
+  client: 'admin.complianceStatus',
   protocols: HTTP_ONLY,
   description:
     'Lists the settings of a production server that are missing, by name. With SVC_PRODUCTION=true a missing one stops the start.',

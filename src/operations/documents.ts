@@ -4,6 +4,7 @@ import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { contentBesidePassage, retrievalFields } from './retrieval.js'
 import {
+  also,
   collection,
   Document,
   metaFilters,
@@ -30,6 +31,8 @@ const saveRevision = Type.Boolean({ description: 'If false, no revision of this 
 export const add = operation({
   ...inCollection,
   name: 'add',
+  client: 'documents.add',
+  boundedBy: ['DOCUMENT_BYTES_MAX', 'META_KEYS_MAX', 'META_VALUES_MAX'],
   protocols: { grpc: 'Add', graphql: 'addDocument', mcp: 'add_document' },
   description: 'Writes a document, replacing an existing one of the same identity, and keeps a revision',
   effect: 'write',
@@ -76,6 +79,9 @@ const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
 export const addBatch = operation({
   ...inCollection,
   name: 'addBatch',
+  client: 'documents.addBatch',
+  polledIn: 'worker/handlers/documents.ts',
+  boundedBy: ['BATCH_DOCUMENTS_MAX'],
   protocols: { grpc: 'AddBatch', graphql: 'addBatch', mcp: 'add_documents_batch' },
   description: 'Writes many documents. Each is handled independently: an invalid one is counted and reported, the others are written.',
   effect: 'write',
@@ -95,7 +101,9 @@ export const addBatch = operation({
     updated: Type.Integer(),
     failed: Type.Integer(),
     errors: Type.Optional(Type.Array(Type.String(), { description: 'Error messages, at most 50; present if any document failed.' })),
-    embeddingDropped: Type.Optional(Type.Integer({ description: 'Number of documents stored without a vector; present if not 0.' })),
+    embeddingDropped: Type.Optional(Type.Integer({ description: 'Number of documents stored without a vector; present if not 0.' }), {
+      grpc: 100,
+    }),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write./v1/add-batch',
@@ -104,6 +112,9 @@ export const addBatch = operation({
 export const get = operation({
   ...inCollection,
   name: 'get',
+  client: 'documents.get',
+  polledIn: 'worker/handlers/documents.ts',
+  boundedBy: ['TEMPLATE_NAMES_BYTES_MAX', 'ANSWER_BYTES_MAX'],
   protocols: { grpc: 'Get', graphql: 'document', mcp: 'mddb://{collection}/{key}?lang={lang}' },
   description: 'Returns the latest version of a document',
   effect: 'read',
@@ -136,6 +147,9 @@ export const get = operation({
 export const search = operation({
   ...inCollection,
   name: 'search',
+  client: null,
+  polledIn: 'domain/listing/listing.ts',
+  boundedBy: ['LIMIT_MAX', 'LISTING_ROUNDS_MAX'],
   protocols: { grpc: 'Search', graphql: 'search', mcp: 'search_documents' },
   description: 'Finds documents of a collection by metadata, sorted and paginated',
   effect: 'read',
@@ -151,6 +165,7 @@ export const search = operation({
   input: Type.Object({
     collection,
     ...metaFilters,
+    hasMeta: also(metaFilters.hasMeta, { graphql: true }),
     sort: optional(word(['addedAt', 'updatedAt', 'key'], 'Sort key. Default: storage order.')),
     asc: optional(Type.Boolean({ description: 'Sorts in ascending order.', default: false })),
     limit: optional(limit),
@@ -168,6 +183,8 @@ export const search = operation({
 export const update = operation({
   ...inCollection,
   name: 'update',
+  client: 'documents.update',
+  boundedBy: ['DOCUMENT_BYTES_MAX', 'META_KEYS_MAX', 'META_VALUES_MAX'],
   protocols: { grpc: 'UpdateDocument', graphql: 'updateDocument', mcp: 'update_document' },
   description: 'Updates metadata, content and TTL of a document, each independently of the others',
   effect: 'write',
@@ -191,6 +208,8 @@ export const update = operation({
 export const docMeta = operation({
   ...inCollection,
   name: 'docMeta',
+  client: 'documents.getMeta',
+  boundedBy: ['KEY_BYTES_MAX'],
   protocols: { grpc: 'GetDocumentMeta', graphql: null, mcp: 'get_document_meta' },
   description: 'Returns a document without its content',
   effect: 'read',
@@ -219,6 +238,8 @@ export const docMeta = operation({
 export const deleteDocument = operation({
   ...inCollection,
   name: 'delete',
+  client: 'documents.delete',
+  boundedBy: ['KEY_BYTES_MAX'],
   protocols: { grpc: 'DeleteDocument', graphql: 'deleteDocument', mcp: 'delete_document' },
   description: 'Deletes a document and its revisions',
   effect: 'write',
@@ -242,6 +263,9 @@ export const deleteDocument = operation({
 export const deleteBatch = operation({
   ...inCollection,
   name: 'deleteBatch',
+  client: 'documents.deleteBatch',
+  polledIn: 'worker/handlers/documents.ts',
+  boundedBy: ['BATCH_DOCUMENTS_MAX'],
   protocols: { grpc: 'DeleteBatch', graphql: null, mcp: 'delete_documents_batch' },
   description: 'Deletes many documents',
   effect: 'write',
@@ -285,6 +309,8 @@ const batchUpdate = ownItem(
 export const updateBatch = operation({
   ...inCollection,
   name: 'updateBatch',
+  polledIn: 'worker/handlers/documents.ts',
+  boundedBy: ['BATCH_DOCUMENTS_MAX'],
   protocols: { grpc: 'UpdateBatch', graphql: null, mcp: null },
   description: 'Updates many documents that exist. Each is handled independently; absent parts stay as they are.',
   effect: 'write',
@@ -310,6 +336,9 @@ export const updateBatch = operation({
 export const setTtl = operation({
   ...inCollection,
   name: 'setTtl',
+  client: 'documents.setTtl',
+  isIdempotent: true,
+  boundedBy: ['KEY_BYTES_MAX'],
   protocols: { grpc: 'SetTTL', graphql: 'setTTL', mcp: 'set_ttl' },
   description: 'Sets or removes the expiry of a document',
   effect: 'write',

@@ -5,10 +5,12 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named, READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, internal, operation, optional, shape, wholeNumber } from './schema.js'
+import { collection, mapOf, internal, operation, optional, required, shape, wholeNumber } from './schema.js'
 
 export const vectorReindex = operation({
   name: 'vectorReindex',
+  client: 'indexes.rebuildVectors',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   protocols: { grpc: 'VectorReindex', graphql: 'vectorReindex', mcp: 'vector_reindex' },
   group: 'Vector search',
   description: 'Embeds the documents of a collection that lack current vectors, and responds when this is complete',
@@ -26,7 +28,7 @@ export const vectorReindex = operation({
     skipped: Type.Integer({ description: 'Documents whose vectors are current.' }),
     failed: Type.Integer(),
     errors: Type.Array(Type.String(), { description: 'Error messages, at most 50.' }),
-    totalChunks: Type.Integer({ description: 'Number of chunks of the embedded documents.' }),
+    totalChunks: required(Type.Integer({ description: 'Number of chunks of the embedded documents.' }), { grpc: 100 }),
   }),
   errors: ['noEmbeddingProvider'],
   deadlineMs: DEADLINE_REINDEX_MS,
@@ -35,6 +37,8 @@ export const vectorReindex = operation({
 
 export const vectorStats = operation({
   name: 'vectorStats',
+  client: 'indexes.vectorStats',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   protocols: { grpc: 'VectorStats', graphql: 'vectorStats', mcp: 'vector_stats' },
   group: 'Vector search',
   description: 'Returns the embedding provider, the number of embedded documents and the number of waiting ones',
@@ -49,25 +53,34 @@ export const vectorStats = operation({
     provider: Type.String({ examples: ['openai'] }),
     model: Type.String({ examples: ['text-embedding-3-small'] }),
     dimensions: Type.Integer(),
-    index_ready: Type.Boolean(),
-    chunking: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer({ description: 'Size of a chunk in characters.' }) }),
+    index_ready: required(Type.Boolean(), { grpc: 100 }),
+    chunking: required(
+      Type.Object({
+        enabled: required(Type.Boolean(), { grpc: 1 }),
+        chunkSize: required(Type.Integer({ description: 'Size of a chunk in characters.' }), { grpc: 2 }),
+      }),
+      { grpc: { number: 101, message: 'VectorChunking' } },
+    ),
     collections: mapOf(
       Type.Object({
         total_documents: Type.Integer(),
         embedded_documents: Type.Integer(),
-        total_chunks: Type.Integer(),
+        total_chunks: required(Type.Integer(), { grpc: 100 }),
         stale_embeddings: Type.Integer({
           description: 'Number of documents whose vectors were made by another provider, model or variant. A reindex replaces them.',
         }),
       }),
       { description: 'Counts by name of the collection.' },
     ),
-    queue: Type.Object({
-      size: Type.Integer({ description: 'Number of documents that may wait; above it, writes wait.' }),
-      depth: Type.Integer({ description: 'Number of waiting documents.' }),
-      dropped: Type.Integer({ description: 'Number of documents stored without a vector since the start.' }),
-      wait: Type.String({ description: 'Maximum time that a write waits for capacity.', examples: ['5s'] }),
-    }),
+    queue: required(
+      Type.Object({
+        size: required(Type.Integer({ description: 'Number of documents that may wait; above it, writes wait.' }), { grpc: 1 }),
+        depth: required(Type.Integer({ description: 'Number of waiting documents.' }), { grpc: 2 }),
+        dropped: required(Type.Integer({ description: 'Number of documents stored without a vector since the start.' }), { grpc: 3 }),
+        wait: required(Type.String({ description: 'Maximum time that a write waits for capacity.', examples: ['5s'] }), { grpc: 4 }),
+      }),
+      { grpc: { number: 102, message: 'VectorQueue' } },
+    ),
   }),
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
@@ -80,6 +93,7 @@ const documents = Type.Array(Type.Unsafe<{ collection: number; docid: number; qu
 
 export const queuedEmbeddings = internal({
   name: 'queuedEmbeddings',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Lists documents that wait for vectors, in FIFO order',
   effect: 'read',
   cost: 'point',
@@ -90,6 +104,7 @@ export const queuedEmbeddings = internal({
 
 export const unembedded = internal({
   name: 'unembedded',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Lists documents of a collection that lack current vectors',
   effect: 'read',
   cost: 'heavy',
@@ -114,6 +129,7 @@ export const unembedded = internal({
 
 export const embeddingInputs = internal({
   name: 'embeddingInputs',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Splits documents into chunks and returns the texts that lack vectors',
   effect: 'read',
   cost: 'heavy',
@@ -130,6 +146,7 @@ export const embeddingInputs = internal({
 
 export const storeVectors = internal({
   name: 'storeVectors',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Stores vectors of documents',
   effect: 'write',
   cost: 'write',
@@ -140,6 +157,7 @@ export const storeVectors = internal({
 
 export const staleVectors = internal({
   name: 'staleVectors',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Lists collections with vectors that cannot be compared with new ones',
   effect: 'read',
   cost: 'point',

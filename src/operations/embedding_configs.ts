@@ -46,6 +46,8 @@ const Config = Type.Object(
 export const listEmbeddingConfigs = operation({
   ...asked,
   name: 'listEmbeddingConfigs',
+  client: 'embeddingConfigs.list',
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Lists the configurations of embedding providers',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs' }] },
@@ -56,6 +58,8 @@ export const listEmbeddingConfigs = operation({
 export const getEmbeddingConfig = operation({
   ...asked,
   name: 'getEmbeddingConfig',
+  client: 'embeddingConfigs.get',
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Returns a configuration of an embedding provider',
   http: { routes: [{ method: 'GET', path: '/v1/embedding-configs/:id' }] },
@@ -67,6 +71,8 @@ export const getEmbeddingConfig = operation({
 export const createEmbeddingConfig = operation({
   ...changed,
   name: 'createEmbeddingConfig',
+  client: 'embeddingConfigs.create',
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Stores a configuration of an embedding provider; it is used once it is the default',
   http: { routes: [{ method: 'POST', path: '/v1/embedding-configs' }], successStatus: 201 },
@@ -79,6 +85,10 @@ export const createEmbeddingConfig = operation({
 export const updateEmbeddingConfig = operation({
   ...changed,
   name: 'updateEmbeddingConfig',
+  client: 'embeddingConfigs.update',
+  isIdempotent: true,
+  nullClears: true,
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Updates the given fields of a configuration; `apiKey` null removes the key',
   http: { routes: [{ method: 'PUT', path: '/v1/embedding-configs/:id' }] },
@@ -98,6 +108,8 @@ export const updateEmbeddingConfig = operation({
 export const deleteEmbeddingConfig = operation({
   ...changed,
   name: 'deleteEmbeddingConfig',
+  client: 'embeddingConfigs.delete',
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Deletes a configuration that is not the default',
   http: { routes: [{ method: 'DELETE', path: '/v1/embedding-configs/:id' }], successStatus: 204 },
@@ -110,6 +122,9 @@ export const deleteEmbeddingConfig = operation({
 export const setDefaultEmbeddingConfig = operation({
   ...changed,
   name: 'setDefaultEmbeddingConfig',
+  client: 'embeddingConfigs.setDefault',
+  isIdempotent: true,
+  boundedBy: ['SETTING_TEXT_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Makes a configuration the default for embedding; it overrides the options of the server',
   http: { routes: [{ method: 'POST', path: '/v1/embedding-configs/set-default' }] },
@@ -131,6 +146,7 @@ export const embeddingConfigOperations = [
 /** Requested by the front end from a lane to create the active provider. No surface offers it. */
 export const activeEmbeddingConfig = internal({
   name: 'activeEmbeddingConfig',
+  boundedBy: ['EMBEDDINGS_WANTED_MAX'],
   description: 'Returns the default configuration with its key',
   effect: 'read',
   cost: 'point',

@@ -22,6 +22,9 @@ const Job = shape('A rotation.', {
 export const encryptionStatus = operation({
   ...onServer,
   name: 'encryptionStatus',
+  client: 'encryption.status',
+  polledIn: 'worker/handlers/encryption.ts',
+  boundedBy: ['ROTATION_ROWS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Returns the ids of the keys, and how much of each collection is encrypted with which key',
   effect: 'read',
@@ -57,6 +60,9 @@ export const encryptionStatus = operation({
 export const rotateEncryption = operation({
   ...onServer,
   name: 'rotateEncryption',
+  client: 'encryption.rotate',
+  polledIn: 'worker/handlers/encryption.ts',
+  boundedBy: ['ROTATION_ROWS_MAX'],
   protocols: HTTP_ONLY,
   description:
     'Starts a job that converts stored data to its primary key, or to plaintext where encryption was switched off; returns the running job if there is one',
@@ -75,6 +81,9 @@ export const rotateEncryption = operation({
 export const encryptionJobs = operation({
   ...onServer,
   name: 'encryptionJobs',
+  client: 'encryption.listJobs',
+  polledIn: 'worker/handlers/encryption.ts',
+  boundedBy: ['ROTATION_ROWS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Lists rotations, newest first',
   effect: 'read',
@@ -90,6 +99,9 @@ export const encryptionJobs = operation({
 export const encryptionJob = operation({
   ...onServer,
   name: 'encryptionJob',
+  client: 'encryption.getJob',
+  polledIn: 'worker/handlers/encryption.ts',
+  boundedBy: ['ROTATION_ROWS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Returns a rotation',
   effect: 'read',

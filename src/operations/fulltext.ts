@@ -218,6 +218,9 @@ export const fts = operation({
   ...common,
   ...found,
   name: 'fts',
+  client: 'search.fulltext',
+  polledIn: 'domain/fulltext/fulltext_search.ts',
+  boundedBy: ['PLAN_CURSORS_MAX', 'HIGHLIGHT_ANSWER_BYTES_MAX'],
   protocols: { grpc: 'FTS', graphql: 'fts', mcp: 'full_text_search' },
   description: 'Full-text search',
   http: { routes: [{ method: 'POST', path: '/v1/fts' }], headers: cacheHeaders },
@@ -235,6 +238,9 @@ export const ftsQuery = operation({
   ...common,
   ...found,
   name: 'ftsQuery',
+  client: 'search.fulltextByUrl',
+  polledIn: 'domain/fulltext/fulltext_search.ts',
+  boundedBy: ['PLAN_CURSORS_MAX', 'HIGHLIGHT_ANSWER_BYTES_MAX'],
   protocols: HTTP_ONLY,
   description: 'Full-text search by query string; `meta.<key>=<value>` filters by metadata',
   http: { routes: [{ method: 'GET', path: '/v1/fts' }], headers: cacheHeaders },
@@ -269,6 +275,9 @@ const MergedResult = Type.Object(
 export const multiSearch = operation({
   ...found,
   name: 'multiSearch',
+  client: 'search.multi',
+  polledIn: 'domain/fulltext/fulltext_search.ts',
+  boundedBy: ['PLAN_CURSORS_MAX', 'HIGHLIGHT_ANSWER_BYTES_MAX'],
   protocols: HTTP_ONLY,
   group: 'Full-text search',
   collections: named('searches.collection'),
@@ -303,6 +312,9 @@ export const multiSearch = operation({
 export const ftsReindex = operation({
   ...common,
   name: 'ftsReindex',
+  client: 'indexes.rebuildFulltext',
+  polledIn: 'worker/handlers/collections.ts',
+  boundedBy: ['REBUILD_PAGE_DOCUMENTS'],
   protocols: { grpc: 'FTSReindex', graphql: null, mcp: 'fts_reindex' },
   description: 'Reindexes every document of a collection in its stored language',
   effect: 'write',
@@ -322,6 +334,8 @@ export const ftsReindex = operation({
 
 export const ftsLanguages = operation({
   name: 'ftsLanguages',
+  client: 'search.languages',
+  boundedBy: ['AUTOCOMPLETE_LOOK_UPS_MAX'],
   protocols: { grpc: 'FTSLanguages', graphql: null, mcp: 'fts_languages' },
   group: 'Full-text search',
   description: 'Lists the languages with stemming and stop words',

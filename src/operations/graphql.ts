@@ -9,6 +9,9 @@ const common = { group: 'System', effect: 'system', collections: SERVER, permiss
 export const graphql = operation({
   ...common,
   name: 'graphql',
+  client: null,
+  mayWrite: true,
+  boundedBy: ['GRAPHQL_COMPLEXITY_MAX', 'GRAPHQL_ANSWERS_BYTES_MAX'],
   description:
     'Runs a GraphQL document. Each field asks for the permission that its operation needs. A document that can not be run is answered 400, errors of fields with 200.',
   knowsCaller: true,
@@ -41,6 +44,7 @@ export const graphql = operation({
 export const playground = operation({
   ...common,
   name: 'playground',
+  client: 'server.playground',
   description: 'Returns GraphiQL, a page for GraphQL queries to this server, which needs nothing from elsewhere',
   cost: 'loop',
   deadlineMs: DEADLINE_POINT_MS,

@@ -27,6 +27,8 @@ export const listGroups = operation({
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
   name: 'listGroups',
+  client: 'groups.list',
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'groups', mcp: null },
   description: 'Lists all groups',
   http: { routes: [{ method: 'GET', path: '/v1/auth/groups' }] },
@@ -37,6 +39,8 @@ export const listGroups = operation({
 export const createGroup = operation({
   ...changed,
   name: 'createGroup',
+  client: 'groups.create',
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'createGroup', mcp: null },
   description: 'Creates a group of users',
   http: { routes: [{ method: 'POST', path: '/v1/auth/groups' }], successStatus: 201 },
@@ -49,6 +53,8 @@ export const createGroup = operation({
 export const getGroup = operation({
   ...asked,
   name: 'getGroup',
+  client: 'groups.get',
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Returns a group',
   http: { routes: [{ method: 'GET', path: '/v1/auth/groups/:name' }] },
@@ -60,6 +66,9 @@ export const getGroup = operation({
 export const updateGroup = operation({
   ...changed,
   name: 'updateGroup',
+  client: 'groups.update',
+  isIdempotent: true,
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'updateGroup', mcp: null },
   description: 'Replaces the description and the members of a group; absent fields are kept',
   http: { routes: [{ method: 'PUT', path: '/v1/auth/groups/:name' }] },
@@ -72,6 +81,8 @@ export const updateGroup = operation({
 export const deleteGroup = operation({
   ...changed,
   name: 'deleteGroup',
+  client: 'groups.delete',
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'deleteGroup', mcp: null },
   description: 'Deletes a group with its permissions',
   http: { routes: [{ method: 'DELETE', path: '/v1/auth/groups/:name' }] },
@@ -84,6 +95,8 @@ export const deleteGroup = operation({
 export const listGroupPermissions = operation({
   ...asked,
   name: 'listGroupPermissions',
+  client: 'groups.listPermissions',
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'groupPermissions', mcp: null },
   description: 'Lists the permissions of a group',
   http: { routes: [{ method: 'GET', path: '/v1/auth/group-permissions' }] },
@@ -97,6 +110,9 @@ export const listGroupPermissions = operation({
 export const setGroupPermission = operation({
   ...changed,
   name: 'setGroupPermission',
+  client: 'groups.setPermission',
+  isIdempotent: true,
+  boundedBy: ['GROUPS_MAX', 'GROUP_MEMBERS_MAX'],
   protocols: { grpc: null, graphql: 'setGroupPermission', mcp: null },
   description: 'Sets the permissions of a group on a collection; without any they are removed',
   http: { routes: [{ method: 'POST', path: '/v1/auth/group-permissions' }] },

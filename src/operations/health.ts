@@ -2,8 +2,9 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, shape, wholeNumber, HTTP_ONLY } from './schema.js'
+import { operation, required, shape, wholeNumber, HTTP_ONLY } from './schema.js'
 
+const checksumOf = Type.String({ description: 'As in /v1/checksum. Empty while it is computed after an upgrade.' })
 const nothing = Type.Object({})
 const onLoop = {
   effect: 'system',
@@ -18,6 +19,7 @@ const onLoop = {
 export const health = operation({
   ...onLoop,
   name: 'health',
+  client: 'server.health',
   protocols: { grpc: null, graphql: null, mcp: 'mddb://health' },
   description:
     'Whether the server can be used. Answers 503 while it warms up, shuts down or cannot write. With `mode=read`, a server that refuses writes because the disk is full counts as healthy. While access control is on, only administrators see more than status and mode.',
@@ -77,6 +79,7 @@ export const health = operation({
 export const livez = operation({
   ...onLoop,
   name: 'livez',
+  client: 'server.livez',
   protocols: HTTP_ONLY,
   description:
     'Reports whether the process works. 503 means that only a restart helps; warm-up, shutdown, load and a full disk do not cause it.',
@@ -91,6 +94,7 @@ export const livez = operation({
 export const readyz = operation({
   ...onLoop,
   name: 'readyz',
+  client: 'server.readyz',
   protocols: HTTP_ONLY,
   description: 'Reports whether the server is ready for requests: 503 while it warms up, shuts down, or lacks what its access mode needs.',
   permission: 'public',
@@ -113,6 +117,7 @@ export const readyz = operation({
 export const config = operation({
   ...onLoop,
   name: 'config',
+  client: 'admin.config',
   protocols: HTTP_ONLY,
   description: 'Returns the version and the configuration of the server',
   permission: 'read',
@@ -150,6 +155,7 @@ export const config = operation({
 export const systemInfo = operation({
   ...onLoop,
   name: 'systemInfo',
+  client: 'admin.systemInfo',
   protocols: HTTP_ONLY,
   description: 'Returns information about the machine and the process',
   permission: 'admin',
@@ -180,6 +186,7 @@ const named = Type.Array(Type.Object({ name: Type.String(), description: Type.St
 export const endpoints = operation({
   ...onLoop,
   name: 'endpoints',
+  client: 'server.endpoints',
   protocols: HTTP_ONLY,
   description: 'Lists every operation of every protocol',
   permission: 'read',
@@ -201,6 +208,7 @@ export const endpoints = operation({
 export const openapi = operation({
   ...onLoop,
   name: 'openapi',
+  client: 'server.openapi',
   protocols: HTTP_ONLY,
   description: 'Returns this interface as an OpenAPI 3.1 document',
   permission: 'public',
@@ -211,6 +219,7 @@ export const openapi = operation({
 export const docs = operation({
   ...onLoop,
   name: 'docs',
+  client: 'server.docs',
   protocols: HTTP_ONLY,
   description: 'Returns the reference of this interface as an HTML page',
   permission: 'public',
@@ -222,6 +231,8 @@ export const docs = operation({
 export const metrics = operation({
   ...onLoop,
   name: 'metrics',
+  client: 'admin.metrics',
+  boundedBy: ['METRIC_COLLECTIONS_MAX'],
   protocols: HTTP_ONLY,
   description:
     'Metrics in the Prometheus text format. 404 with SVC_METRICS=false. 401 without `Authorization: Bearer` and the token of SVC_METRICS_TOKEN where one is set.',
@@ -236,6 +247,8 @@ export const metrics = operation({
 export const stats = operation({
   ...onLoop,
   name: 'stats',
+  client: 'admin.stats',
+  boundedBy: ['METRIC_COLLECTIONS_MAX'],
   protocols: { grpc: 'Stats', graphql: 'stats', mcp: 'get_stats' },
   description: 'Returns counts and sizes of the database and its collections',
   permission: 'admin',
@@ -257,8 +270,8 @@ export const stats = operation({
         documentCount: Type.Integer(),
         revisionCount: Type.Integer(),
         metaIndexCount: Type.Integer({ description: 'Number of triples of document, metadata key and value.' }),
-        checksum: Type.String({ description: 'As in /v1/checksum. Empty while it is computed after an upgrade.' }),
-        checksum64: Type.String({ description: 'As in /v1/checksum. Empty while it is computed after an upgrade.' }),
+        checksum: required(checksumOf, { grpc: 100, graphql: true }),
+        checksum64: required(checksumOf, { grpc: 101, graphql: true }),
         type: Type.String({ examples: ['default'] }),
         description: Type.String(),
         icon: Type.String(),

@@ -8,6 +8,9 @@ import { searchStats, vectorFields } from './vector_search.js'
 
 export const hybridSearch = operation({
   name: 'hybridSearch',
+  client: 'search.hybrid',
+  polledIn: 'domain/hybrid/hybrid_search.ts',
+  boundedBy: ['HYBRID_CANDIDATES_MAX'],
   protocols: { grpc: 'HybridSearch', graphql: null, mcp: 'hybrid_search' },
   searchesVectors: true,
   group: 'Vector search',

@@ -10,6 +10,8 @@ type TypeName = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean'
 
 /** Exists only for the compiler: carries the type of the values that a schema accepts. */
 declare const VALUE: unique symbol
+/** A symbol, so that facts are no part of the JSON that clients read. */
+const FACTS = Symbol('facts')
 
 /** For readers only; not used in validation. */
 export interface Annotations {
@@ -35,14 +37,23 @@ export interface Keywords extends Annotations {
 
 export interface Schema<Value = unknown> extends Keywords {
   readonly [VALUE]?: Value
+  /** Of an object: what its fields are in other protocols than HTTP, by name. */
+  readonly [FACTS]?: Readonly<Record<string, FieldFacts>>
 }
 
 /** An optional field. Used only in the fields of `Type.Object`. */
 export interface OptionalField<Value = unknown> {
   readonly optional: Schema<Value>
+  readonly facts?: FieldFacts
 }
 
-export type Fields = Readonly<Record<string, Schema | OptionalField>>
+/** A required field with facts. Used only in the fields of `Type.Object`. */
+export interface RequiredField<Value = unknown> {
+  readonly required: Schema<Value>
+  readonly facts: FieldFacts
+}
+
+export type Fields = Readonly<Record<string, Schema | OptionalField | RequiredField>>
 type RequiredName<Of extends Fields> = { [Name in keyof Of]: Of[Name] extends OptionalField ? never : Name }[keyof Of]
 type Flat<Type> = { [Name in keyof Type]: Type[Name] }
 
@@ -53,7 +64,39 @@ export type ObjectOf<Of extends Fields> = Flat<
 >
 
 /** The type of the values that a schema accepts. */
-export type ValueOf<Of> = Of extends OptionalField<infer Value> ? Value : Of extends Schema<infer Value> ? Value : never
+export type ValueOf<Of> =
+  Of extends OptionalField<infer Value>
+    ? Value
+    : Of extends RequiredField<infer Value>
+      ? Value
+      : Of extends Schema<infer Value>
+        ? Value
+        : never
+
+/** A field that the contract's message lacks, or one of a message that the contract lacks. */
+export interface GrpcField {
+  /** From 100 in a message of the contract, from 1 in a message of our own. Never used again. */
+  readonly number: number
+  /** Default: the name of the field in snake_case. */
+  readonly name?: string
+  /** Name of the message of its value, which the contract lacks. Default: title of the schema. */
+  readonly message?: string
+  /** Its absence can be told from the zero value. */
+  readonly hasPresence?: true
+}
+
+/**
+ * What a field is in the protocols beside HTTP. `npm run generate` and the surfaces derive the rest. A field
+ * that the contract of a protocol has needs no fact: it is found by its name.
+ */
+export interface FieldFacts {
+  /** The number alone, where the rest is as by default. */
+  readonly grpc?: number | GrpcField
+  /** The schema of its value in gRPC, where that of HTTP leaves its fields open. */
+  readonly grpcAs?: Schema
+  /** The contract's type of GraphQL lacks it. */
+  readonly graphql?: true
+}
 
 type TextOptions = Annotations & Pick<Keywords, 'minLength'>
 type NumberOptions = Annotations & Pick<Keywords, 'minimum'>
@@ -64,9 +107,19 @@ function objectOf<const Of extends Fields>(fields: Of, options: Annotations = {}
   return {
     type: 'object',
     ...(required.length > 0 ? { required } : {}),
-    properties: Object.fromEntries(entries.map(([name, field]) => [name, 'optional' in field ? field.optional : field])),
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, schemaOf(field)])),
     ...options,
+    [FACTS]: Object.fromEntries(entries.flatMap(([name, field]) => ('facts' in field ? [[name, field.facts]] : []))),
   }
+}
+
+function schemaOf(field: Schema | OptionalField | RequiredField): Schema {
+  return 'optional' in field ? field.optional : 'facts' in field ? field.required : field
+}
+
+/** What the fields of an object are in other protocols, by name. Fields without facts have no entry. */
+export function factsOf(schema: Schema): Readonly<Record<string, FieldFacts>> {
+  return schema[FACTS] ?? {}
 }
 
 /** Named `Type`, so that a row reads as the type of its input and output. */
@@ -77,7 +130,8 @@ export const Type = {
   Boolean: (options: Annotations = {}): Schema<boolean> => ({ type: 'boolean', ...options }),
   Integer: (options: NumberOptions = {}): Schema<number> => ({ type: 'integer', ...options }),
   Number: (options: NumberOptions = {}): Schema<number> => ({ type: 'number', ...options }),
-  Optional: <Value>(schema: Schema<Value>): OptionalField<Value> => ({ optional: schema }),
+  Optional: <Value>(schema: Schema<Value>, facts: FieldFacts = {}): OptionalField<Value> => ({ optional: schema, facts }),
+  Required: <Value>(schema: Schema<Value>, facts: FieldFacts): RequiredField<Value> => ({ required: schema, facts }),
   /** A schema whose type the compiler cannot derive; the caller declares it. */
   Unsafe: <Value>(keywords: Keywords): Schema<Value> => keywords,
 }

@@ -15,6 +15,8 @@ const key = text('The key itself, its SHA-256, or its fingerprint as it is liste
 export const createMcpKey = operation({
   ...changes,
   name: 'createMcpKey',
+  client: 'mcpKeys.create',
+  boundedBy: ['MCP_KEYS_MAX'],
   description: "Creates a key for clients of MCP with the caller's rights; it is shown once",
   http: { routes: [{ method: 'POST', path: '/v1/mcp/keys' }] },
   input: Type.Object({ name, expiresAt }),
@@ -30,6 +32,8 @@ export const createMcpKey = operation({
 export const listMcpKeys = operation({
   ...common,
   name: 'listMcpKeys',
+  client: 'mcpKeys.list',
+  boundedBy: ['MCP_KEYS_MAX'],
   description: 'Lists the keys for clients of MCP, without those that the operator configures',
   effect: 'system',
   cost: 'point',
@@ -58,6 +62,8 @@ export const listMcpKeys = operation({
 export const deleteMcpKey = operation({
   ...changes,
   name: 'deleteMcpKey',
+  client: 'mcpKeys.delete',
+  boundedBy: ['MCP_KEYS_MAX'],
   freesSpace: true,
   description: 'Deletes a key for clients of MCP, which is invalid from the next request on',
   http: { routes: [{ method: 'DELETE', path: '/v1/mcp/keys' }] },
@@ -70,6 +76,8 @@ export const deleteMcpKey = operation({
 export const disableMcpKey = operation({
   ...changes,
   name: 'disableMcpKey',
+  client: 'mcpKeys.disable',
+  boundedBy: ['MCP_KEYS_MAX'],
   description: 'Disables a key for clients of MCP, which stays in the list',
   http: { routes: [{ method: 'POST', path: '/v1/mcp/keys/disable' }] },
   input: Type.Object({ key }),
@@ -81,6 +89,7 @@ export const disableMcpKey = operation({
 export const mcpConfig = operation({
   ...common,
   name: 'mcpConfig',
+  client: 'mcpKeys.config',
   description: 'Returns the configuration of MCP as YAML, without its keys: options, and the tools of the operator',
   effect: 'system',
   cost: 'loop',

@@ -52,6 +52,10 @@ interface Core<Input extends Schema, Output extends Schema> {
   readonly input: Input
   readonly output: Output
   readonly deadlineMs: number
+  /** Names of the limits (`src/limits`) that bound its work. Absent only where it runs on no lane. */
+  readonly boundedBy?: readonly string[]
+  /** The file whose loops poll the deadline, below `src`. Absent: the limits keep it short. */
+  readonly polledIn?: string
   /**
    * It starts work that continues after the response and belongs to the current store: refused while a
    * restore is in progress.
@@ -111,6 +115,14 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly protocols: ProtocolNames
   /** Absent: not offered over HTTP. */
   readonly http?: HttpForm
+  /** Noun and method of the typed client, for what is offered over HTTP. Null: written by hand. */
+  readonly client?: `${string}.${string}` | null
+  /** A write that leaves the same state and gives the same answer, however often it is sent. */
+  readonly isIdempotent?: true
+  /** No write by its effect, and yet it may make something: a backup, what a document of GraphQL asks for. */
+  readonly mayWrite?: true
+  /** Null clears a field of the input, while an absent one keeps what is stored. */
+  readonly nullClears?: true
 }
 
 /**

@@ -26,6 +26,8 @@ const format = optional(
 export const profiles = operation({
   ...ofServer,
   name: 'profiles',
+  client: 'admin.profiles',
+  boundedBy: ['PROFILE_SECONDS_MAX', 'PROFILE_LATE_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Lists the profiles that can be made, and the threads of the server',
   deadlineMs: DEADLINE_POINT_MS,
@@ -45,6 +47,8 @@ export const profiles = operation({
 export const cpuProfile = operation({
   ...ofServer,
   name: 'cpuProfile',
+  client: 'admin.cpuProfile',
+  boundedBy: ['PROFILE_SECONDS_MAX', 'PROFILE_LATE_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Profiles the CPU time of a thread. One profile runs at a time; another one is answered 503.',
   deadlineMs: PROFILE_REQUEST_MS_MAX,
@@ -69,6 +73,8 @@ export const cpuProfile = operation({
 export const heapProfile = operation({
   ...ofServer,
   name: 'heapProfile',
+  client: 'admin.heapProfile',
+  boundedBy: ['PROFILE_SECONDS_MAX', 'PROFILE_LATE_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Shows which code allocated the memory in use in the heap of a thread, from samples since its start',
   deadlineMs: PROFILE_REQUEST_MS_MAX,

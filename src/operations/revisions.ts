@@ -21,6 +21,9 @@ const common = { collections: named('collection'), group: 'Revisions', errors: [
 export const revisions = operation({
   ...common,
   name: 'revisions',
+  client: 'revisions.list',
+  polledIn: 'worker/handlers/revisions.ts',
+  boundedBy: ['ANSWER_BYTES_MAX', 'DIFF_MS_MAX'],
   protocols: { grpc: 'ListRevisions', graphql: null, mcp: 'list_revisions' },
   description: 'Lists all kept versions of a document, newest first',
   effect: 'read',
@@ -53,6 +56,8 @@ export const revisions = operation({
 export const restoreRevision = operation({
   ...common,
   name: 'restoreRevision',
+  client: 'revisions.restore',
+  boundedBy: ['DOCUMENT_BYTES_MAX', 'META_KEYS_MAX', 'META_VALUES_MAX'],
   protocols: { grpc: 'RestoreRevision', graphql: null, mcp: 'restore_revision' },
   description: 'Restores an earlier version of a document by writing it as a new version',
   effect: 'write',
@@ -77,6 +82,9 @@ const state = Type.Object({
 export const revisionDiff = operation({
   ...common,
   name: 'revisionDiff',
+  client: 'revisions.diff',
+  polledIn: 'worker/handlers/revisions.ts',
+  boundedBy: ['ANSWER_BYTES_MAX', 'DIFF_MS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Compares two versions of a document: content as a unified diff, metadata by key',
   effect: 'read',
@@ -114,6 +122,8 @@ export const truncate = operation({
   collections: common.collections,
   group: common.group,
   name: 'truncate',
+  client: 'revisions.truncate',
+  boundedBy: ['GROUP_DOCUMENTS_MAX'],
   protocols: { grpc: 'Truncate', graphql: null, mcp: 'truncate_revisions' },
   description: 'Permanently deletes the older revisions of all documents of a collection',
   effect: 'write',

@@ -3,7 +3,7 @@
  * as absent, a required string is not empty. Pure data; loaded by every thread.
  */
 import { Type } from './json_schema.js'
-import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
+import type { Annotations, FieldFacts, Fields, ObjectOf, OptionalField, Schema } from './json_schema.js'
 import type { InternalOperation, Operation, ProtocolNames } from './operation.js'
 
 /** Of an operation that is offered over HTTP only. */
@@ -26,6 +26,14 @@ export function internal<Input extends Schema, Output extends Schema>(
  * (src/worker/request/input.ts), and the OpenAPI document says so.
  */
 export const optional = Type.Optional
+
+/** A required field with facts of other protocols. */
+export const required = Type.Required
+
+/** The same optional field with further facts. */
+export function also<Value>({ optional: schema, facts }: OptionalField<Value>, further: FieldFacts): OptionalField<Value> {
+  return Type.Optional(schema, { ...facts, ...further })
+}
 
 /** A required string that is not empty. */
 export function text(description: string, example: string): Schema<string> {
@@ -93,6 +101,7 @@ export const metaFilters = {
       description: 'Metadata keys that documents must have, with any value. Empty: no condition.',
       examples: [['category']],
     }),
+    { grpc: 100 },
   ),
 } as const
 export const ttl = wholeNumber('Seconds until the document expires. 0: never.', { examples: [3600] })

@@ -5,11 +5,13 @@
 import { DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, operation, optional, shape } from './schema.js'
+import { collection, mapOf, operation, optional, required, shape } from './schema.js'
 
 export const searchAdvisor = operation({
   group: 'Full-text search',
   name: 'searchAdvisor',
+  client: 'search.advise',
+  boundedBy: ['ADVICE_EXAMINED_MAX', 'ADVICE_COMPARED_MAX', 'SPELL_WORDS_MAX'],
   protocols: { grpc: 'SearchAdvisor', graphql: null, mcp: 'search_advisor' },
   description: 'Suggests what would help the searches of a collection, from the queries counted since the start of the server',
   effect: 'read',
@@ -26,27 +28,36 @@ export const searchAdvisor = operation({
     ],
   },
   input: Type.Object({
-    collection,
+    collection: required(collection, { grpc: 1 }),
     apply: optional(
       Type.Boolean({
         default: false,
         description: 'Changes the settings of the collection that the server can change safely (`spellCorrect`). Needs write permission.',
       }),
+      { grpc: 2 },
     ),
   }),
   output: shape('Suggestions, the most useful kind first.', {
-    collection: Type.String(),
-    suggestions: Type.Array(
-      Type.Object(
-        {
-          kind: Type.String({ examples: ['setting'], description: '`setting`, `synonym`, `emptyQuery` or `slowQuery`.' }),
-          text: Type.String({ description: 'What to do, or what was seen.' }),
-          evidence: mapOf(Type.Unsafe<unknown>({}), { description: 'The queries with their counts, and what the suggestion names.' }),
-        },
-        { title: 'SearchSuggestion' },
+    collection: required(Type.String(), { grpc: 1 }),
+    suggestions: required(
+      Type.Array(
+        Type.Object(
+          {
+            kind: required(Type.String({ examples: ['setting'], description: '`setting`, `synonym`, `emptyQuery` or `slowQuery`.' }), {
+              grpc: 1,
+            }),
+            text: required(Type.String({ description: 'What to do, or what was seen.' }), { grpc: 2 }),
+            evidence: required(
+              mapOf(Type.Unsafe<unknown>({}), { description: 'The queries with their counts, and what the suggestion names.' }),
+              { grpc: { number: 3, name: 'evidence_json' } },
+            ),
+          },
+          { title: 'SearchSuggestion' },
+        ),
       ),
+      { grpc: 2 },
     ),
-    applied: Type.Array(Type.String(), { description: 'Settings of the collection that were changed.' }),
+    applied: required(Type.Array(Type.String(), { description: 'Settings of the collection that were changed.' }), { grpc: 3 }),
   }),
   errors: ['readOnlyMode'],
 })

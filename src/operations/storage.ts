@@ -10,6 +10,7 @@ const collection = Type.Integer({ description: 'Id of a collection.' })
 
 export const misplacedBodies = internal({
   name: 'misplacedBodies',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Lists documents whose bodies are not stored where the configuration of their collection specifies',
   effect: 'read',
   cost: 'heavy',
@@ -20,6 +21,7 @@ export const misplacedBodies = internal({
 
 export const moveBodies = internal({
   name: 'moveBodies',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Moves bodies to where the configuration of their collection specifies',
   effect: 'write',
   cost: 'heavy',
@@ -30,6 +32,7 @@ export const moveBodies = internal({
 
 export const bodyLocations = internal({
   name: 'bodyLocations',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Lists locations in object stores',
   effect: 'read',
   cost: 'point',
@@ -44,6 +47,7 @@ export const bodyLocations = internal({
 
 export const unwantedObjects = internal({
   name: 'unwantedObjects',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Lists objects that no body references, or has referenced within the retention period',
   effect: 'read',
   cost: 'heavy',
@@ -54,6 +58,7 @@ export const unwantedObjects = internal({
 
 export const forgetReleases = internal({
   name: 'forgetReleases',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Deletes the release timestamps of objects whose retention period has ended, or that were removed',
   effect: 'write',
   cost: 'heavy',
@@ -64,6 +69,7 @@ export const forgetReleases = internal({
 
 export const clearObjects = internal({
   name: 'clearObjects',
+  boundedBy: ['MISPLACED_SCANNED_MAX', 'MOVED_DOCUMENTS_MAX', 'RELEASES_SCANNED_MAX'],
   description: 'Lists plaintext objects of encrypted collections that no body references any longer',
   effect: 'read',
   cost: 'point',

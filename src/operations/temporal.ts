@@ -25,6 +25,8 @@ const types = ['create', 'update', 'access']
 export const temporalQuery = operation({
   ...common,
   name: 'temporalQuery',
+  client: 'temporal.events',
+  boundedBy: ['EVENTS_LIMIT_DEFAULT', 'EVENT_BUCKETS_MAX'],
   protocols: { grpc: 'TemporalQuery', graphql: null, mcp: null },
   description: 'Lists the events of a document by time: writes, and reads if the collection tracks them (`trackAccess`)',
   cost: 'point',
@@ -57,6 +59,9 @@ export const temporalQuery = operation({
 export const temporalHot = operation({
   ...common,
   name: 'temporalHot',
+  client: 'temporal.hot',
+  polledIn: 'worker/handlers/temporal.ts',
+  boundedBy: ['HOT_DOCUMENTS_SEEN_MAX'],
   protocols: { grpc: 'TemporalHot', graphql: null, mcp: null },
   description: 'Lists the most read documents of a collection, if it counts reads (`trackHot`, `trackAccess`)',
   cost: 'search',
@@ -83,6 +88,8 @@ export const temporalHot = operation({
 export const temporalHistogram = operation({
   ...common,
   name: 'temporalHistogram',
+  client: 'temporal.histogram',
+  boundedBy: ['EVENTS_LIMIT_DEFAULT', 'EVENT_BUCKETS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Counts the events of a collection by day, week or month',
   cost: 'search',

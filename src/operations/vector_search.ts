@@ -6,7 +6,7 @@ import { DEADLINE_EMBEDDED_MS, DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named, namedOrReadable } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
-import { collection, Document, metaFilters, operation, optional, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
+import { also, collection, Document, metaFilters, operation, optional, required, shape, wholeNumber, word, HTTP_ONLY } from './schema.js'
 
 export const vectorFields = {
   queryVector: Type.Array(Type.Number(), {
@@ -40,6 +40,9 @@ export const vectorSearch = operation({
   ...common,
   searchesVectors: true,
   name: 'vectorSearch',
+  client: 'search.vector',
+  polledIn: 'domain/vectors/vector_search.ts',
+  boundedBy: ['CROSS_COLLECTIONS_MAX', 'CLASSIFY_LABELS_MAX'],
   protocols: { grpc: 'VectorSearch', graphql: 'vectorSearch', mcp: 'semantic_search' },
   description: 'Finds the documents whose meaning is nearest to a text or a vector',
   collections: named('collection'),
@@ -52,6 +55,7 @@ export const vectorSearch = operation({
     topK: optional(wholeNumber('Maximum number of results.', { default: 5 })),
     threshold: optional(threshold('result')),
     ...metaFilters,
+    hasMeta: also(metaFilters.hasMeta, { graphql: true }),
     includeContent,
     algorithm: optional(vectorFields.algorithm),
     distanceMetric: optional(vectorFields.metric),
@@ -94,6 +98,9 @@ export const crossSearch = operation({
   ...common,
   searchesVectors: true,
   name: 'crossSearch',
+  client: 'search.cross',
+  polledIn: 'domain/vectors/vector_search.ts',
+  boundedBy: ['CROSS_COLLECTIONS_MAX', 'CLASSIFY_LABELS_MAX'],
   protocols: { grpc: 'CrossSearch', graphql: null, mcp: 'cross_search' },
   description: 'Finds the documents of several collections that are nearest to a text, a vector or a document',
   collections: namedOrReadable('sourceCollection', 'targetCollections'),
@@ -126,11 +133,14 @@ export const crossSearch = operation({
     ),
     total: Type.Integer({ description: 'Number of results in this response.' }),
     targetCollections: Type.Array(Type.String(), { description: 'Collections that were searched.' }),
-    collectionsSearched: Type.Integer({ description: 'Number of collections that were searched.' }),
-    collectionsTotal: Type.Integer({
-      description:
-        'Number of those named that exist, or of all that the caller may read. It is larger than `collectionsSearched` where those are too many for one request.',
-    }),
+    collectionsSearched: required(Type.Integer({ description: 'Number of collections that were searched.' }), { grpc: 100 }),
+    collectionsTotal: required(
+      Type.Integer({
+        description:
+          'Number of those named that exist, or of all that the caller may read. It is larger than `collectionsSearched` where those are too many for one request.',
+      }),
+      { grpc: 101 },
+    ),
     algorithm: Type.String(),
     distanceMetric: Type.String(),
     sourceCollection: Type.Optional(Type.String()),
@@ -144,6 +154,9 @@ export const crossSearch = operation({
 export const classify = operation({
   ...common,
   name: 'classify',
+  client: 'search.classify',
+  polledIn: 'domain/vectors/vector_search.ts',
+  boundedBy: ['CROSS_COLLECTIONS_MAX', 'CLASSIFY_LABELS_MAX'],
   protocols: { grpc: 'Classify', graphql: null, mcp: 'classify_document' },
   description: 'Scores how near a text or a document is to each of the given labels',
   collections: named('collection'),
@@ -195,6 +208,9 @@ export const findDuplicates = operation({
   ...common,
   searchesVectors: true,
   name: 'findDuplicates',
+  client: 'search.duplicates',
+  polledIn: 'domain/vectors/duplicates.ts',
+  boundedBy: ['DUPLICATES_DOCUMENTS_MAX'],
   protocols: { grpc: 'FindDuplicates', graphql: null, mcp: 'find_duplicates' },
   description: 'Finds documents with the same content, and documents with nearly the same meaning',
   collections: named('collection'),
@@ -226,6 +242,9 @@ export const findDuplicates = operation({
 export const vectorProjection = operation({
   ...common,
   name: 'vectorProjection',
+  client: 'search.projection',
+  polledIn: 'domain/vectors/projection.ts',
+  boundedBy: ['PROJECTION_POINTS_MAX'],
   protocols: HTTP_ONLY,
   description: 'Projects vectors of a collection onto a plane by their two principal components',
   collections: named('collection'),

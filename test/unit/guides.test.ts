@@ -3,7 +3,6 @@
  * limits.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -32,16 +31,6 @@ function findRoot(folder: string): string {
 const root = findRoot(dirname(fileURLToPath(import.meta.url)))
 
 describe('documents for users', () => {
-  it('the configuration guide names every option as it is', () => {
-    const run = spawnSync(process.execPath, [join(root, 'scripts', 'generate-configuration-guide.mjs'), '--check'], { encoding: 'utf8' })
-    assert.equal(run.status, 0, run.stderr)
-  })
-
-  it('the default stop words that are listed are those that the analyzer is compiled with', () => {
-    const run = spawnSync(process.execPath, [join(root, 'scripts', 'generate-stop-words.mjs'), '--check'], { encoding: 'utf8' })
-    assert.equal(run.status, 0, run.stderr)
-  })
-
   it("the README's limits are those of the code", () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     const rows = [

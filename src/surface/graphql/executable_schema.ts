@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.js'
 import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Caller } from './caller.js'
-import type { Arguments, Resolve } from './fields/field.js'
+import { asked, askedByInput, whole, type Arguments, type Resolve } from './fields/field.js'
 import { MUTATIONS } from './fields/mutations.js'
 import { QUERIES } from './fields/queries.js'
 import { installScalars } from './scalars.js'
@@ -21,7 +21,7 @@ const rowsByField: ReadonlyMap<string, Operation> = new Map(
   operations.flatMap((row) => (row.protocols.graphql === null ? [] : [[row.protocols.graphql, row]])),
 )
 
-/** @throws Error for a row whose field the schema or the resolvers lack: a programming error */
+/** @throws Error for a row whose field the schema lacks, or a resolver without a row: a programming error */
 export function executableSchema(config: Config): GraphQLSchema {
   const schema = buildSchema(SCHEMA)
   installScalars(schema)
@@ -29,18 +29,23 @@ export function executableSchema(config: Config): GraphQLSchema {
   const resolvers = { ...QUERIES, ...MUTATIONS }
   const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.values(type?.getFields() ?? {})) as Field[]
   for (const name of rowsByField.keys())
-    if (!fields.some((field) => field.name === name) || resolvers[name] === undefined)
-      throw new Error(`the row of the GraphQL field ${name} has no field or no resolver`)
-  for (const field of fields) field.resolve = guarded(schema, field, bound(field.name, resolvers[field.name], rows))
+    if (!fields.some((field) => field.name === name)) throw new Error(`the row of the GraphQL field ${name} has no field`)
+  for (const name of Object.keys(resolvers)) if (!rowsByField.has(name)) throw new Error(`no row is the GraphQL field ${name}`)
+  for (const field of fields) field.resolve = guarded(schema, field, bound(field.name, resolvers[field.name] ?? usualOf(field), rows))
   completeDocuments(schema)
   return schema
 }
 
+/** A field without a resolver of its own passes its input on, and the answer back, as they are. */
+function usualOf({ args }: Field): Resolve {
+  return args.some(({ name }) => name === 'input') ? askedByInput(whole) : asked(whole)
+}
+
 type Run = (args: Arguments, caller: Caller) => unknown
 
-function bound(name: string, resolve: Resolve | undefined, rows: ReadonlySet<Operation>): Run {
+function bound(name: string, resolve: Resolve, rows: ReadonlySet<Operation>): Run {
   const operation = rowsByField.get(name)
-  if (operation === undefined || resolve === undefined)
+  if (operation === undefined)
     return () => {
       throw unimplemented(name)
     }

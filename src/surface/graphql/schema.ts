@@ -1,8 +1,10 @@
 /**
- * The schema of GraphQL, which is wire contract: additions only. Types of operations that this version does
- * not have are declared; their fields answer UNIMPLEMENTED. Pure data.
+ * The schema of GraphQL as the contract has it. Types of operations that this version does not have are
+ * declared; their fields answer UNIMPLEMENTED. What this server adds is in additions.ts. Pure data.
  */
-export const SCHEMA = /* GraphQL */ `
+import { ADDITIONS } from './additions.js'
+
+export const CONTRACT = /* GraphQL */ `
   "A JSON object."
   scalar JSONObject
   "A time as RFC 3339 text, such as 2026-01-31T12:00:00Z."
@@ -141,10 +143,6 @@ export const SCHEMA = /* GraphQL */ `
     documentCount: Int!
     revisionCount: Int!
     metaIndexCount: Int!
-    "As in /v1/checksum. Empty while it is computed after an upgrade."
-    checksum: String!
-    "As in /v1/checksum. Empty while it is computed after an upgrade."
-    checksum64: String!
   }
   type Stats {
     databasePath: String!
@@ -290,8 +288,6 @@ export const SCHEMA = /* GraphQL */ `
     collection: String!
     "Documents must have one of the values of each key. A key without values selects no document."
     filterMeta: [MetaInput!]
-    "Keys that documents must have, with any value."
-    hasMeta: [String!]
     "addedAt, updatedAt or key."
     sort: String
     asc: Boolean
@@ -305,8 +301,6 @@ export const SCHEMA = /* GraphQL */ `
     topK: Int
     threshold: Float
     filterMeta: [MetaInput!]
-    "Keys that documents must have, with any value."
-    hasMeta: [String!]
     includeContent: Boolean
   }
   input FTSInput {
@@ -389,3 +383,6 @@ export const SCHEMA = /* GraphQL */ `
     saveRevision: Boolean
   }
 `
+
+/** What this server offers. */
+export const SCHEMA = CONTRACT + ADDITIONS

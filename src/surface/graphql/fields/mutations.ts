@@ -1,11 +1,9 @@
-/** The fields of Mutation. Pure. */
+/** The fields of Mutation that do more than pass their input on and the answer back. Pure. */
 import { vectorStats } from '../../../operations/embedding.js'
 import { asked, askedByInput, isDone, then, whole, withMaps, type Arguments, type Resolve } from './field.js'
 import { vectorStatsOf } from './queries.js'
 
 export const MUTATIONS: Readonly<Record<string, Resolve>> = {
-  addDocument: askedByInput(whole),
-  updateDocument: askedByInput(whole),
   deleteDocument: asked(isDone),
   deleteCollection: asked(({ value }) => (value as Arguments)['deleted']),
   addBatch: asked(whole, ({ collection, documents }) => ({
@@ -16,11 +14,9 @@ export const MUTATIONS: Readonly<Record<string, Resolve>> = {
     await caller.ask(operation, args)
     return await then(caller.ask(vectorStats, {}), vectorStatsOf)
   },
-  setTTL: asked(whole),
   setSchema: askedByInput(isDone),
   deleteSchema: asked(isDone),
   validateDocument: asked(whole, withMaps),
-  login: asked(whole),
   // A new user has no rights.
   register: asked(({ value }) => ({ ...(value as object), admin: false })),
   createAPIKey: askedByInput(({ value }) => {
@@ -28,8 +24,6 @@ export const MUTATIONS: Readonly<Record<string, Resolve>> = {
     return { ...key, expiresAt: expiresAt === 0 ? null : expiresAt }
   }),
   setPermission: askedByInput(isDone),
-  createGroup: askedByInput(whole),
-  updateGroup: asked(whole),
   deleteGroup: asked(isDone),
   setGroupPermission: askedByInput(isDone),
 }

@@ -1,23 +1,17 @@
-/** The fields of Query. Pure. */
+/** The fields of Query that do more than pass their input on and the answer back. Pure. */
 import type { Answered } from '../caller.js'
-import { asked, askedByInput, listOf, then, whole, withMaps, type Arguments, type Resolve } from './field.js'
+import { asked, listOf, then, withMaps, type Arguments, type Resolve } from './field.js'
 
 export const QUERIES: Readonly<Record<string, Resolve>> = {
-  document: asked(whole),
   search: ({ input }, { caller, operation }) => {
     const asking = input as Arguments
     return then(caller.ask(operation, withMaps(asking)), (answered) => connectionOf(answered, Number(asking['offset'] ?? 0)))
   },
-  vectorSearch: askedByInput(whole),
   vectorStats: asked(vectorStatsOf),
-  fts: askedByInput(whole),
-  stats: asked(whole),
   schema: asked(({ value }) => ((value as Arguments)['schema'] === null ? null : value)),
   schemas: asked(({ value }) => ((value as Arguments)['schemas'] as readonly object[]).map((one) => ({ ...one, enabled: true }))),
-  me: asked(whole),
   users: asked(listOf('users')),
   groups: asked(listOf('groups')),
-  userPermissions: asked(whole),
   groupPermissions: asked(listOf('permissions'), ({ groupName }) => ({ group: groupName })),
 }
 

@@ -1,38 +1,25 @@
 /**
- * Writes clients/typescript/src/generated.ts from the rows of `src/operations` and from the names in
- * clients/typescript/surface.mjs: the types of every input and answer, the methods by noun, and the route of
- * every operation. `--check` writes nothing and exits with 1 if the file is not what would be written.
+ * The types and methods of the typed client: from every row that is offered over HTTP, its types of input and
+ * answer, its method (`client` of the row) and its route.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import { format, resolveConfig } from 'prettier'
-import { BY_HAND, IDEMPOTENT, MAY_WRITE, NOUNS, NULL_CLEARS } from '../clients/typescript/surface.mjs'
-import { ClientTypes, comment } from './lib/client_types.mjs'
-import { projectRoot } from './lib/root.mjs'
+import { projectRoot } from '../lib/root.mjs'
+import { ClientTypes, comment } from './client_types.mjs'
 
-const OUTPUT = join(projectRoot, 'clients', 'typescript', 'src', 'generated.ts')
+const PATH = 'clients/typescript/src/generated.ts'
 
-async function readRows() {
-  const folder = mkdtempSync(join(tmpdir(), 'mds-client-'))
-  try {
-    const outfile = join(folder, 'operations.mjs')
-    const entry = join(projectRoot, 'src', 'operations', 'index.ts')
-    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'warning' })
-    const { operations } = await import(pathToFileURL(outfile).href)
-    return operations.filter(({ http }) => http !== undefined)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+export async function typescriptClient({ operations }) {
+  const rows = operations.filter(({ http }) => http !== undefined)
+  const options = { ...(await resolveConfig(join(projectRoot, PATH))), parser: 'typescript' }
+  return { [PATH]: await format(generate(rows), options) }
 }
 
 /** How a call may be repeated: see `Repeat` in src/route.ts. */
 function repeatOf(row) {
-  if (MAY_WRITE.includes(row.name)) return 'never'
+  if (row.mayWrite) return 'never'
   if (row.effect !== 'write') return 'always'
-  if (IDEMPOTENT.includes(row.name)) return 'always'
+  if (row.isIdempotent) return 'always'
   return row.cost === 'write' ? 'unlessUnknown' : 'never'
 }
 
@@ -72,33 +59,42 @@ function orNull({ properties, ...schema }) {
   return { ...schema, properties: Object.fromEntries(entries) }
 }
 
+/** Noun -> method -> name of its operation, in the order of the rows. */
+function nounsOf(rows) {
+  const nouns = {}
+  for (const { name, client } of rows) {
+    if (client === undefined) throw new Error(`the row of ${name} has no method of the client (\`client\`)`)
+    if (client === null) continue
+    const [noun, method] = client.split('.')
+    nouns[noun] ??= {}
+    if (nouns[noun][method] !== undefined) throw new Error(`two operations have the method ${client}`)
+    nouns[noun][method] = name
+  }
+  return nouns
+}
+
 function generate(rows) {
   const byName = new Map(rows.map((row) => [row.name, row]))
-  const named = Object.values(NOUNS).flatMap((methods) => Object.values(methods))
-  const lacking = rows.filter(({ name }) => !named.includes(name) && !BY_HAND.includes(name)).map(({ name }) => name)
-  if (lacking.length > 0) throw new Error(`surface.mjs has no method for ${lacking.join(', ')}`)
-  const unknown = [...named, ...BY_HAND, ...IDEMPOTENT, ...MAY_WRITE, ...NULL_CLEARS].filter((name) => !byName.has(name))
-  if (unknown.length > 0) throw new Error(`surface.mjs names operations that are none: ${unknown.join(', ')}`)
+  const nouns = nounsOf(rows)
 
   const types = new ClientTypes()
   const signatureOf = (method, row) => {
     const kind = inputKind(row)
-    const input =
-      kind === 'none' ? '' : types.named(`${pascal(row.name)}Input`, NULL_CLEARS.includes(row.name) ? orNull(row.input) : row.input, true)
+    const input = kind === 'none' ? '' : types.named(`${pascal(row.name)}Input`, row.nullClears ? orNull(row.input) : row.input, true)
     const route = row.http.routes[0]
     const parameters = PARAMETERS[kind].replace('$', input)
     const about = comment(`${row.description.replace(/\.$/, '')}. \`${route.method} ${route.path}\``)
     return `${about}readonly ${method}: (${parameters}) => Promise<${typeOfAnswer(row, types)}>`
   }
-  const interfaces = Object.entries(NOUNS).map(
+  const interfaces = Object.entries(nouns).map(
     ([noun, methods]) =>
       `export interface ${pascal(noun)}Methods {\n${Object.entries(methods)
         .map(([method, name]) => signatureOf(method, byName.get(name)))
         .join('\n')}\n}`,
   )
-  for (const name of BY_HAND) {
-    types.named(`${pascal(name)}Input`, byName.get(name).input, true)
-    if (answerKind(byName.get(name)) === 'json') types.named(`${pascal(name)}Answer`, byName.get(name).output, false)
+  for (const row of rows.filter(({ client }) => client === null)) {
+    types.named(`${pascal(row.name)}Input`, row.input, true)
+    if (answerKind(row) === 'json') types.named(`${pascal(row.name)}Answer`, row.output, false)
   }
   const routes = rows.map((row) => {
     const { method, path } = row.http.routes[0]
@@ -106,7 +102,7 @@ function generate(rows) {
     const answer = answerKind(row) === 'json' ? '' : `, answer: '${answerKind(row)}'`
     return `${row.name}: { method: '${method}', path: '${path}', repeat: '${repeatOf(row)}'${answer}${input} },`
   })
-  return `// Generated by scripts/generate-client.mjs from the operations of the server. Do not edit.
+  return `// Generated by npm run generate from the operations of the server. Do not edit.
 import type { CallOptions } from './options.js'
 import type { Route } from './route.js'
 
@@ -116,22 +112,15 @@ ${interfaces.join('\n\n')}
 
 /** The methods of each noun, and their operations. Those written by hand are not among them. */
 export interface Nouns {
-${Object.keys(NOUNS)
+${Object.keys(nouns)
   .map((noun) => `${noun}: ${pascal(noun)}Methods`)
   .join('\n')}
 }
 
-export const NOUNS = ${JSON.stringify(NOUNS)} as const
+export const NOUNS = ${JSON.stringify(nouns)} as const
 
 export const ROUTES = {
 ${routes.join('\n')}
 } as const satisfies Record<string, Route>
 `
-}
-
-const text = await format(generate(await readRows()), { ...(await resolveConfig(OUTPUT)), parser: 'typescript' })
-if (!process.argv.includes('--check')) writeFileSync(OUTPUT, text)
-else if (readFileSync(OUTPUT, 'utf8') !== text) {
-  console.error('clients/typescript/src/generated.ts is stale: node scripts/generate-client.mjs')
-  process.exitCode = 1
 }

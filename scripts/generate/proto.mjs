@@ -1,0 +1,177 @@
+/**
+ * The proto of gRPC and its descriptor. The contract's part of mddb.proto is kept byte for byte; what the
+ * rows say beyond it (`grpc` among the facts of a field, an RPC that the contract lacks) is written anew.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import protobuf from 'protobufjs'
+import { projectRoot } from '../lib/root.mjs'
+import { commentLines } from './text.mjs'
+
+const FOLDER = 'src/surface/grpc/proto'
+const OWN_RPC = 'An addition of this server.'
+const OWN_MESSAGES = '// ---- Additions of this server'
+/** Numbers below are the contract's. docs/decisions/0253-numbers-of-our-own-in-the-proto.md */
+const FIRST_OWN_NUMBER = 100
+/** Names of fields whose member in JSON is not their name in camel case, as in request_input.ts. */
+const MEMBERS = { source_doc_id: 'sourceDocID', use_tls: 'useTLS' }
+const SCALARS = { string: 'string', integer: 'int32', number: 'double', boolean: 'bool' }
+
+export function proto({ operations, factsOf }) {
+  const contract = contractOf(readFileSync(join(projectRoot, FOLDER, 'mddb.proto'), 'utf8'))
+  const additions = new Additions(protobuf.parse(contract, { keepCase: true }).root.lookup('mddb'), factsOf)
+  for (const row of operations) if (row.protocols.grpc !== null) additions.ofRow(row)
+  const text = withAdditions(contract, additions)
+  return { [`${FOLDER}/mddb.proto`]: text, [`${FOLDER}/mddb.binpb`]: descriptorOf(text) }
+}
+
+/** The text without what an earlier run has added. */
+function contractOf(text) {
+  const kept = []
+  for (const line of text.split(`\n${OWN_MESSAGES}`)[0].trimEnd().split('\n')) {
+    const isOwnField = Number(/^ {2}[\w<>, .]+ = (\d+);$/.exec(line)?.[1] ?? 0) >= FIRST_OWN_NUMBER
+    const isOwnRpc = line.startsWith('  rpc ') && kept.at(-1)?.endsWith(OWN_RPC)
+    if (!isOwnField && !isOwnRpc) kept.push(line)
+    else while (kept.at(-1).startsWith('  //')) kept.pop()
+  }
+  return `${kept.join('\n')}\n`
+}
+
+class Additions {
+  /** Message of the contract -> its further fields by number. */
+  fields = new Map()
+  /** Our own messages, in the order of their first use. */
+  messages = new Map()
+  rpcs = []
+  #contract
+  #factsOf
+
+  constructor(contract, factsOf) {
+    this.#contract = contract
+    this.#factsOf = factsOf
+  }
+
+  ofRow({ name, description, protocols: { grpc }, input, output, comesInParts }) {
+    const method = this.#contract.lookup('MDDB').methods[grpc]
+    if (method !== undefined) {
+      this.#walk(this.#contract.get(method.requestType), input)
+      this.#walk(this.#contract.get(method.responseType), output)
+      return
+    }
+    if (comesInParts) throw new Error(`${name}: an RPC of our own answers in one message`)
+    this.rpcs.push([grpc, `${description.replace(/\.$/, '')}. ${OWN_RPC}`])
+    this.#declare(`${grpc}Request`, input)
+    this.#declare(`${grpc}Response`, output)
+  }
+
+  /** Finds the further fields of a message of the contract, by the names of those that it has. */
+  #walk(message, schema) {
+    const facts = this.#factsOf(schema)
+    for (const [name, value] of Object.entries(schema.properties ?? {})) {
+      const known = Object.values(message.fields).find((field) => field.name === name || memberOf(field.name) === name)
+      const { grpc, grpcAs = value } = facts[name] ?? {}
+      if (known !== undefined && grpc !== undefined) throw new Error(`${message.name}.${name} has a number in the contract`)
+      if (known !== undefined) {
+        const type = this.#contract.get(known.type)
+        if (type !== null) this.#walk(type, itemOf(grpcAs))
+      } else if (grpc !== undefined) {
+        const added = this.#fieldOf(`${message.name}.${name}`, name, value, grpc)
+        if (added.number < FIRST_OWN_NUMBER) throw new Error(`${message.name}.${name}: its number is below ${FIRST_OWN_NUMBER}`)
+        put(this.fields, message.name, added)
+      }
+    }
+  }
+
+  #declare(message, schema) {
+    if (this.#contract.get(message) !== null) throw new Error(`${message} is a message of the contract`)
+    if (!this.messages.has(message)) this.messages.set(message, new Map())
+    const facts = this.#factsOf(schema)
+    for (const [name, value] of Object.entries(schema.properties ?? {})) {
+      const grpc = facts[name]?.grpc
+      if (grpc === undefined) throw new Error(`${message}.${name} needs a number (\`grpc\` of the field)`)
+      put(this.messages, message, this.#fieldOf(`${message}.${name}`, name, value, grpc))
+    }
+  }
+
+  #fieldOf(place, member, schema, fact) {
+    const { number, name = snakeCase(member), message, hasPresence = false } = typeof fact === 'number' ? { number: fact } : fact
+    const label = hasPresence ? 'optional ' : ''
+    return { number, declaration: `${label}${this.#typeOf(place, schema, message)} ${name} = ${number};`, comment: schema.description }
+  }
+
+  #typeOf(place, schema, message) {
+    if (schema.type === 'array') return `repeated ${this.#typeOf(place, schema.items, message)}`
+    if (schema.type !== 'object') return SCALARS[schema.type] ?? fail(`${place}: no type of the proto for ${schema.type}`)
+    if (schema.properties !== undefined) {
+      const name = message ?? schema.title ?? fail(`${place}: its message needs a name (\`grpc.message\`)`)
+      this.#declare(name, schema)
+      return name
+    }
+    const values = schema.additionalProperties ?? {}
+    // Any JSON: as text.
+    return Object.keys(values).length === 0 ? 'string' : `map<string, ${this.#typeOf(place, values, message)}>`
+  }
+}
+
+/** The same field may be met on several ways, and must be the same on all. */
+function put(messages, message, field) {
+  if (!messages.has(message)) messages.set(message, new Map())
+  const fields = messages.get(message)
+  const known = fields.get(field.number)
+  if (known !== undefined && known.declaration !== field.declaration)
+    throw new Error(`${message}: two fields have one number: ${known.declaration} ${field.declaration}`)
+  if (known === undefined) fields.set(field.number, field)
+}
+
+function itemOf({ items, additionalProperties, ...schema }) {
+  return items ?? additionalProperties ?? schema
+}
+
+function memberOf(name) {
+  return MEMBERS[name] ?? name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase())
+}
+
+function snakeCase(name) {
+  return name.replaceAll(/([a-z0-9])([A-Z]+)/g, (_, before, capitals) => `${before}_${capitals.toLowerCase()}`)
+}
+
+function fail(text) {
+  throw new Error(text)
+}
+
+function withAdditions(contract, { fields, messages, rpcs }) {
+  let text = contract
+  const end = /^(service MDDB \{\n[\s\S]*?)^\}/m
+  const declared = rpcs.map(
+    ([name, comment]) => `${commentLines(comment, '  // ')}  rpc ${name}(${name}Request) returns (${name}Response);\n`,
+  )
+  text = text.replace(end, (_, body) => `${body}${declared.join('')}}`)
+  for (const [name, added] of fields)
+    text = text.replace(new RegExp(`^(message ${name} \\{)(\\}|\\n[\\s\\S]*?^\\})`, 'm'), (_, head, rest) => {
+      const body = rest === '}' ? '\n' : rest.slice(0, -1)
+      return `${head}${body}${linesOf(added)}}`
+    })
+  const own = [...messages].map(([name, its]) => (its.size === 0 ? `message ${name} {}\n` : `message ${name} {\n${linesOf(its)}}\n`))
+  return own.length === 0 ? text : `${text}\n${OWN_MESSAGES}\n\n${own.join('\n')}`
+}
+
+function linesOf(fields) {
+  const sorted = [...fields.values()].sort((a, b) => a.number - b.number)
+  return sorted.map(({ declaration, comment }) => `${commentLines(comment, '  // ')}  ${declaration}\n`).join('')
+}
+
+/** As the compiler of protobuf writes it: clients in Go refuse the descriptors that protobufjs makes. */
+function descriptorOf(text) {
+  const folder = mkdtempSync(join(tmpdir(), 'mds-proto-'))
+  try {
+    writeFileSync(join(folder, 'mddb.proto'), text)
+    writeFileSync(join(folder, 'buf.yaml'), readFileSync(join(projectRoot, FOLDER, 'buf.yaml')))
+    const args = ['build', '--exclude-source-info', '--as-file-descriptor-set', '-o', 'mddb.binpb']
+    execFileSync(join(projectRoot, 'node_modules', '.bin', 'buf'), args, { cwd: folder })
+    return readFileSync(join(folder, 'mddb.binpb'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
