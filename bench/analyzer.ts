@@ -6,7 +6,7 @@
  * Corpus: md10k, the first 10 000 documents of md50k. Run: node dist/bench/analyzer.js.
  * Aim: 60 MB/s of CPU time. CPU time is used because benches share machines; wall time is reported beside it.
  * Last result, 2 shared cores, Node 20.20: 145 MB/s of CPU time after a first pass of 105, see
- * docs/decisions/0012-text-analysis.md.
+ * docs/decisions/text-analysis.md.
  */
 import { createAnalyzer } from '../src/engine/analyzer.js'
 import { readDocuments, sharedPath } from './corpora.js'

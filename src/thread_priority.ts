@@ -1,6 +1,6 @@
 /**
  * The threads that yield a processor to event loops of HTTP and to lanes: see
- * docs/decisions/0247-threads-have-an-order.md.
+ * docs/decisions/surface-threads.md.
  */
 import { getPriority, setPriority } from 'node:os'
 

@@ -2,7 +2,7 @@
  * Finds out who asks: checks the credential of a request before its body is read. What is found out is kept
  * for the credential as it came, until the access epoch changes, the credential expires, or a minute has
  * passed. The epoch word is raised before a change of rights is acknowledged, so a change holds from the next
- * request on, on every event loop. One object an event loop. Decision: docs/decisions/0205-access-control.md.
+ * request on, on every event loop. One object an event loop. Decision: docs/decisions/access-control.md.
  */
 import { BoundedCache } from '../bounded_cache.js'
 import type { ErrorCode } from '../errors.js'

@@ -6,7 +6,7 @@
  * An attempt is charged when it is admitted, before its password is hashed. So parallel attempts are no way
  * around. `succeeded` takes the charge back. Memory is bounded: above the bound, the pairs and addresses
  * whose last attempt is longest ago are forgotten. Front-end thread only; takes microseconds. Decision:
- * docs/decisions/0231-failed-logins-are-slowed-down.md.
+ * docs/decisions/throttles.md.
  */
 import {
   LOGIN_ENTRIES_MAX,

@@ -1,7 +1,7 @@
 /**
  * The rate limit: each client has a number of requests in a fixed window of time, over all event loops and
  * surfaces together. Counters are in shared memory (window_counters.ts). One object for each thread that
- * serves clients. Decision: docs/decisions/0230-a-rate-limit-over-all-loops.md.
+ * serves clients. Decision: docs/decisions/throttles.md.
  */
 import type { Config } from '../config/config.js'
 import { RATE_EVENTS_MAX } from '../limits/access.js'

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import type { VerifierOptions } from 'fast-jwt'
 
 const require = createRequire(import.meta.url)
-/** Loaded only where access control is on (docs/decisions/0051-what-a-start-loads.md). */
+/** Loaded only where access control is on (docs/decisions/starting.md). */
 const jwt = (): typeof import('fast-jwt') => require('fast-jwt') as typeof import('fast-jwt')
 
 const ALGORITHM = 'HS256'

@@ -96,6 +96,6 @@ export const OPERATION_OPTIONS: { readonly [Name in keyof OperationOptionValues]
     fallback: false,
     parse: parseBoolean,
     boolean: true,
-    help: 'start with unknown YAML keys and misspelled variables, which are then warnings; not below auth, tls, encryption, audit, metrics, rateLimit, mcp and replication',
+    help: 'start with unknown YAML keys and misspelled variables, which are then warnings; not below auth, tls, encryption, audit, metrics, rateLimit, mcp, replication and production',
   },
 }

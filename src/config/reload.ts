@@ -1,7 +1,7 @@
 /**
  * Handles SIGHUP: reads the configuration again from all its sources. Options marked `onSignal` are applied
  * immediately. For every other changed option, a line is logged that a restart is needed. An invalid file
- * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/0181-sighup.md.
+ * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/starting.md.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError, loadConfig } from './config.js'

@@ -3,7 +3,7 @@
  * unknown name in a section that protects ends the start, always. Other unknown YAML keys, and variables that
  * look like a typo of a known one, end it too, unless `SVC_CONFIG_LENIENT=true`. The environment is shared
  * with other programs, so a variable that resembles none is a warning, except with `SVC_PRODUCTION=true`.
- * Pure; main thread, at start. Decision: docs/decisions/0294-unknown-names-refuse-the-start.md.
+ * Pure; main thread, at start. Decision: docs/decisions/production.md.
  */
 import { CONFIG_REFUSALS_NAMED_MAX } from '../limits/process.js'
 import { KNOWN_KEYS, KNOWN_VARIABLES, LATER_KEYS, LATER_VARIABLES } from './known_names.js'

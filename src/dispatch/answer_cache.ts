@@ -2,7 +2,7 @@
  * Cache of answers. An entry is valid for the same request by the same principal, as long as nothing is
  * written and the lifetime that the request (`cacheTtl`) or its operation allows has not expired. Front-end
  * thread only, so that the answers of every lane share one cache. Eviction is least recently used; the order
- * is tracked once the cache is half full. Decisions: docs/decisions/0068-answers-given-again.md,
+ * is tracked once the cache is half full. Decisions: docs/decisions/search-answers.md,
  * 0064-autocomplete.md.
  */
 import type { Principal } from '../access/principal.js'

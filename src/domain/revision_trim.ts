@@ -2,7 +2,7 @@
  * Determines which revisions of a document are removed: those beyond the collection's `maxRevisions` in the
  * write that adds one, and those beyond `keepRevs` in a truncation. The current state counts as the newest
  * revision. `decide` on the write lane, inside the write transaction; the result becomes part of an entry
- * (docs/decisions/0100-revisions-are-trimmed-by-number.md).
+ * (docs/decisions/revisions.md).
  */
 import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits/revisions.js'
 import type { WriteTransaction } from '../store/apply.js'

@@ -3,7 +3,7 @@
  * current form of its collection. Contains `decide` for its start, one step of its walk, and its
  * representation. The position of the walk is stored in the job's record, in the transaction that advances
  * it, so that a server that was killed resumes there. On the write lane, except for the representation.
- * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/0110-encryption-at-rest.md.
+ * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/encryption.md.
  */
 import { serviceError } from '../errors.js'
 import { ROTATION_ROWS_MAX } from '../limits/encryption.js'

@@ -1,7 +1,7 @@
 /**
  * The text analyzer. Feeds a text to the WASM instance in windows, passes Chinese runs to the word segmenter,
  * and returns packed tokens or query tokens. One analyzer per thread. A trap or excessive memory costs only
- * the WASM instance, never the thread. Definition of terms: docs/decisions/0012-text-analysis.md.
+ * the WASM instance, never the thread. Definition of terms: docs/decisions/text-analysis.md.
  */
 import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'

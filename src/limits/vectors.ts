@@ -28,7 +28,7 @@ export const HYBRID_MEANING_CANDIDATES_MIN = 20
 export const HYBRID_CANDIDATES_MAX = VECTOR_HITS_MAX
 /** Passages on either side of the matching one. With 1 500 characters each, a third of a megabyte. */
 export const WINDOW_SIZE_MAX = 100
-/** Collections that one request searches. Small ones cost 200 us each: 2 s in all. docs/decisions/0272. */
+/** Collections that one request searches. Small ones cost 200 us each: 2 s in all (decision 0272). */
 export const CROSS_COLLECTIONS_MAX = 10_000
 
 // ---- Engine options

@@ -2,7 +2,7 @@
  * Builders of JSON Schemas, and the TypeScript types derived from them. A schema is plain data, and the
  * OpenAPI document contains the same data. The project has its own builders because every thread loads them
  * before its first response: they load in no measurable time, while the previous library took 0.18 s per
- * thread (docs/decisions/0050-schemas-of-our-own.md). Only the keywords below are supported.
+ * thread (docs/decisions/core.md). Only the keywords below are supported.
  * src/worker/request/schema_check.ts supports those of an input and refuses others. Pure.
  */
 

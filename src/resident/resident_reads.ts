@@ -2,7 +2,7 @@
  * The gets that an event loop answers itself, by one native call, while the store is in memory. Everything
  * else is left to the lanes: documents that are missing, expired, sealed, long or not in memory, inputs with
  * anything but three plain names, and whatever a lane would answer with an error. One object a loop; every
- * call is synchronous, and no snapshot outlives it. docs/decisions/0203.
+ * call is synchronous, and no snapshot outlives it. docs/decisions/point-reads.md.
  */
 import { authorize } from '../access/authorize.js'
 import type { Config } from '../config/config.js'

@@ -2,7 +2,7 @@
  * The file system of the data directory: its free space, the floor (the part of it that is kept free: below
  * it, writes are refused), and the file `RESERVE` of allocated blocks. The file is truncated to provide space
  * for deletes and for the shutdown when other programs have used up the disk. It contains no data and may be
- * removed at any time. Write lane only. docs/decisions/0150.
+ * removed at any time. Write lane only. docs/decisions/disks.md.
  */
 import { randomFillSync } from 'node:crypto'
 import { statfsSync, statSync, truncateSync } from 'node:fs'

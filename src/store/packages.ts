@@ -1,7 +1,7 @@
 /**
  * The packages on which the stores are built. All are CommonJS or have a CommonJS form in one file. They are
  * loaded by `require`, because an import would scan their whole text for names, or load many small files, in
- * every thread of a start (docs/decisions/0051-what-a-start-loads.md). No other file of src imports them
+ * every thread of a start (docs/decisions/starting.md). No other file of src imports them
  * except for types.
  */
 import { createRequire } from 'node:module'

@@ -2,7 +2,7 @@
  * Descriptors of the process that clients may not use up: threads that start later, backups, files of the
  * store and outgoing requests need some. A connection that would reach into this reserve is refused by
  * whatever surface accepts it. Linux; elsewhere the limit is not known, and all are admitted. One state a
- * thread. Decision: docs/decisions/0276.
+ * thread. Decision: docs/decisions/throttles.md.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { DESCRIPTORS_RESERVED, DESCRIPTORS_WANTED_MIN, DESCRIPTORS_WARN_MS } from '../limits/process.js'

@@ -72,7 +72,7 @@ const DISK_FULL = {
 /**
  * 200: the server can do its work. With a full disk, or a strict audit log that cannot be written, that holds
  * for readers only: for a server in mode read, and for a probe with `?mode=read`, as a load balancer of
- * readers sends it (docs/decisions/0151-health-of-a-full-disk.md).
+ * readers sends it (docs/decisions/disks.md).
  */
 export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const phase = state.phase()

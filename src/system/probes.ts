@@ -1,5 +1,5 @@
 /**
- * Probes of orchestrators and load balancers, beside health (docs/decisions/0184-probes.md): `/livez` (would
+ * Probes of orchestrators and load balancers, beside health (docs/decisions/observation.md): `/livez` (would
  * a restart help?) and `/readyz` (may requests be sent?), answered on the event loop. Also sets the health
  * gauges every few seconds, because a lane renders the metrics.
  */

@@ -2,7 +2,7 @@
  * Renders metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, and the names
  * in the contract's fact tables (http.md, section 8) are unchanged. Metrics of the process alone have the
  * customary `process_` names. Pure: values in, text out. Runs in a read lane, on counters that other threads
- * may be incrementing. Decision: docs/decisions/0030-one-metric-prefix.md.
+ * may be incrementing. Decision: docs/decisions/observation.md.
  */
 import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'

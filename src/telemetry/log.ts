@@ -6,7 +6,7 @@
  *
  * Fields are a closed list without contents, bodies, headers or credentials. Control characters are escaped,
  * so that a value can neither end a line nor control a terminal. Decision:
- * docs/decisions/0180-structured-logs.md.
+ * docs/decisions/observation.md.
  */
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 /**
  * `cacheTtl`: answers served from the cache and marked as such. http.md section 2 (`cacheTtl`,
- * `X-MDDB-Cache`); rules beyond it: docs/decisions/0068-answers-given-again.md.
+ * `X-MDDB-Cache`); rules beyond it: docs/decisions/search-answers.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Autocomplete over HTTP: service-1, "Full-text search", `GET /v1/autocomplete`; service-2, "Limits". Points
- * that the contract leaves open: docs/decisions/0064-autocomplete.md.
+ * that the contract leaves open: docs/decisions/term-expansion.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Bad input: an immediate error and no partial effect. service-2, "Errors": "400: invalid JSON, missing
- * required fields (message `missing fields`)"; docs/decisions/0031-input-conventions.md. After every refusal
+ * required fields (message `missing fields`)"; docs/decisions/http-conventions.md. After every refusal
  * the statistics and the document must be unchanged.
  */
 import assert from 'node:assert/strict'

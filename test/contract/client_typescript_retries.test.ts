@@ -1,6 +1,6 @@
 /**
  * Retries, time limits and aborts of the typed client, against a peer that plays the failures of a server and
- * of a network (docs/decisions/0268-the-typed-client.md).
+ * of a network (docs/decisions/clients.md).
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * Encryption at rest, over HTTP and in every file: docs/decisions/0110-encryption-at-rest.md.
+ * Encryption at rest, over HTTP and in every file: docs/decisions/encryption.md.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

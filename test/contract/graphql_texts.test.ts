@@ -1,7 +1,7 @@
 /**
  * Values that clients write into the text of a GraphQL query: the server reads such texts by what it knows of
- * earlier ones (docs/decisions/0255). A text with a comment is always read as a whole, which shows what is
- * right.
+ * earlier ones (docs/decisions/graphql.md). A text with a comment is always read as a whole, which shows what
+ * is right.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * The hint of a refusal, beside the contract's text: the field, the expected value and the received value,
- * short and without secrets. Issue 15, point C; docs/decisions/0175-refusals-have-hints.md.
+ * short and without secrets. Issue 15, point C; docs/decisions/http-conventions.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Input forms that clients of some languages send, and names and texts that are easily misinterpreted:
- * docs/decisions/0175-refusals-have-hints.md. A refused request changes nothing.
+ * docs/decisions/http-conventions.md. A refused request changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Finding documents by metadata, sorted and paged. service-1, "Metadata" and `POST /v1/search`;
- * docs/decisions/0004-limit-zero-is-the-default.md.
+ * docs/decisions/http-conventions.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/multi-search`: several searches in one request. Beyond the contract;
- * docs/decisions/0066-multi-search.md.
+ * docs/decisions/search-answers.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

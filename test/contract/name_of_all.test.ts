@@ -1,6 +1,6 @@
 /**
  * `*` means all collections in permissions, so it is no name of a collection, and whoever may write can end
- * nobody's rights by deleting a collection. docs/decisions/0270-no-collection-is-named-star.md.
+ * nobody's rights by deleting a collection. docs/decisions/access-control.md.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync } from 'node:fs'

@@ -3,7 +3,7 @@
  * sigmas made two documents of one name. The backup was made by such a version. All stay readable, each by
  * its own spelling. New names of the first kind are refused, and of the second kind they are one document.
  * All cases run in plaintext and in encrypted collections, whose rows are stored under hashes of the same old
- * forms. docs/decisions/0177-names.md.
+ * forms. docs/decisions/documents.md.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * The reference page, the OpenAPI document and statistics over HTTP: forms, ETags, methods. service-2,
- * "Reference and health"; docs/decisions/0172-pages-of-the-server.md.
+ * "Reference and health"; docs/decisions/http-pages.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

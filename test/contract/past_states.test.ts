@@ -1,6 +1,6 @@
 /**
  * Beyond the contract: a diff between two versions of a document, and reads as of a time.
- * docs/decisions/0082-past-states.md.
+ * docs/decisions/revisions.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

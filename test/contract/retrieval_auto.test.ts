@@ -1,4 +1,4 @@
-/** retrievalMode auto: docs/decisions/0286. */
+/** retrievalMode auto: docs/decisions/mcp.md. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { startServer, type Server } from '../harness/server.js'

@@ -1,7 +1,7 @@
 /**
  * An export of one server is imported by another through add-batch, a bulk ingest job and `mds import`, with
  * every field, and exported again byte for byte, revisions excepted. Issue 15, point B1;
- * docs/decisions/0176-batches-state-times.md.
+ * docs/decisions/documents.md.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Schemas of collections over HTTP: service-1, "Schema validation"; service-2, "Errors"; http.md, section 5;
- * algorithms.md, section 13; docs/decisions/0080-schemas-of-collections.md.
+ * algorithms.md, section 13; docs/decisions/collections.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Spell correction over HTTP: service-1, `SVC_SPELL`; service-2, `spellCorrect`, `spellLang` and "Temporal
  * and spell records"; http.md, sections 2 (`spellCorrected`) and 4. Points that the contract leaves open:
- * docs/decisions/0065-spell-correction.md.
+ * docs/decisions/term-expansion.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

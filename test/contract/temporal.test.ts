@@ -1,6 +1,6 @@
 /**
  * Tracking over HTTP: service-2, "Collection configuration" (trackAccess, trackHot) and "Temporal and spell
- * records"; http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md.
+ * records"; http.md, section 4; events.md, section 7; docs/decisions/histories.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-/** The order of the threads on a processor that they share: docs/decisions/0247-threads-have-an-order.md. */
+/** The order of the threads on a processor that they share: docs/decisions/surface-threads.md. */
 import assert from 'node:assert/strict'
 import { getPriority, release, setPriority } from 'node:os'
 import { describe, it } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Work that outlives its request, and the right to it: a bulk ingest ends with the right of its submitter and
  * with its collection, and what was meant for an encrypted collection is stored nowhere else.
- * docs/decisions/0271-work-that-outlives-its-request.md.
+ * docs/decisions/access-control.md.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
  * A leaf of the truth env whose damage kills any process that reads it. A start does not read leaves
- * (docs/decisions/0155-a-start-refuses-a-store-that-is-not-whole.md), so the server ends at the first request
+ * (docs/decisions/disks.md), so the server ends at the first request
  * that does. The following start reads all leaves and is refused in one line, which prevents a crash loop;
  * `mds doctor` names the leaf.
  */

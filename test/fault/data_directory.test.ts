@@ -2,7 +2,7 @@
  * Starts over an incomplete or damaged data directory. Whatever is missing, truncated or changed, the start
  * either serves everything that was stored, or is refused in one line that names the finding and the remedy,
  * with the exit code that tells the supervisor not to retry. Nothing is removed.
- * docs/decisions/0155-a-start-refuses-a-store-that-is-not-whole.md.
+ * docs/decisions/disks.md.
  */
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
  * A store on a read-only file system (a real one: a tmpfs, which requires the privilege to mount). `--mode
  * read` serves all of it, however the last process ended, and writes nothing. service-1, "Access modes".
- * docs/decisions/0156-a-read-only-file-system-is-served.md.
+ * docs/decisions/disks.md.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * Consistency of the written documents: every decision record is in the index under its title, links and
+ * Consistency of the written documents: every decision record is in a page and in the index, links and
  * named source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
  * nothing.
  */
@@ -32,7 +32,8 @@ function filesUnder(folder: string): string[] {
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const files = filesUnder('.')
 const documents = files.filter((path) => path.endsWith('.md'))
-const records = documents.filter((path) => /^docs\/decisions\/\d{4}-/.test(path))
+const INDEX = 'docs/decisions/README.md'
+const pages = documents.filter((path) => path.startsWith('docs/decisions/') && path !== INDEX)
 
 const withoutCode = (text: string): string => text.replace(/^\s*(```|~~~)[\s\S]*?^\s*\1/gm, '')
 
@@ -75,24 +76,43 @@ function proseLines(path: string): Line[] {
 }
 
 describe('documents', () => {
-  it('a decision record has the title "# NNNN: What was decided", with the number of its file', () => {
-    assert.ok(records.length > 50)
-    for (const path of records) {
-      const [title = '', blank, first = ''] = read(path).split('\n')
-      const number = posix.basename(path).slice(0, 4)
-      assert.match(title, new RegExp(`^# ${number}: [\\p{Lu}\`/].*[^.]$`, 'u'), path)
-      assert.ok(title.length <= COLUMNS_MAX, `${path}: the title has ${title.length} characters`)
-      assert.equal(blank, '', `${path}: a blank line follows the title`)
-      assert.match(first, /^[\p{L}\p{N}`/]/u, `${path}: the first sentence says the decision`)
+  it('every section of a decision page ends with the numbers of its records, and the index leads to each', () => {
+    const [, index = ''] = read(INDEX).split('## Records')
+    const indexed = [...index.matchAll(/^\| (\d{4}) \| .+ \| \[[\w-]+\]\(([\w-]+\.md)#([\w-]+)\) \|$/gm)]
+    const found = new Map<string, string[]>()
+    for (const path of pages) {
+      const [title = '', ...sections] = read(path).split(/^## /m)
+      assert.match(title, /^# [\p{L}].*[^.]\n\n[^#]/u, path)
+      assert.ok(sections.length > 0, path)
+      for (const section of sections) {
+        const heading = section.split('\n')[0] ?? ''
+        const numbers = /^Records: (\d{4}(?:, \d{4})*)\.\s*$/m.exec(section)?.[1]?.split(', ')
+        assert.ok(numbers !== undefined, `${path}: ${heading} names no record`)
+        for (const number of numbers) found.set(number, [...(found.get(number) ?? []), `${posix.basename(path)}#${anchorOf(heading)}`])
+      }
     }
+    assert.ok(indexed.length > 100)
+    assert.deepEqual(indexed.map(([, number]) => number).sort(), [...found.keys()].sort())
+    for (const [, number = '', page = '', anchor = ''] of indexed) assert.ok(found.get(number)?.includes(`${page}#${anchor}`), number)
   })
 
-  it('every decision record is in the index once, linked, with its number and title', () => {
-    const rows = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\(([^)]+)\) \| (.+) \|$/gm)].map(
-      ([, number, file, title = '']) => `${file} ${number}: ${title.replaceAll('\\|', '|')}`,
-    )
-    const expected = records.map((path) => `${posix.basename(path)} ${/^# (.+)$/m.exec(read(path))?.[1]}`)
-    assert.deepEqual(rows.sort(), expected.sort())
+  it('every number of a record that a source or a document names is in the index', () => {
+    const known = new Set([...read(INDEX).matchAll(/^\| (\d{4}) \|/gm)].map(([, number = '']) => number))
+    const unknown = files
+      .filter((path) => /\.(?:ts|mjs|md|rs|h|cc|fbs|proto)$/.test(path) && !HISTORICAL.includes(path))
+      .flatMap((path) =>
+        [...read(path).matchAll(/\b(?:[Dd]ecisions?|[Rr]ecords?):? (0\d{3})\b/g)].map(([, number = '']) => ({ path, number })),
+      )
+      .filter(({ number }) => !known.has(number))
+    assert.deepEqual(unknown, [])
+  })
+
+  it('every path of a decision page in a comment exists', () => {
+    const stale = files
+      .filter((path) => /\.(?:ts|mjs|rs|h|cc|fbs|json|txt)$/.test(path) && !path.startsWith('test/unit/docs'))
+      .flatMap((path) => [...read(path).matchAll(/docs\/decisions\/([\w-]+(?:\.md)?)/g)].map(([, page = '']) => `${path}: ${page}`))
+      .filter((place) => !existsSync(join(root, 'docs/decisions', place.split(': ')[1] ?? '')))
+    assert.deepEqual(stale, [])
   })
 
   it('every relative link leads to a file, and its anchor to a heading', () => {

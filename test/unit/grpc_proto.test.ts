@@ -143,7 +143,7 @@ describe('buf', () => {
 
   it('grpc: the descriptor that reflection gives is that of the proto', () => {
     assert.equal(buf(text, 'build', '--exclude-source-info', '--as-file-descriptor-set', '-o', 'built.binpb'), '')
-    assert.deepEqual(readFileSync(join(folder, 'built.binpb')), readFileSync(DESCRIPTOR_PATH), 'docs/decisions/0253 says how it is made')
+    assert.deepEqual(readFileSync(join(folder, 'built.binpb')), readFileSync(DESCRIPTOR_PATH), 'docs/decisions/grpc.md says how it is made')
   })
 
   it('grpc: the proto passes the linter, and a change of it that breaks clients does not pass', () => {

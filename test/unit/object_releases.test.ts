@@ -1,6 +1,6 @@
 /**
  * Retention of unreferenced objects in object stores: it counts from their release, not from their creation
- * (docs/decisions/0093-storage-backends.md).
+ * (docs/decisions/storage-backends.md).
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Query languages: the detected mode of a text, the tree of a boolean query, and the error position of a
- * malformed one. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * malformed one. Rules: docs/decisions/query-syntax.md.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

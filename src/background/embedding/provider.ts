@@ -2,7 +2,7 @@
  * The active embedding provider. It is that of the default configuration in the store, otherwise that of the
  * options, otherwise a local Ollama detected at the start. It is created again when one of them changes,
  * whoever wrote the change, or a restore has replaced the store. Listeners are notified before a request for
- * a change is answered. Front-end thread only. Rules: docs/decisions/0134 and 0135.
+ * a change is answered. Front-end thread only. Rules: docs/decisions/embedding.md and 0135.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
@@ -43,7 +43,7 @@ const CHANGES = [createEmbeddingConfig, updateEmbeddingConfig, deleteEmbeddingCo
 /** Also sent for changes that come by a replay or from another server. */
 const NOTICED = ['setting/embedding', 'setting/embedding-key', 'store'] as const
 
-// Loading takes 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
+// Loading takes 8 ms, which only a server with a provider pays (docs/decisions/starting.md).
 const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
 const loadLocal = (): Promise<typeof import('./local_provider.js')> => import('./local_provider.js')
 const loadOllama = (): Promise<typeof import('../../outbound/embedding/ollama.js')> => import('../../outbound/embedding/ollama.js')

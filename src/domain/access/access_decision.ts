@@ -1,7 +1,7 @@
 /**
  * `decide` for accounts: a change becomes rows to write and an answer, or is refused before anything is
  * written. Runs on the write lane inside the write transaction. Rules: service-2, "Authentication", and
- * docs/decisions/0205-access-control.md.
+ * docs/decisions/access-control.md.
  */
 import type { Grant, Grants } from '../../access/rights.js'
 import { hashOfKey } from '../../access/api_keys.js'

@@ -2,7 +2,7 @@
  * What the searches of a collection say about it: queries that find nothing, the words that they lack,
  * queries that are slow, and settings that would help. Everything comes from the counts of queries
  * (telemetry/search_counts.ts) and from the present index. Read lanes. Reasons:
- * docs/decisions/0227-the-search-advisor.md.
+ * docs/decisions/search-advisor.md.
  */
 import {
   ADVICE_COMPARED_MAX,

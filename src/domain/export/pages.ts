@@ -2,7 +2,7 @@
  * The documents of a collection in docid order, read page by page for an export, each page in its own view.
  * Every document that exists from the beginning to the end is returned exactly once, in its state when its
  * page is read. Documents added after the beginning are left out. Decision:
- * docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
+ * docs/decisions/exports.md. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
 import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits/export.js'

@@ -2,7 +2,7 @@
  * Writes a ZIP file front to back, in constant memory. Local headers contain the sizes, because each document
  * is in memory as a whole. The central directory is spooled to disk and written at the end. The 64-bit forms
  * are used where count or offset require them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII.
- * Why not fflate: docs/decisions/0196-zip-exports-keep-their-own-writer.md. One export; bulk lane.
+ * Why not fflate: docs/decisions/exports.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
 import { ZIP_DEFLATE_LEVEL } from '../../limits/export.js'

@@ -3,7 +3,7 @@
  * frequent first. The index stores stems, so there are two kinds of candidates: terms that begin with the
  * typed letters, and stems that are shorter than the typed prefix (`configur` for `configura`). Each
  * candidate is shown as a word of the documents that has this stem and begins with the typed letters. Read
- * lanes. Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
+ * lanes. Contract: service-1, "Full-text search"; reasons: docs/decisions/term-expansion.md.
  */
 import type { Completion } from '../../engine/types.js'
 import {

@@ -1,6 +1,6 @@
 /**
  * Turns a parsed query into the tree that the engine evaluates. Words are analysed and stop words are removed
- * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/query-syntax.md.
  * Pure except for the analyzer that is passed in.
  */
 import { badRequest } from '../../errors.js'

@@ -1,7 +1,7 @@
 /**
  * Terms that co-occur with a term more often than by chance, for `pmisparse`. They are learned per term from
  * a sample of the collection's documents, when the term is first requested. One per lane. Formula and
- * reasons: docs/decisions/0067-pmisparse.md.
+ * reasons: docs/decisions/ranking.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'

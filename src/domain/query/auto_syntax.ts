@@ -2,7 +2,7 @@
  * Decides which marks of a text are operators when no mode is named. People paste addresses, paths, command
  * lines, code and error messages into a search box, and the text must find the document that contains it. A
  * mark is therefore an operator only where the rest of the text shows that one is meant. Rules:
- * docs/decisions/0283-marks-in-pasted-text.md. Pure; linear in the length of the text.
+ * docs/decisions/query-syntax.md. Pure; linear in the length of the text.
  */
 import { AUTO, type Dialect } from './query_dialect.js'
 

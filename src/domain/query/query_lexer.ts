@@ -1,6 +1,6 @@
 /**
  * Splits a query with operators into tokens. Linear in the length of the text: every character is read a
- * bounded number of times. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * bounded number of times. Grammar and reasons: docs/decisions/query-syntax.md.
  */
 import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
 import type { Dialect } from './query_dialect.js'

@@ -1,7 +1,7 @@
 /**
  * Detects the query language of a text. In a named mode, a text with invalid syntax is rejected. `auto` is
  * for user input: a text with invalid syntax is treated as plain words, and the answer's `mode` reports this.
- * Reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Reasons: docs/decisions/query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/fulltext.js'

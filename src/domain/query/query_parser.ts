@@ -1,7 +1,7 @@
 /**
  * Parses a query with operators into a syntax tree. The recursion depth is that of the parentheses, which is
  * bounded. Everything else is a loop, so the time is linear. Grammar and reasons:
- * docs/decisions/0020-fulltext-query-syntax.md.
+ * docs/decisions/query-syntax.md.
  *
  *   or     := and (OR and)*
  *   and    := run (AND run)*

@@ -1,7 +1,7 @@
 /**
  * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
  * An invalid schema is rejected with the path of the error, because a rule that is not enforced must not be
- * accepted. Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure;
+ * accepted. Rules: service-1, "Schema validation", and docs/decisions/collections.md. Pure;
  * any lane.
  */
 import { badRequest } from '../../errors.js'

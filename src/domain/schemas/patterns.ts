@@ -1,7 +1,7 @@
 /**
  * Patterns of schemas, matched in time linear in the text (RE2), because anyone who may set a schema may
  * write one. The package is loaded with the first pattern, not with the lane
- * (docs/decisions/0051-what-a-start-loads.md). A bounded number of compiled patterns is cached per thread.
+ * (docs/decisions/starting.md). A bounded number of compiled patterns is cached per thread.
  */
 import { createRequire } from 'node:module'
 import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits/schemas.js'

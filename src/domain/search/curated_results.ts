@@ -2,7 +2,7 @@
  * Places pinned documents at their positions among the results of one round of a search, and leaves hidden
  * documents out. Documents are looked up in one view, so each round has its own instance. A pinned document
  * is shown once, even if the query does not match it, but never if the request's filters exclude it. Rules:
- * docs/decisions/0061-curation.md.
+ * docs/decisions/search-answers.md.
  */
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits/settings.js'
 import type { Head } from '../../store/head.js'

@@ -1,6 +1,6 @@
 /**
  * Reads which highlights a request asks for, with every default applied. Pure; any lane. Rules: service-1,
- * "Full-text search", and docs/decisions/0071-highlights.md.
+ * "Full-text search", and docs/decisions/highlights.md.
  */
 import { badRequest } from '../../errors.js'
 import { HIGHLIGHTS_MAX, HIGHLIGHT_FRAGMENT_BYTES_MAX, HIGHLIGHT_TAG_BYTES_MAX } from '../../limits/fulltext.js'

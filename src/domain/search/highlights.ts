@@ -1,7 +1,7 @@
 /**
  * The highlights of a search's results. The head of a document determines how its content was analysed, and
  * the analyzer's highlighter finds the matches. One per answer; read lanes. Rules:
- * docs/decisions/0071-highlights.md.
+ * docs/decisions/highlights.md.
  */
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'

@@ -1,6 +1,6 @@
 /**
  * Reads `limit` and `offset`, by the same rules for every listing and search. Decision:
- * docs/decisions/0004-limit-zero-is-the-default.md.
+ * docs/decisions/http-conventions.md.
  */
 import { serviceError } from '../../errors.js'
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../../limits/search.js'

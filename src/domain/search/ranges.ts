@@ -2,7 +2,7 @@
  * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
  * numbers, else as times, else as strings. The engine applies the ranges by exactly the same rule
  * (native/engine/query/filter/ranged_value.h). The functions here read them, and apply them to documents that
- * changed after the engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
+ * changed after the engine's snapshot. Rules: docs/decisions/filters-and-sorting.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'

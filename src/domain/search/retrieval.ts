@@ -2,7 +2,7 @@
  * The part of a document that a result of a search or listing shows: the whole document, the matching
  * passage, the passage with its neighbours, or whichever of document and passage is short. Precedence: the
  * request, the collection's retrieval profile, the whole document; `auto` yields to the profile. Pure; any
- * lane. Rules: docs/decisions/0141-retrieval-modes.md.
+ * lane. Rules: docs/decisions/vector-search.md.
  */
 import { badRequest } from '../../errors.js'
 import { WINDOW_SIZE_MAX } from '../../limits/vectors.js'

@@ -2,7 +2,7 @@
  * The configuration of a collection: its fields, how a change is merged into the stored configuration, and
  * how it is shown. A field that a change does not name is kept; null clears it; false is a value. Credentials
  * are kept apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2,
- * "Collection configuration", and docs/decisions/0060-collection-settings.md. Pure; merged on the write lane,
+ * "Collection configuration", and docs/decisions/collections.md. Pure; merged on the write lane,
  * shown on any.
  */
 import { badRequest } from '../../errors.js'

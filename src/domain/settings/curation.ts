@@ -1,7 +1,7 @@
 /**
  * Curation rules: for a query, documents that are pinned at a position of the results, and documents that are
  * hidden. Rules are read here and applied in search/curated_results.ts. Rules: service-2, "Curation rule",
- * and docs/decisions/0061-curation.md. Pure; any lane.
+ * and docs/decisions/search-answers.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { QUERY_BYTES_MAX } from '../../limits/search.js'

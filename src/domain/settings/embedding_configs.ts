@@ -3,7 +3,7 @@
  * they are shown. They are settings of the server. The API key is stored sealed in a row of its own. Only the
  * front end's request for the active configuration reads it: a list of configurations never touches a key,
  * and works without it. Rules: service-2, "Embedding configurations", and
- * docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
+ * docs/decisions/embedding.md. Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { EMBEDDING_CONFIGS_MAX, EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX } from '../../limits/providers.js'

@@ -2,7 +2,7 @@
  * Where a collection's bodies are stored, according to its configuration: in the env (`boltdb`, the default),
  * in process memory, or at a location in an object store. Locations are settings of the server, so that
  * objects can be found even if the collection's configuration changes. Collections that name the same
- * location share one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
+ * location share one. Rules: service-2, "Storage backends"; docs/decisions/storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
 import { LOCATIONS_MAX, LOCATION_OBJECTS_SCANNED_MAX } from '../../limits/objects.js'

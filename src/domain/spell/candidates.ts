@@ -3,7 +3,7 @@
  * the stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of
  * the word. Each term is replaced by its surface words in the documents, and these are compared with the
  * written word. One edit is tried first: most errors are one edit, and that search is five times as fast.
- * Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ * Read lanes. Reasons: docs/decisions/term-expansion.md.
  */
 import type { NearTerm } from '../../engine/types.js'
 import {

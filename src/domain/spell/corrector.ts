@@ -1,7 +1,7 @@
 /**
  * Corrects words that are neither in the documents of a collection nor in its dictionary. Known words are
  * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
- * Reasons: docs/decisions/0065-spell-correction.md.
+ * Reasons: docs/decisions/term-expansion.md.
  */
 import { SURFACE_SECONDS_MAX } from '../../limits/autocomplete.js'
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX } from '../../limits/spell.js'

@@ -1,6 +1,6 @@
 /**
  * Requests for histories, leaderboards and histograms of events, and the answers built from stored records.
- * Rules: http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md. Pure.
+ * Rules: http.md, section 4; events.md, section 7; docs/decisions/histories.md. Pure.
  */
 import type { TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'

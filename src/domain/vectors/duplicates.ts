@@ -1,7 +1,7 @@
 /**
  * Exact and near duplicates. Exact: equal contents, with or without vectors; only contents of equal length
  * are read. Near: pairs that the vector engine finds above a threshold, joined into groups. Rules:
- * algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
+ * algorithms.md section 9 and docs/decisions/vector-search.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'

@@ -3,7 +3,7 @@
  * second index. A few documents that contain the term are read, and the word that most often has it as its
  * stem is its surface form. Results are cached while the index is unchanged and for one minute afterwards,
  * which bounds how long they can be wrong. One per lane; reads the engine and a view. Reasons:
- * docs/decisions/0064-autocomplete.md.
+ * docs/decisions/term-expansion.md.
  */
 import { isAscii } from 'node:buffer'
 import { resolveLanguage } from '../../engine/languages.js'

@@ -1,7 +1,7 @@
 /**
  * Checks the synonyms and stop words of requests, and brings them into the form in which they are stored.
  * Also lists the default stop words. Pure; any lane. Rules: service-1, "Full-text search", and
- * docs/decisions/0062-synonyms-and-stop-words.md.
+ * docs/decisions/search-answers.md.
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'

@@ -7,7 +7,7 @@
  *   twice as long.
  *
  * The caller supplies the time (performance.now()). Pure state; front-end thread. Why it is our own:
- * docs/decisions/0134-embedding-providers.md.
+ * docs/decisions/embedding.md.
  */
 import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
 

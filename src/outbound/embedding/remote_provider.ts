@@ -2,7 +2,7 @@
  * A provider that is reached over HTTP. Texts are grouped into requests within the provider's limits, and
  * requests wait for their turn. Passing failures are retried; persistent failures open the circuit. Every
  * response is validated before use. The contract of `embed`: provider.ts. Why a refusal is followed by
- * further requests: docs/decisions/0134-embedding-providers.md. Front-end thread.
+ * further requests: docs/decisions/embedding.md. Front-end thread.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'

@@ -4,7 +4,7 @@
  *
  * Writes: the first and the latest are kept. Reads: groups of a second and a count. If there are too many
  * groups, the older half is joined in pairs, each under its later second. No read is lost, but the time of a
- * read becomes less exact as it gets older. Decision: docs/decisions/0081-histories-of-documents.md. Pure;
+ * read becomes less exact as it gets older. Decision: docs/decisions/histories.md. Pure;
  * written on the write lane.
  */
 import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_ACTORS_BYTES_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'

@@ -55,7 +55,7 @@ export async function scrub(generationPath: string): Promise<string> {
 
 /**
  * Checked first, because a write that fails inside LMDB may end the process
- * (docs/decisions/0121-the-sweep-of-io-failures.md).
+ * (docs/decisions/disks.md).
  * @throws Error if there is no space for a second file of that size
  */
 function checkSpace(file: string): void {

@@ -1,7 +1,7 @@
 /**
  * The bodies that one event loop receives. Each must make progress within a time; a slow client is waited
  * for. uWebSockets.js would close a connection whose body brings less than 16 KiB/s, at its own timer, which
- * is put off here. Decision: docs/decisions/0274. On the thread of the loop.
+ * is put off here. Decision: docs/decisions/bounds-of-requests.md. On the thread of the loop.
  */
 import { BODY_PROGRESS_BYTES_MAX, BODY_PROGRESS_BYTES_MIN, BODY_PROGRESS_PART, BODY_WATCH_MS } from '../../limits/surface.js'
 

@@ -3,7 +3,7 @@
  * connections than that in all, they are counted once a second; the event loops close further ones of clients
  * that have too many. So the bound holds to within the connections of a second. Outside of production it is a
  * warning only. This machine and trusted proxies are exempt: their connections are those of others. Front-end
- * thread only. Decision: docs/decisions/0233-connections-are-counted-by-the-kernel.md.
+ * thread only. Decision: docs/decisions/throttles.md.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'

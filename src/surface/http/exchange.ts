@@ -5,7 +5,7 @@
  * So the response is stored in one field that is set to null in both cases, and every use goes through that
  * field. The state transitions are: reading -> waiting -> writing -> done, reading -> writing for a request
  * that is refused, and from every state to done by abort. The connection closes behind the answer to a
- * chunked request (docs/decisions/0183-framing-of-requests.md), and to each while the server shuts down
+ * chunked request (docs/decisions/http-connections.md), and to each while the server shuts down
  * (0279). The head is read by request_head.ts, the body by request_body.ts, the answer is written by
  * answer_writer.ts.
  */

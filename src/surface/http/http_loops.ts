@@ -1,7 +1,7 @@
 /**
  * The event loops that serve HTTP on one port: one on the thread of the dispatcher, the others in threads of
  * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
- * between them. Decision: docs/decisions/0203. Front-end thread only.
+ * between them. Decision: docs/decisions/point-reads.md. Front-end thread only.
  */
 import { FailureReports } from '../../access/failure_reports.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'

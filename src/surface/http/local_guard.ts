@@ -4,7 +4,7 @@
  * identifies the page by `Origin` and `Host`. Requests of images, scripts, frames and links have no `Origin`;
  * they are identified by `Sec-Fetch-Site`. Only requests from an address of this machine are checked. Threads
  * of surfaces only.
- * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
+ * Decision: docs/decisions/http-connections.md.
  */
 import type { ErrorCode } from '../../errors.js'
 import { GUARD_NAMES_KEPT_MAX } from '../../limits/surface.js'

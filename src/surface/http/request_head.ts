@@ -1,6 +1,6 @@
 /**
  * The head of a request, copied out of uWS's request object, which is invalid after the handler returns.
- * Detects ambiguous framing: docs/decisions/0183-framing-of-requests.md. Front-end thread only.
+ * Detects ambiguous framing: docs/decisions/http-connections.md. Front-end thread only.
  */
 import type { HttpRequest } from 'uWebSockets.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/audit.js'

@@ -2,7 +2,7 @@
  * The apps of one event loop that serves HTTPS. An acceptor only accepts connections. For each pair of
  * certificate and key, an app serves the connections accepted while the pair was in force. A new pair leaves
  * the listening socket open, so no connection in its queue is lost. One object an event loop. Decision:
- * docs/decisions/0220-tls-credentials.md.
+ * docs/decisions/tls.md.
  */
 import type { TemplatedApp } from 'uWebSockets.js'
 import type { TlsFiles } from '../../wire/tls_files.js'

@@ -1,6 +1,6 @@
 /**
  * The core for calls of MCP. A get is answered by this thread itself where it can be, as on the event loops
- * of HTTP (docs/decisions/0203); everything else is asked over the port. One object a thread.
+ * of HTTP (docs/decisions/point-reads.md); everything else is asked over the port. One object a thread.
  */
 import type { Surface } from '../../dispatch/surface.js'
 import { refusal } from '../../dispatch/answers.js'

@@ -1,7 +1,7 @@
 /**
  * The certificate, key and client CAs in force, for every surface. The files are read again when they change
  * and on SIGHUP. Files that do not fit together change nothing but the log, so every connection is accepted
- * with a pair that was checked. Decision: docs/decisions/0220-tls-credentials.md. Front-end thread.
+ * with a pair that was checked. Decision: docs/decisions/tls.md. Front-end thread.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { Chore, type ChoreTools } from '../../chore.js'

@@ -1,7 +1,7 @@
 /**
  * Stores tracked reads. The lane that answers a read counts it (request/access_count.ts), at the cost of four
  * words. The write lane stores the reads as work in its queue, in slices. They are not in the binlog: a crash
- * loses the reads that are not stored yet (docs/decisions/0081-histories-of-documents.md).
+ * loses the reads that are not stored yet (docs/decisions/histories.md).
  *
  * The rings are drained twice a second into the waiting reads. A pass takes all waiting reads in store order.
  * After each slice it pauses for a multiple of the slice's duration, so tracking takes at most a tenth of the

@@ -3,7 +3,7 @@
  * again. The disk counts as full in two cases. First: the free space of the file system is below the floor,
  * and the env does not have enough unused pages either (deletes leave such pages; the file does not shrink).
  * Second: a commit was refused for lack of space, whatever the file system reports (a quota, another process
- * that writes faster). Write lane only. docs/decisions/0150-a-full-disk-refuses-writes.md.
+ * that writes faster). Write lane only. docs/decisions/disks.md.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits/disk.js'

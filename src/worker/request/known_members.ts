@@ -1,6 +1,6 @@
 /**
  * The members of a body that an operation can use: those that its row's schema names. Other members are not
- * built (docs/decisions/0167-bodies-are-looked-through-before-they-are-parsed.md). Pure.
+ * built (docs/decisions/bounds-of-requests.md). Pure.
  */
 import { ANY, type KnownMembers } from '../../engine/json_scan.js'
 import type { Schema } from '../../operations/json_schema.js'

@@ -1,6 +1,6 @@
 /**
  * One document as the result of a tool: whole where it is short, else a part of its text with the offset of
- * the next one. All parts together are the text. Rules: docs/decisions/0286. Thread of MCP.
+ * the next one. All parts together are the text. Rules: docs/decisions/mcp.md. Thread of MCP.
  */
 import { MCP_DOCUMENT_TOKENS_DEFAULT } from '../../../limits/mcp_tools.js'
 import type { Arguments } from './argument_values.js'

@@ -1,6 +1,6 @@
 /**
  * JSON reduced to a number of tokens. The largest member is cut first: a list loses its last items, a text
- * its last characters. Every member stays, and the first item of each list. Rules: docs/decisions/0286.
+ * its last characters. Every member stays, and the first item of each list. Rules: docs/decisions/mcp.md.
  * Pure; any thread.
  */
 import { endOfPart, tokensOf } from './token_estimate.js'

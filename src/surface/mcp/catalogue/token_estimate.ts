@@ -1,7 +1,7 @@
 /**
  * The tokens of a text, estimated without a tokenizer, and the part of a text that has a number of them. The
  * estimate is on the high side of what tokenizers make of JSON: a character that is rare in their tables
- * counts as each of its bytes. What it was measured against is in docs/decisions/0286. Pure; any thread.
+ * counts as each of its bytes. What it was measured against is in docs/decisions/mcp.md. Pure; any thread.
  */
 
 /** No character counts less. */

@@ -2,7 +2,7 @@
  * The answer of an operation as the result of a tool: no longer than the model can read, and said once. A
  * tool with an output schema answers structured content, and beside it the same JSON as text only while that
  * is short; else an outline of it. Clients of revisions without structured content get the JSON as text.
- * Rules: docs/decisions/0286. Thread of MCP.
+ * Rules: docs/decisions/mcp.md. Thread of MCP.
  */
 import { MCP_ANSWER_TOKENS_DEFAULT, MCP_ANSWER_TOKENS_MAX, MCP_ANSWER_TOKENS_MIN, MCP_TEXT_SHARE } from '../../../limits/mcp_tools.js'
 import type { Arguments } from './argument_values.js'
