@@ -5,21 +5,10 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { typescriptClient } from './generate/client.mjs'
-import { configurationGuide } from './generate/configuration_guide.mjs'
-import { graphqlAdditions } from './generate/graphql.mjs'
-import { operationsPage } from './generate/operations_page.mjs'
-import { proto } from './generate/proto.mjs'
-import { readSources } from './generate/sources.mjs'
-import { stopWords } from './generate/stop_words.mjs'
+import { generatedFiles } from './generate/all.mjs'
 import { projectRoot } from './lib/root.mjs'
 
-/** Each gives its files: path below the root -> text or bytes. */
-const GENERATORS = [proto, graphqlAdditions, typescriptClient, operationsPage, configurationGuide, stopWords]
-
-const sources = await readSources()
-const files = Object.assign({}, ...(await Promise.all(GENERATORS.map((generate) => generate(sources)))))
-const stale = Object.entries(files).filter(([path, wanted]) => {
+const stale = Object.entries(await generatedFiles()).filter(([path, wanted]) => {
   const file = join(projectRoot, path)
   return !existsSync(file) || !readFileSync(file).equals(Buffer.from(wanted))
 })

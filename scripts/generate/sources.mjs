@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { withChanges } from '../lib/bundle.mjs'
 import { projectRoot } from '../lib/root.mjs'
 
 const ENTRY = `
@@ -14,12 +15,14 @@ export { formatAddress } from './src/config/values.ts'
 export { CONTRACT } from './src/surface/graphql/schema.ts'
 `
 
-export async function readSources() {
+/** @param changed sources that replace those on disk: path below the root -> text */
+export async function readSources(changed) {
   const folder = mkdtempSync(join(tmpdir(), 'mds-generate-'))
   try {
     const outfile = join(folder, 'sources.mjs')
     const stdin = { contents: ENTRY, resolveDir: projectRoot, loader: 'ts' }
-    await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'warning' })
+    const plugins = [withChanges(projectRoot, changed)]
+    await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', preserveSymlinks: true, logLevel: 'warning', plugins })
     return await import(pathToFileURL(outfile).href)
   } finally {
     rmSync(folder, { recursive: true })

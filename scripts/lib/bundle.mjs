@@ -91,7 +91,8 @@ function inlined() {
   }
 }
 
-function withChanges(root, changed) {
+/** A plugin that reads these sources in place of those on disk. */
+export function withChanges(root, changed) {
   return {
     name: 'changed-sources',
     setup: ({ onLoad, onResolve }) => {

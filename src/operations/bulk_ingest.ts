@@ -126,7 +126,7 @@ export const listBulkIngests = operation({
   collections: namedOrReadable('collection'),
   cost: 'search',
   http: { routes: [{ method: 'GET', path: '/v1/bulk-ingest-jobs' }] },
-  input: Type.Object({ collection: optional(Type.String({ description: 'Only jobs of this collection.' })) }),
+  input: Type.Object({ collection: optional(Type.String({ description: 'Only jobs of this collection. Default: all.' })) }),
   output: shape('The unfinished jobs and the most recently finished ones.', { jobs: Type.Array(BulkIngestJob), total: Type.Integer() }),
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,

@@ -30,7 +30,7 @@ const kept = (number: number, message?: string) => ({
 
 const configFields = {
   type: optional(word(['default', 'website', 'images', 'audio', 'documents', 'scraping'], 'Kind of content in the collection.', 'default')),
-  description: optional(Type.String()),
+  description: optional(Type.String({ description: 'What the collection contains.' })),
   icon: optional(Type.String({ description: 'Emoji.' })),
   color: optional(Type.String({ description: 'Hexadecimal color.' })),
   customMeta: optional(mapOf(Type.Unsafe<unknown>({}), { description: 'Custom key-value data.' })),

@@ -7,7 +7,7 @@ import { asked, changed, inCollection } from './settings_common.js'
 const ruleFields = {
   query: text('Query to which the rule applies.', 'getting started'),
   matchMode: optional(word(['exact', 'contains'], 'Whether a search query must equal `query` or contain it; case-insensitive.', 'exact')),
-  enabled: optional(Type.Boolean({ default: false })),
+  enabled: optional(Type.Boolean({ description: 'Whether the rule applies.', default: false })),
   pins: optional(
     Type.Array(
       Type.Object(
@@ -24,7 +24,9 @@ const ruleFields = {
   hides: optional(Type.Array(Type.String(), { description: 'Keys of documents to exclude, in every language.' })),
 }
 const ruleIdOf = text('Id of the rule.', 'cur_5f0c7d3a9b1e2f4c6d8a0b1200000001')
-const anyCollection = Type.Optional(Type.String({ description: 'Name of the collection.', examples: ['blog'] }))
+const itsCollection = Type.Optional(
+  Type.String({ description: 'Collection of the rule. It cannot be moved to another one.', examples: ['blog'] }),
+)
 const Rule = Type.Object(
   {
     id: Type.String(),
@@ -52,7 +54,7 @@ export const listCuration = operation({
   deadlineMs: DEADLINE_SEARCH_MS,
   http: { routes: [{ method: 'GET', path: '/v1/curation' }] },
   input: Type.Object({
-    collection: anyCollection,
+    collection: Type.Optional(Type.String({ description: 'Only rules of this collection. Default: all.', examples: ['blog'] })),
     id: Type.Optional(Type.String({ description: 'Id of a rule. The response is then the rule itself.' })),
   }),
   output: shape('Rules in order of creation; with `id`, the rule itself.', {
@@ -87,7 +89,7 @@ export const replaceCuration = operation({
   protocols: { grpc: 'UpdateCurationRule', graphql: null, mcp: 'update_curation_rule' },
   description: 'Replaces a curation rule; id, collection and `createdAt` are kept',
   http: { routes: [{ method: 'PUT', path: '/v1/curation' }] },
-  input: Type.Object({ id: ruleIdOf, collection: anyCollection, ...ruleFields }),
+  input: Type.Object({ id: ruleIdOf, collection: itsCollection, ...ruleFields }),
   output: Rule,
   errors: ['notFound'],
   audit: 'write./v1/curation',
@@ -102,7 +104,7 @@ export const deleteCuration = operation({
   protocols: { grpc: 'DeleteCurationRule', graphql: null, mcp: 'delete_curation_rule' },
   description: 'Deletes a curation rule',
   http: { routes: [{ method: 'DELETE', path: '/v1/curation' }] },
-  input: Type.Object({ id: ruleIdOf, collection: anyCollection }),
+  input: Type.Object({ id: ruleIdOf, collection: itsCollection }),
   output: shape('Done.', { status: Type.String({ examples: ['deleted'] }), id: Type.String() }),
   errors: ['notFound'],
   audit: 'write./v1/curation',

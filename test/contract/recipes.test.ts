@@ -8,6 +8,8 @@ import { decodeEntry } from '../../src/store/entries/entry.js'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { lsnOfKey } from '../../src/store/keys.js'
+import { GrpcClient } from '../harness/grpc.js'
+import { McpClient } from '../harness/mcp_client.js'
 import { KIND_EDITS, REMARK_CODE } from '../harness/remark_entry.js'
 import { scratchCopy, type Addition, type Edit } from '../harness/scratch_copy.js'
 import { startServer } from '../harness/server.js'
@@ -63,6 +65,66 @@ it('recipe: an operation is added in two files; it is routed, validated, listed 
     assert.ok((await server.get('/openapi.json')).text.includes('/v1/count-words'))
     assert.match((await server.get('/metrics')).text, /path="\/v1\/count-words"/)
   } finally {
+    await server.stop()
+    copy.remove()
+  }
+})
+
+const OWN_ROW = ROW.replace(
+  'protocols: { grpc: null, graphql: null, mcp: null }',
+  "protocols: { grpc: 'CountWords', graphql: 'countWords', mcp: 'count_words' },\n  client: 'collections.countWords'",
+)
+  .replace(
+    "input: Type.Object({ collection, text: Type.String({ description: 'What to count.' }) })",
+    "input: Type.Object({ collection: required(collection, { grpc: 1 }), text: required(Type.String({ description: 'What to count.' }), { grpc: 2 }) })",
+  )
+  .replace('{ words: Type.Integer() }', '{ words: required(Type.Integer(), { grpc: 1 }) }')
+
+/** The same two files, and the tool. */
+const FOUR_PROTOCOLS: readonly Edit[] = [
+  { file: 'src/operations/collections.ts', find: '\nexport const collectionOperations = [', replace: OWN_ROW },
+  ...EDITS.slice(1),
+  {
+    file: 'src/surface/mcp/catalogue/tools/server.ts',
+    find: 'export const serverTools: readonly ToolDefinition[] = [',
+    replace: `export const serverTools: readonly ToolDefinition[] = [
+  { name: 'count_words', title: 'Count words', description: 'Counts the words of a text.', class: 'RO', answers: 'plain' },`,
+  },
+  // A field of an operation that the contract has: its row alone.
+  {
+    file: 'src/operations/fulltext.ts',
+    find: 'const FtsRequest = Type.Object(\n  {\n    collection,',
+    replace:
+      "const FtsRequest = Type.Object(\n  {\n    minScore: optional(Type.Number({ description: 'Minimum score.' }), { grpc: 101, graphql: true }),\n    collection,",
+  },
+]
+
+it('recipe: an operation on four protocols is a row, a handler and a tool, and a field is its line in the row; npm run generate does the rest', async () => {
+  const copy = await scratchCopy(FOUR_PROTOCOLS, true)
+  const server = await startServer({ main: copy.main })
+  const grpc = GrpcClient.by(join(copy.folder, 'src/surface/grpc/proto/mddb.proto'), server)
+  try {
+    const input = { collection: 'c', text: 'one two three' }
+    assert.equal((await server.post('/v1/count-words', input)).text, '{"words":3}')
+    assert.deepEqual(await grpc.call('CountWords', input), { words: 3 })
+    const query = 'query ($input: CountWordsInput!) { countWords(input: $input) { words } }'
+    assert.equal((await server.post('/graphql', { query, variables: { input } })).text, '{"data":{"countWords":{"words":3}}}')
+    const mcp = new McpClient(server)
+    assert.equal((await mcp.stateless('tools/call', { name: 'count_words', arguments: input })).rpc.result.content[0]?.text, '{"words":3}')
+    // The field is read where a protocol has it: a text is no number.
+    const fts = { collection: 'c', query: 'word' }
+    assert.deepEqual((await grpc.call<{ results: unknown[] }>('FTS', { ...fts, min_score: 2 })).results, [])
+    const typed = 'query ($input: FTSInput!) { fts(input: $input) { total } }'
+    assert.equal(
+      (await server.post('/graphql', { query: typed, variables: { input: { ...fts, minScore: 0.5 } } })).text,
+      '{"data":{"fts":{"total":0}}}',
+    )
+    const { tools } = (await mcp.stateless('tools/list')).rpc.result as unknown as {
+      readonly tools: readonly { readonly name: string; readonly inputSchema: { readonly properties: object } }[]
+    }
+    assert.ok('min_score' in (tools.find(({ name }) => name === 'full_text_search')?.inputSchema.properties ?? {}))
+  } finally {
+    grpc.close()
     await server.stop()
     copy.remove()
   }

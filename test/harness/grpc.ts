@@ -7,11 +7,15 @@ import type { Server } from './server.js'
 
 export const PROTO = join(projectFolder(), 'src/surface/grpc/proto/mddb.proto')
 
-const definition = loadSync(PROTO, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true })
 type Constructor = new (address: string, credentials: ChannelCredentials, options?: object) => Client
-const loaded = loadPackageDefinition(definition) as unknown as {
+interface Loaded {
   readonly mddb: Readonly<Record<'MDDB' | 'MDDBReplication', Constructor>>
 }
+const loadedFrom = (proto: string): Loaded =>
+  loadPackageDefinition(
+    loadSync(proto, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true }),
+  ) as unknown as Loaded
+const loaded = loadedFrom(PROTO)
 
 export type Message = Readonly<Record<string, unknown>>
 type Unary = (
@@ -36,13 +40,19 @@ export class GrpcClient {
     service: 'MDDB' | 'MDDBReplication' = 'MDDB',
     channel: ChannelCredentials = credentials.createInsecure(),
     options: object = {},
+    { mddb }: Loaded = loaded,
   ) {
     const sizes = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 }
-    this.#client = new loaded.mddb[service](address, channel, { ...sizes, ...options })
+    this.#client = new mddb[service](address, channel, { ...sizes, ...options })
   }
 
   static of(server: Server): GrpcClient {
     return new GrpcClient(server.addressOf('grpc'))
+  }
+
+  /** @param proto another one than that of the tests */
+  static by(proto: string, server: Server): GrpcClient {
+    return new GrpcClient(server.addressOf('grpc'), 'MDDB', credentials.createInsecure(), {}, loadedFrom(proto))
   }
 
   /** @throws ServiceError */

@@ -262,7 +262,7 @@ export interface CancelBulkIngestAnswer {
 }
 
 export interface ListBulkIngestsInput {
-  /** Only jobs of this collection. */
+  /** Only jobs of this collection. Default: all. */
   readonly collection?: string | undefined
 }
 
@@ -637,6 +637,7 @@ export interface SetCollectionConfigInput {
   readonly collection: string
   /** Kind of content in the collection. */
   readonly type?: 'default' | 'website' | 'images' | 'audio' | 'documents' | 'scraping' | null | undefined
+  /** What the collection contains. */
   readonly description?: string | null | undefined
   /** Emoji. */
   readonly icon?: string | null | undefined
@@ -936,7 +937,7 @@ export interface DeleteStopWordsAnswer {
 }
 
 export interface ListCurationInput {
-  /** Name of the collection. */
+  /** Only rules of this collection. Default: all. */
   readonly collection?: string | undefined
   /** Id of a rule. The response is then the rule itself. */
   readonly id?: string | undefined
@@ -986,7 +987,7 @@ export interface AddCurationInput {
   readonly query: string
   /** Whether a search query must equal `query` or contain it; case-insensitive. Default: `"exact"`. */
   readonly matchMode?: 'exact' | 'contains' | undefined
-  /** Default: `false`. */
+  /** Whether the rule applies. Default: `false`. */
   readonly enabled?: boolean | undefined
   /** Pinned documents and their positions. */
   readonly pins?: readonly PinInput[] | undefined
@@ -997,13 +998,13 @@ export interface AddCurationInput {
 export interface ReplaceCurationInput {
   /** Id of the rule. */
   readonly id: string
-  /** Name of the collection. */
+  /** Collection of the rule. It cannot be moved to another one. */
   readonly collection?: string | undefined
   /** Query to which the rule applies. */
   readonly query: string
   /** Whether a search query must equal `query` or contain it; case-insensitive. Default: `"exact"`. */
   readonly matchMode?: 'exact' | 'contains' | undefined
-  /** Default: `false`. */
+  /** Whether the rule applies. Default: `false`. */
   readonly enabled?: boolean | undefined
   /** Pinned documents and their positions. */
   readonly pins?: readonly PinInput[] | undefined
@@ -1014,7 +1015,7 @@ export interface ReplaceCurationInput {
 export interface DeleteCurationInput {
   /** Id of the rule. */
   readonly id: string
-  /** Name of the collection. */
+  /** Collection of the rule. It cannot be moved to another one. */
   readonly collection?: string | undefined
 }
 
@@ -1528,9 +1529,9 @@ export interface CrossSearchInput {
   readonly queryVector?: readonly number[] | undefined
   /** With `sourceDocID`: searches for documents similar to that one. */
   readonly sourceCollection?: string | undefined
-  /** The `id` of a document. */
+  /** The `id` of that document, such as `blog|hello-world|en`. */
   readonly sourceDocID?: string | undefined
-  /** Collections to search; empty: all. */
+  /** Collections to search; empty: all that the caller may read. */
   readonly targetCollections?: readonly string[] | undefined
   /** Maximum number of results. Default: `10`. */
   readonly topK?: number | undefined
@@ -1606,12 +1607,13 @@ export interface CrossSearchAnswer {
 export interface ClassifyInput {
   /** Labels, at most 100. */
   readonly labels: readonly string[]
-  /** Text to classify. */
+  /** Text to classify, instead of a document. */
   readonly text?: string | undefined
   /** With `key`: classifies a document by its stored vectors. */
   readonly collection?: string | undefined
+  /** Key of the document to classify. */
   readonly key?: string | undefined
-  /** Default: `"en"`. */
+  /** Its language code. Default: `"en"`. */
   readonly lang?: string | undefined
   /** Maximum number of labels; 0: all. Default: `0`. */
   readonly topK?: number | undefined

@@ -3,15 +3,20 @@
  * or which it names. Pure data; any thread.
  */
 import type { AccessMode } from '../../../config/values.js'
-import { offered } from '../../../operations/index.js'
+import { offered, operations } from '../../../operations/index.js'
 import type { Operation } from '../../../operations/operation.js'
 import { documentTools } from './tools/documents.js'
 import { searchTools } from './tools/search.js'
 import { serverTools } from './tools/server.js'
 import { settingsTools } from './tools/settings.js'
-import { isReadOnly, type Tool } from './tool.js'
+import { argumentsOf } from './row_arguments.js'
+import { isReadOnly, type Tool, type ToolDefinition } from './tool.js'
 
-export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools]
+export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools].map((tool) => {
+  const row = rowOf(operations, tool)
+  if (row === undefined) throw new Error(`no row is the tool ${tool.name}`)
+  return { ...tool, arguments: argumentsOf(row, tool) }
+})
 
 export interface OfferedTool {
   readonly tool: Tool
@@ -27,9 +32,13 @@ export interface OfferedTool {
 export function offeredTools(options: object): readonly OfferedTool[] {
   const rows = offered(options)
   return BUILTIN_TOOLS.flatMap((tool) => {
-    const row = rows.find(({ name, protocols }) => (tool.operation === undefined ? protocols.mcp === tool.name : name === tool.operation))
+    const row = rowOf(rows, tool)
     return row === undefined ? [] : [{ tool, row, isRefusedIn: refusal(tool, row) }]
   })
+}
+
+function rowOf(rows: readonly Operation[], tool: ToolDefinition): Operation | undefined {
+  return rows.find(({ name, protocols }) => (tool.operation === undefined ? protocols.mcp === tool.name : name === tool.operation))
 }
 
 /**

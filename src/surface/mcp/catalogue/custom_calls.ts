@@ -5,7 +5,6 @@
 import { argument, inputSchemaOf, type Argument } from './argument.js'
 import { badArgument, readArguments, readValue, type Arguments } from './argument_values.js'
 import type { CustomTool } from './custom_tools.js'
-import { metaFilters } from './tools/common.js'
 import { ANNOTATIONS, type Tool } from './tool.js'
 import type { CallContext, ToolResult } from './call.js'
 import { callRead, type BoundTool } from './tool_calls.js'
@@ -17,7 +16,7 @@ const LOCKED: ReadonlySet<string> = new Set(['collection', 'filter_meta', 'has_m
 const FURTHER: Readonly<Record<CustomTool['action'], readonly Argument[]>> = {
   semantic_search: [],
   search_documents: [argument('asc', 'boolean', '')],
-  full_text_search: [...metaFilters, argument('offset', 'integer', '')],
+  full_text_search: [argument('filter_meta', 'filter', ''), argument('has_meta', 'strings', ''), argument('offset', 'integer', '')],
   fts_languages: [],
 }
 

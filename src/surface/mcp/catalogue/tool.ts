@@ -1,6 +1,7 @@
 /** The definition of a tool, and how `tools/list` shows it. Pure data; any thread. */
 import { inputSchemaOf, type Argument, type JsonSchema } from './argument.js'
 import type { Arguments } from './argument_values.js'
+import type { ArgumentChoice } from './row_arguments.js'
 
 /**
  * What a client is told of the effects of a tool. R: reads, W: writes, D: destroys; O: open world, I:
@@ -32,14 +33,13 @@ export const ANNOTATIONS: Readonly<Record<ToolClass, Annotations>> = {
  */
 export type AnswerKind = 'plain' | 'text' | 'document' | 'documents' | 'parts'
 
-export interface Tool {
+export interface ToolDefinition extends ArgumentChoice {
   readonly name: string
   readonly title: string
   /** For models: what it does and when to use it. */
   readonly description: string
   readonly class: ToolClass
   readonly answers: AnswerKind
-  readonly arguments: readonly Argument[]
   /** Name of the row. Default: the one whose name in MCP is that of the tool. */
   readonly operation?: string
   /** Fields of the operation's input that differ from the arguments. */
@@ -47,6 +47,11 @@ export interface Tool {
   /** A read that is asked first: its answer is what the arguments replace. */
   readonly before?: { readonly operation: string; readonly input: (given: Arguments) => Readonly<Record<string, unknown>> }
   readonly outputSchema?: JsonSchema
+}
+
+/** A tool with all its arguments: those of its operation and its own. */
+export interface Tool extends ToolDefinition {
+  readonly arguments: readonly Argument[]
 }
 
 /** As an element of `tools/list`. */

@@ -3,11 +3,8 @@ import { argument, required } from '../argument.js'
 import type { Arguments } from '../argument_values.js'
 import { batchDocuments } from '../batch_documents.js'
 import { DOCUMENT, DOCUMENT_META } from '../output_schemas.js'
-import type { Tool } from '../tool.js'
-import { collection, identity, maxTokens, maxTokensOfDocument, meta } from './common.js'
-
-const contentMd = argument('content_md', 'string', 'The whole text as Markdown; it replaces the present one.')
-const ttl = argument('ttl', 'integer', 'Seconds until the document expires and is deleted; 0: never.')
+import type { ToolDefinition } from '../tool.js'
+import { maxTokens, maxTokensOfDocument } from './common.js'
 
 const DOCUMENT_ITEM = {
   type: 'object',
@@ -30,7 +27,7 @@ const documents = required(
 
 const withDocuments = ({ documents: list }: Arguments) => ({ documents: batchDocuments(list as readonly unknown[]) })
 
-export const documentTools: readonly Tool[] = [
+export const documentTools: readonly ToolDefinition[] = [
   {
     name: 'add_document',
     title: 'Add or replace a document',
@@ -38,7 +35,7 @@ export const documentTools: readonly Tool[] = [
       'Writes a Markdown document. If collection, key and lang name an existing one, its text and metadata are replaced and the earlier version is kept as a revision. The collection is created if it does not exist. Use update_document to change only a part.',
     class: 'WI',
     answers: 'text',
-    arguments: [...identity, required(contentMd), meta('Metadata: lists of strings by key. It can be filtered and counted later.')],
+    without: ['ttl', 'skipRevision'],
     outputSchema: DOCUMENT,
   },
   {
@@ -49,8 +46,8 @@ export const documentTools: readonly Tool[] = [
     class: 'RO',
     answers: 'document',
     operation: 'get',
-    arguments: [
-      ...identity,
+    without: ['env', 'asOf'],
+    own: [
       argument('offset', 'integer', 'Character of the text to read from: `nextOffset` of the part before.', { field: null, fallback: 0 }),
       maxTokensOfDocument,
     ],
@@ -61,7 +58,8 @@ export const documentTools: readonly Tool[] = [
     description: 'Returns metadata and times of one document without its text. Cheaper than reading the document.',
     class: 'RO',
     answers: 'text',
-    arguments: [...identity, maxTokens],
+    needs: ['lang'],
+    own: [maxTokens],
     outputSchema: DOCUMENT_META,
   },
   {
@@ -71,7 +69,6 @@ export const documentTools: readonly Tool[] = [
       'Changes text, metadata or expiry of an existing document. What is not given stays as it is. At least one of meta, content_md and ttl is needed.',
     class: 'WI',
     answers: 'text',
-    arguments: [...identity, meta('Replaces all metadata of the document; {} removes it.'), contentMd, ttl],
   },
   {
     name: 'delete_document',
@@ -79,7 +76,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Deletes one document with all its revisions. This cannot be undone.',
     class: 'DI',
     answers: 'plain',
-    arguments: [...identity],
   },
   {
     name: 'set_ttl',
@@ -87,7 +83,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Sets after how many seconds a document is deleted automatically; 0 keeps it for ever.',
     class: 'WI',
     answers: 'text',
-    arguments: [...identity, required(ttl)],
   },
   {
     name: 'add_documents_batch',
@@ -96,7 +91,8 @@ export const documentTools: readonly Tool[] = [
       'Writes up to 10 000 documents of one collection in one call, as add_document does. Returns how many were added, updated and failed; one that is invalid does not stop the others.',
     class: 'WN',
     answers: 'plain',
-    arguments: [collection, documents],
+    without: ['keepTimes'],
+    own: [documents],
     input: withDocuments,
   },
   {
@@ -106,15 +102,6 @@ export const documentTools: readonly Tool[] = [
       'Deletes up to 10 000 documents of one collection with all their revisions. This cannot be undone. Returns how many were deleted and not found.',
     class: 'DN',
     answers: 'plain',
-    arguments: [
-      collection,
-      required(
-        argument('documents', 'array', 'Keys and languages of the documents.', {
-          items: { type: 'object', properties: { key: { type: 'string' }, lang: { type: 'string' } }, required: ['key', 'lang'] },
-          examples: [[{ key: 'a', lang: 'en' }]],
-        }),
-      ),
-    ],
   },
   {
     name: 'validate_document',
@@ -123,7 +110,7 @@ export const documentTools: readonly Tool[] = [
       'Checks metadata against the schema of a collection as a write would, without storing anything. Returns valid, errors and warnings.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection, required(meta('Metadata to check.'))],
+    needs: ['meta'],
   },
   {
     name: 'list_revisions',
@@ -132,7 +119,7 @@ export const documentTools: readonly Tool[] = [
       'Returns all kept versions of a document, newest first, with text, metadata and timestamp. The timestamp identifies a version for restore_revision.',
     class: 'RO',
     answers: 'text',
-    arguments: [...identity, maxTokens],
+    own: [maxTokens],
   },
   {
     name: 'restore_revision',
@@ -140,10 +127,7 @@ export const documentTools: readonly Tool[] = [
     description: 'Writes an earlier version of a document as its newest one. The present version stays in the list of revisions.',
     class: 'WI',
     answers: 'text',
-    arguments: [
-      ...identity,
-      required(argument('timestamp', 'integer', '`timestamp` of the version, as list_revisions shows it. Unix seconds.')),
-    ],
+    without: ['revision'],
   },
   {
     name: 'truncate_revisions',
@@ -151,11 +135,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Deletes old revisions of all documents of a collection and keeps the newest ones of each. This cannot be undone.',
     class: 'DN',
     answers: 'plain',
-    arguments: [
-      collection,
-      required(argument('keep_revs', 'integer', 'Number of newest revisions that each document keeps; 0: only its present state.')),
-      argument('drop_cache', 'boolean', 'Accepted without effect.'),
-    ],
   },
   {
     name: 'bulk_ingest_submit',
@@ -164,7 +143,8 @@ export const documentTools: readonly Tool[] = [
       'Accepts any number of documents and writes them in the background. Returns the id of the job at once; bulk_ingest_status tells how far it is. Use it instead of add_documents_batch for more than some thousand documents.',
     class: 'WN',
     answers: 'plain',
-    arguments: [collection, documents, argument('callback_url', 'string', 'Public URL to which the final record of the job is posted.')],
+    without: ['keepTimes'],
+    own: [documents],
     input: withDocuments,
   },
   {
@@ -173,7 +153,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Returns status, counters and errors of a bulk ingest job.',
     class: 'RO',
     answers: 'plain',
-    arguments: [required(argument('id', 'string', 'Id of the job, as bulk_ingest_submit returned it.'))],
   },
   {
     name: 'bulk_ingest_list',
@@ -181,7 +160,6 @@ export const documentTools: readonly Tool[] = [
     description: 'Lists bulk ingest jobs with their states, newest first.',
     class: 'RO',
     answers: 'plain',
-    arguments: [argument('collection', 'string', 'Only jobs of this collection. Default: all.')],
   },
   {
     name: 'bulk_ingest_cancel',
@@ -189,6 +167,5 @@ export const documentTools: readonly Tool[] = [
     description: 'Cancels a bulk ingest job that has not started. A running one goes on.',
     class: 'WI',
     answers: 'plain',
-    arguments: [required(argument('id', 'string', 'Id of the job.'))],
   },
 ]

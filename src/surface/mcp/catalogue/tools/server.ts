@@ -1,10 +1,9 @@
 /** Tools of the whole server: statistics, indexes, export, backup. Pure data. */
-import { argument, required } from '../argument.js'
 import { STATISTICS } from '../output_schemas.js'
-import type { Tool } from '../tool.js'
-import { collection, maxTokens, metaFilters } from './common.js'
+import type { ToolDefinition } from '../tool.js'
+import { maxTokens } from './common.js'
 
-export const serverTools: readonly Tool[] = [
+export const serverTools: readonly ToolDefinition[] = [
   {
     name: 'get_stats',
     title: 'Statistics of the server',
@@ -12,7 +11,6 @@ export const serverTools: readonly Tool[] = [
       'Returns the collections with their numbers of documents and revisions, and sizes and uptime of the server. Needs the rights of an administrator.',
     class: 'RO',
     answers: 'plain',
-    arguments: [],
     outputSchema: STATISTICS,
   },
   {
@@ -22,7 +20,6 @@ export const serverTools: readonly Tool[] = [
       'Embeds the documents of a collection that lack current vectors, and returns when all are done. With an outside provider this can take long and cost money.',
     class: 'WO',
     answers: 'plain',
-    arguments: [collection, argument('force', 'boolean', 'Embeds unchanged documents, too.', { fallback: false })],
   },
   {
     name: 'fts_reindex',
@@ -30,7 +27,6 @@ export const serverTools: readonly Tool[] = [
     description: 'Indexes the text of every document of a collection again. Only needed after changes of language settings.',
     class: 'WN',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'export_documents',
@@ -39,12 +35,7 @@ export const serverTools: readonly Tool[] = [
       'Returns all documents of a collection, or those with the given metadata: as NDJSON, one document a line, or as a ZIP file in base64. Large exports are cut off and say so; prefer a search tool to look something up.',
     class: 'RO',
     answers: 'parts',
-    arguments: [
-      collection,
-      ...metaFilters,
-      argument('format', 'string', 'Form of the export.', { fallback: 'ndjson', known: ['ndjson', 'zip'] }),
-      maxTokens,
-    ],
+    own: [maxTokens],
   },
   {
     name: 'create_backup',
@@ -53,11 +44,6 @@ export const serverTools: readonly Tool[] = [
       'Copies the whole store to a file in the backup directory of the server, while reads and writes continue. Returns the name of the file.',
     class: 'WN',
     answers: 'plain',
-    arguments: [
-      argument('to', 'string', 'Name of the file: letters, digits, ".", "_" and "-". Default: made from the time.', {
-        examples: ['nightly.db'],
-      }),
-    ],
   },
   {
     name: 'restore_backup',
@@ -65,6 +51,6 @@ export const serverTools: readonly Tool[] = [
     description: 'Replaces everything that the server stores by a backup. Later changes are lost. The backup is verified first.',
     class: 'DN',
     answers: 'plain',
-    arguments: [required(argument('from', 'string', 'Name of the backup, as create_backup returned it.'))],
+    without: ['withAccess'],
   },
 ]

@@ -2,32 +2,7 @@
 import { argument, camelCase, required } from '../argument.js'
 import type { Arguments } from '../argument_values.js'
 import { META_KEYS } from '../output_schemas.js'
-import type { Tool } from '../tool.js'
-import { collection } from './common.js'
-
-const term = required(argument('term', 'string', 'One word or a few; case does not matter.', { examples: ['car'] }))
-const words = required(argument('words', 'strings', 'The words.', { examples: [['foo', 'bar']] }))
-
-const PIN = {
-  type: 'object',
-  properties: {
-    key: { type: 'string' },
-    lang: { type: 'string' },
-    position: { type: 'integer', description: 'From 1; 0: after the organic results.' },
-  },
-  required: ['key', 'position'],
-}
-const ruleArguments = [
-  argument('match_mode', 'string', 'Whether a search must equal the query or contain it.', {
-    fallback: 'exact',
-    known: ['exact', 'contains'],
-  }),
-  argument('pins', 'array', 'Documents with their positions in the results.', { items: PIN, examples: [[{ key: 'intro', position: 1 }]] }),
-  argument('hides', 'strings', 'Keys of documents that the results do not contain.'),
-]
-const ruleQuery = argument('query', 'string', 'Search query to which the rule applies.', { examples: ['getting started'] })
-const ruleId = required(argument('id', 'string', 'Id of the rule, as list_curation_rules shows it.'))
-const anyCollection = (text: string) => argument('collection', 'string', text)
+import type { ToolDefinition } from '../tool.js'
 
 /** The nested names of the block in camelCase, as the operation has them. */
 const withTarget = ({ wordpress }: Arguments) =>
@@ -35,7 +10,7 @@ const withTarget = ({ wordpress }: Arguments) =>
     ? {}
     : { wordpress: Object.fromEntries(Object.entries(wordpress as object).map(([name, value]) => [camelCase(name), value as unknown])) }
 
-export const settingsTools: readonly Tool[] = [
+export const settingsTools: readonly ToolDefinition[] = [
   {
     name: 'get_meta_keys',
     title: 'List metadata keys',
@@ -43,7 +18,6 @@ export const settingsTools: readonly Tool[] = [
       'Lists the metadata keys of a collection, each with its values. Call it before you filter: it tells what filter_meta and facets can name.',
     class: 'RO',
     answers: 'text',
-    arguments: [collection],
     outputSchema: META_KEYS,
   },
   {
@@ -53,7 +27,6 @@ export const settingsTools: readonly Tool[] = [
       'Returns number of documents and two checksums of a collection: checksum changes with keys, languages, metadata and contents, checksum64 also with times.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'delete_collection',
@@ -61,7 +34,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Deletes a whole collection with all documents, revisions and settings. This cannot be undone.',
     class: 'DN',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'get_collection_config',
@@ -69,7 +41,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Returns the configuration of a collection: type, description, defaults of searches and more. Credentials are not shown.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'set_collection_config',
@@ -77,18 +48,16 @@ export const settingsTools: readonly Tool[] = [
     description: 'Changes the configuration of a collection. What is not given stays as it is.',
     class: 'WI',
     answers: 'plain',
-    arguments: [
-      collection,
-      argument('type', 'string', 'Kind of content.', { known: ['default', 'website', 'images', 'audio', 'documents', 'scraping'] }),
-      argument('description', 'string', 'What the collection contains.'),
-      argument('icon', 'string', 'An emoji.'),
-      argument('color', 'string', 'Hexadecimal color.', { examples: ['#3366ff'] }),
-      argument('custom_meta', 'object', 'Any further data about the collection.'),
-      argument('max_revisions', 'integer', 'Number of revisions kept per document; 0: all.'),
+    without: [
+      ...['storageBackend', 'storageConfig', 'retrieval', 'responsePrompt', 'trackAccess', 'trackHot', 'spellCorrect', 'spellLang'],
+      ...['quantization', 'disk_only_vectors', 'diskOnlyVectors', 'encrypted', 'cms'],
+    ],
+    own: [
       argument('wordpress', 'object', 'External content-management system: {url, api_key}. An empty api_key keeps the stored one.', {
         field: null,
       }),
     ],
+    keepsRest: true,
     input: withTarget,
   },
   {
@@ -97,7 +66,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Lists the configurations of all collections that have one, e.g. to find a collection by its description.',
     class: 'RO',
     answers: 'plain',
-    arguments: [],
   },
   {
     name: 'set_schema',
@@ -105,8 +73,7 @@ export const settingsTools: readonly Tool[] = [
     description: 'Sets rules for the metadata of a collection, which every later write must keep. Existing documents are not checked.',
     class: 'WI',
     answers: 'plain',
-    arguments: [
-      collection,
+    own: [
       required(
         argument('schema', 'json', 'The schema as JSON text.', {
           examples: ['{"required":["status"],"properties":{"status":{"enum":["draft","published"],"maxItems":1}}}'],
@@ -120,7 +87,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Returns the rules for the metadata of a collection; null if there are none.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'delete_schema',
@@ -128,7 +94,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Removes the rules for the metadata of a collection. Documents are kept.',
     class: 'DI',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'list_schemas',
@@ -136,7 +101,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Lists the schemas of all collections that have one.',
     class: 'RO',
     answers: 'plain',
-    arguments: [],
   },
   {
     name: 'list_synonyms',
@@ -144,7 +108,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Lists the synonyms of a collection: a search for a term also finds its synonyms.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'add_synonym',
@@ -152,11 +115,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Sets the synonyms of a term, in place of its present ones. Takes effect with the next search.',
     class: 'WI',
     answers: 'plain',
-    arguments: [
-      collection,
-      term,
-      required(argument('synonyms', 'strings', 'Synonyms, at most 64.', { examples: [['automobile', 'motor vehicle']] })),
-    ],
   },
   {
     name: 'delete_synonym',
@@ -164,7 +122,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Removes all synonyms of a term.',
     class: 'DI',
     answers: 'plain',
-    arguments: [collection, term],
   },
   {
     name: 'list_stopwords',
@@ -172,7 +129,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Lists the words that searches of a collection ignore: those of the default language and its own.',
     class: 'RO',
     answers: 'plain',
-    arguments: [collection],
   },
   {
     name: 'add_stopwords',
@@ -180,7 +136,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Adds words that searches of a collection ignore. Takes effect with the next search.',
     class: 'WI',
     answers: 'plain',
-    arguments: [collection, words],
   },
   {
     name: 'delete_stopwords',
@@ -188,7 +143,6 @@ export const settingsTools: readonly Tool[] = [
     description: "Removes a collection's own stop words. Those of the language stay.",
     class: 'DI',
     answers: 'plain',
-    arguments: [collection, words],
   },
   {
     name: 'list_curation_rules',
@@ -196,7 +150,7 @@ export const settingsTools: readonly Tool[] = [
     description: 'Lists the rules that pin documents to positions of search results or hide them.',
     class: 'RO',
     answers: 'plain',
-    arguments: [anyCollection('Only rules of this collection. Default: all.')],
+    without: ['id'],
   },
   {
     name: 'create_curation_rule',
@@ -204,12 +158,7 @@ export const settingsTools: readonly Tool[] = [
     description: 'Creates a rule for a search query: documents pinned to positions of its results, and documents hidden from them.',
     class: 'WN',
     answers: 'plain',
-    arguments: [
-      collection,
-      required(ruleQuery),
-      ...ruleArguments,
-      argument('enabled', 'boolean', 'Whether the rule applies.', { fallback: true }),
-    ],
+    own: [argument('enabled', 'boolean', 'Whether the rule applies.', { fallback: true })],
     input: ({ enabled }) => ({ enabled: enabled ?? true }),
   },
   {
@@ -218,13 +167,8 @@ export const settingsTools: readonly Tool[] = [
     description: 'Changes a curation rule. What is not given stays as it is.',
     class: 'WI',
     answers: 'plain',
-    arguments: [
-      ruleId,
-      anyCollection('Collection of the rule. It cannot be moved to another one.'),
-      ruleQuery,
-      ...ruleArguments,
-      argument('enabled', 'boolean', 'Whether the rule applies.'),
-    ],
+    own: [argument('query', 'string', 'Query to which the rule applies.')],
+    keepsRest: true,
     before: {
       operation: 'listCuration',
       input: ({ id, collection: name }) => ({ id, ...(name === undefined ? {} : { collection: name }) }),
@@ -236,6 +180,6 @@ export const settingsTools: readonly Tool[] = [
     description: 'Deletes a curation rule. Its documents appear in search results again as they are found.',
     class: 'WI',
     answers: 'plain',
-    arguments: [ruleId],
+    without: ['collection'],
   },
 ]
