@@ -51,7 +51,7 @@ export async function scratchCopy(edits: readonly (Edit | Addition)[], generates
   }
   if (generates) {
     const { generatedFiles } = (await import(pathToFileURL(join(root, 'scripts', 'generate', 'all.mjs')).href)) as {
-      generatedFiles(changed: ReadonlyMap<string, string>): Promise<Readonly<Record<string, string | Uint8Array>>>
+      generatedFiles: (changed: ReadonlyMap<string, string>) => Promise<Readonly<Record<string, string | Uint8Array>>>
     }
     for (const [file, content] of Object.entries(await generatedFiles(changed))) {
       if (typeof content === 'string' && file.endsWith('.ts')) changed.set(file, content)
