@@ -12,6 +12,7 @@
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
 import { BATCH_COMMANDS_MAX, DIRECT_WRITE_BYTES_MAX, LONG_COMMIT_BYTES_MIN } from '../limits/dispatch.js'
+import { metrics } from '../operations/health.js'
 import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
@@ -66,6 +67,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
   readonly #idleWaiters: (() => void)[] = []
   readonly #hold = new Hold((held) => this.#isQuiet(held))
   #isSwitching = false
+  readonly #waiting: WaitingReads = { queueOf: (queue) => this.#queues.of[queue], headOf: (queue) => this.#heldHead(queue) }
 
   constructor(
     readonly config: Config,
@@ -140,6 +142,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       ticket.direct = true
     }
     this.#queues.push(ticket)
+    if (operation === metrics) this.#setGauges()
     this.#deadlines.begin()
     this.#scheduleDrain()
     return ticket
@@ -340,18 +343,25 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     this.#drainScheduled = false
     const pools = this.#pools
     if (pools === undefined) return
+    if (!this.#queues.isEmpty) this.#dispatch(pools)
+    this.#hold.notify()
+  }
+
+  #dispatch(pools: LanePools): void {
     this.#drainCommits(pools.write)
     this.#drainReads(pools)
     if (this.#hold.held === 'nothing') this.#drainOnUse('heavy', () => pools.bulk())
     if (!this.#isSwitching) this.#drainOnUse('long', () => pools.long())
-    this.#hold.notify()
+  }
+
+  /** For a scrape: gauges are not set with every request. */
+  #setGauges(): void {
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues.of[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
 
   #drainReads(pools: LanePools): void {
-    const waiting: WaitingReads = { queueOf: (queue) => this.#queues.of[queue], headOf: (queue) => this.#heldHead(queue) }
-    for (let next = this.#reads.next(waiting, pools); next !== null; next = this.#reads.next(waiting, pools)) {
+    for (let next = this.#reads.next(this.#waiting, pools); next !== null; next = this.#reads.next(this.#waiting, pools)) {
       const batch = this.#queues.takeBatch(next.queue, next.requestsMax)
       this.#reads.served(batch, next.pool, pools)
       this.#run(next.pool, next.queue, batch)

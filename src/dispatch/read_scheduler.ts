@@ -59,6 +59,7 @@ export class ReadScheduler {
     let leastRank = Infinity
     let oldestAt = Infinity
     for (const queue of READ_CLASSES) {
+      if (waiting.queueOf(queue).length === 0) continue
       waiting.queueOf(queue).prefer(this.#turns.rankOf)
       const head = waiting.headOf(queue)
       if (head === undefined) continue

@@ -8,8 +8,13 @@ import type { QueueClass } from '../operations/queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import type { Ticket } from './ticket.js'
 
+/** One bit for each queue. */
+const BIT: Readonly<Record<QueueClass, number>> = { point: 1, search: 2, prepare: 4, heavy: 8, commit: 16, long: 32 }
+
 export class RequestQueues {
   readonly of: Readonly<Record<QueueClass, RequestQueue>>
+  /** The bits of the queues that have requests, wanted or not. */
+  #mask = 0
 
   /**
    * @param surfaces number of surfaces that clients can reach
@@ -31,12 +36,19 @@ export class RequestQueues {
     }
   }
 
+  /** Whether no queue has a request. */
+  get isEmpty(): boolean {
+    return this.#mask === 0
+  }
+
   push(ticket: Ticket): void {
     this.of[ticket.queue].push(ticket)
+    this.#mask |= BIT[ticket.queue]
   }
 
   /** Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped. */
   head(queue: QueueClass): Ticket | undefined {
+    if ((this.#mask & BIT[queue]) === 0) return undefined
     const items = this.of[queue]
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
       // An abandoned request for a further part still goes to the lane, which then discards the rest.
@@ -44,6 +56,7 @@ export class RequestQueues {
       items.shift()
       this.drop(head)
     }
+    this.#mask &= ~BIT[queue]
     return undefined
   }
 
@@ -57,6 +70,7 @@ export class RequestQueues {
       this.of[queue].shift()
       batch.push(head)
     }
+    if (this.of[queue].length === 0) this.#mask &= ~BIT[queue]
     return batch
   }
 }

@@ -136,6 +136,18 @@ export interface ChoreReading {
 export const UNROUTED = '/other'
 
 const STATUS_COLUMNS = COUNTED_STATUSES.length + 1
+
+/** Index of each name, so that none is looked for when something is counted. */
+function indexesOf<const Name extends string | number>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  return Object.fromEntries(names.map((name, index) => [name, index])) as Record<Name, number>
+}
+const COUNTER_INDEX = indexesOf(COUNTERS)
+const GAUGE_INDEX = indexesOf(GAUGES)
+const QUEUE_INDEX = indexesOf(QUEUE_CLASSES)
+const CHORE_INDEX = indexesOf(CHORE_NAMES)
+const STATE_INDEX = indexesOf(CHORE_STATES)
+const STATUS_INDEX: Readonly<Record<number, number | undefined>> = indexesOf(COUNTED_STATUSES)
+
 const histogramColumns = (bounds: readonly number[]): number => bounds.length + 2
 const OPERATION_COLUMNS = STATUS_COLUMNS + histogramColumns(DURATION_BUCKETS)
 const QUEUE_COLUMNS = 2 + histogramColumns(WAIT_BUCKETS) + histogramColumns(BATCH_BUCKETS)
@@ -225,8 +237,7 @@ export class Telemetry {
   countRequest(operationIndex: number, status: number, seconds: number): void {
     const index = operationIndex < 0 ? this.#names.length - 1 : operationIndex
     const at = this.#own(index * OPERATION_COLUMNS)
-    const known = (COUNTED_STATUSES as readonly number[]).indexOf(status)
-    this.#add(at + (known < 0 ? COUNTED_STATUSES.length : known), 1)
+    this.#add(at + (STATUS_INDEX[status] ?? COUNTED_STATUSES.length), 1)
     this.#observe(at + STATUS_COLUMNS, DURATION_BUCKETS, seconds)
   }
 
@@ -251,7 +262,7 @@ export class Telemetry {
   }
 
   setChoreState(chore: ChoreName, state: ChoreState): void {
-    this.#table[this.#own(this.#choreColumn(chore) + 3)] = CHORE_STATES.indexOf(state)
+    this.#table[this.#own(this.#choreColumn(chore) + 3)] = STATE_INDEX[state]
   }
 
   /** @param consumer its number in the registry (src/consumers/registry.ts) */
@@ -267,16 +278,16 @@ export class Telemetry {
   }
 
   add(counter: CounterName, amount: number): void {
-    this.#add(this.#own(this.#countersAt + COUNTERS.indexOf(counter)), amount)
+    this.#add(this.#own(this.#countersAt + COUNTER_INDEX[counter]), amount)
   }
 
   /** @returns the value of a gauge, summed over threads */
   gauge(name: GaugeName): number {
-    return this.#sum(this.#gaugesAt + GAUGES.indexOf(name))
+    return this.#sum(this.#gaugesAt + GAUGE_INDEX[name])
   }
 
   set(gauge: GaugeName, value: number): void {
-    this.#table[this.#own(this.#gaugesAt + GAUGES.indexOf(gauge))] = value
+    this.#table[this.#own(this.#gaugesAt + GAUGE_INDEX[gauge])] = value
   }
 
   /** Sums over all threads. Operations without a request are omitted. */
@@ -315,11 +326,11 @@ export class Telemetry {
   }
 
   #queueColumn(queue: QueueClass): number {
-    return this.#queuesAt + QUEUE_CLASSES.indexOf(queue) * QUEUE_COLUMNS
+    return this.#queuesAt + QUEUE_INDEX[queue] * QUEUE_COLUMNS
   }
 
   #choreColumn(chore: ChoreName): number {
-    return this.#choresAt + CHORE_NAMES.indexOf(chore) * CHORE_COLUMNS
+    return this.#choresAt + CHORE_INDEX[chore] * CHORE_COLUMNS
   }
 
   #own(column: number): number {
