@@ -45,6 +45,8 @@ export interface ChoreOptions {
   readonly first?: Rest
   /** The message of the log line for a round that failed. */
   readonly failure: string
+  /** Milliseconds after a commit until the next round, if none comes sooner. Default: not woken by one. */
+  readonly afterCommitMs?: number
   /** Milliseconds until a failed round is retried: doubled each time, from the first to the longest. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number }
 }
@@ -93,6 +95,12 @@ export class Chore implements Service {
     const at = this.#clock.now() + delayMs
     if (!this.#isStarted || this.#state === 'running') this.#wokenAt = Math.min(this.#wokenAt, at)
     else if (at < this.#dueAt) this.#arm(at)
+  }
+
+  /** Called when entries were committed. */
+  noteCommit(): void {
+    const { afterCommitMs } = this.#options
+    if (afterCommitMs !== undefined) this.wake(afterCommitMs)
   }
 
   /** Resolves when the current round has ended. No other one begins. */

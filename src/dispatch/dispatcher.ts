@@ -32,7 +32,7 @@ import { NO_READS, ServedStore, type LoopReads } from './loop_reads.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
-import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
+import { queueClassOf, type QueueClass } from '../operations/queue_class.js'
 import { ProfiledThreads } from './profiled_threads.js'
 import { ReadScheduler, type ReadClass, type WaitingReads } from './read_scheduler.js'
 import { RequestQueues } from './request_queues.js'
@@ -142,7 +142,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       ticket.direct = true
     }
     this.#queues.push(ticket)
-    if (operation === metrics) this.#setGauges()
+    if (operation === metrics) this.#queues.setGauges(this.telemetry, this.#inFlight, this.#slots.used)
     this.#deadlines.begin()
     this.#scheduleDrain()
     return ticket
@@ -352,12 +352,6 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     this.#drainReads(pools)
     if (this.#hold.held === 'nothing') this.#drainOnUse('heavy', () => pools.bulk())
     if (!this.#isSwitching) this.#drainOnUse('long', () => pools.long())
-  }
-
-  /** For a scrape: gauges are not set with every request. */
-  #setGauges(): void {
-    for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues.of[queue].length, this.#inFlight[queue])
-    this.telemetry.set('slots_used', this.#slots.used)
   }
 
   #drainReads(pools: LanePools): void {

@@ -6,7 +6,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/config.js'
-import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
+import { COMMIT_IDLE_WATCH_MS, COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
 import {
   LANE_DEATHS_MAX,
   LANE_DEATHS_WINDOW_MS,
@@ -59,7 +59,7 @@ export class Lanes implements LanePools, LaneEvents {
   readonly #switch: GenerationSwitch
   #readyToCome: number
   #deaths: number[] = []
-  readonly #commitWatch: NodeJS.Timeout
+  #commitWatch: NodeJS.Timeout | undefined
   readonly #accesses: SharedArrayBuffer | null
   readonly #searches: SharedArrayBuffer | null
 
@@ -82,7 +82,7 @@ export class Lanes implements LanePools, LaneEvents {
     // wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
     this.read = this.#start('read', this.config.readLanes)
-    this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
+    this.#watchCommit()
   }
 
   point(): LanePool | null {
@@ -114,7 +114,7 @@ export class Lanes implements LanePools, LaneEvents {
   async close(): Promise<void> {
     await Promise.all([this.read, ...this.#lazy.values()].map((pool) => pool.close()))
     await this.write.close()
-    clearInterval(this.#commitWatch)
+    clearTimeout(this.#commitWatch)
   }
 
   onAnswer(answer: LaneAnswer): void {
@@ -197,9 +197,12 @@ export class Lanes implements LanePools, LaneEvents {
    * detect a disk that does not respond.
    */
   #watchCommit(): void {
-    if (this.control.commitAgeMs < COMMIT_SILENCE_MS_MAX) return
-    clearInterval(this.#commitWatch)
-    this.listener.onFatal(`storage failure: a commit has not returned after ${COMMIT_SILENCE_MS_MAX} ms`)
+    const ageMs = this.control.commitAgeMs
+    if (ageMs >= COMMIT_SILENCE_MS_MAX) {
+      this.listener.onFatal(`storage failure: a commit has not returned after ${COMMIT_SILENCE_MS_MAX} ms`)
+      return
+    }
+    this.#commitWatch = setTimeout(() => this.#watchCommit(), ageMs === 0 ? COMMIT_IDLE_WATCH_MS : COMMIT_WATCH_MS).unref()
   }
 
   #start(kind: LaneKind, threads: number): LanePool {

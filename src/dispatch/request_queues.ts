@@ -4,7 +4,8 @@
  */
 import { BATCH_COMMAND_BYTES_MAX, QUEUE_LONG_REQUESTS_MAX, SLOTS_MAX } from '../limits/dispatch.js'
 import type { OverridableLimits } from '../limits/overridable.js'
-import type { QueueClass } from '../operations/queue_class.js'
+import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
+import type { Telemetry } from '../telemetry/registry.js'
 import { RequestQueue } from './request_queue.js'
 import type { Ticket } from './ticket.js'
 
@@ -39,6 +40,12 @@ export class RequestQueues {
   /** Whether no queue has a request. */
   get isEmpty(): boolean {
     return this.#mask === 0
+  }
+
+  /** For a scrape: gauges are not set with every request. */
+  setGauges(telemetry: Telemetry, inFlight: Readonly<Record<QueueClass, number>>, slotsUsed: number): void {
+    for (const queue of QUEUE_CLASSES) telemetry.setQueue(queue, this.of[queue].length, inFlight[queue])
+    telemetry.set('slots_used', slotsUsed)
   }
 
   push(ticket: Ticket): void {

@@ -21,10 +21,12 @@ export const RESERVE_FILE_BYTES_MAX = 4 * MIB
  */
 export const RESERVE_FILE_PIECE_BYTES = 256 * KIB
 /**
- * Interval at which the write lane checks the disk while nothing is written: a statfs. Writes resume within
- * the same time.
+ * Interval at which the write lane checks the disk while it is full, or something is written: a statfs.
+ * Writes resume within the same time.
  */
 export const DISK_WATCH_MS = 500
+/** The same while nothing is written and there is space. Before each group it is checked in any case. */
+export const DISK_IDLE_WATCH_MS = 5000
 
 // ---- While the disk is full
 

@@ -15,7 +15,7 @@ import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, StoredDocument } from './documents/document_cache.js'
 import type { DocumentFacts, DocumentSource } from './documents/document_source.js'
 import { DocumentReader } from './documents/documents.js'
-import { dueRows } from './documents/expiry_rows.js'
+import { dueRows, soonestExpiry } from './documents/expiry_rows.js'
 import { HeadReader } from './documents/heads.js'
 import { readDocidsOfKey } from './documents/identities.js'
 import type { Identity } from './documents/identities.js'
@@ -327,6 +327,11 @@ export class View {
   /** Documents that are due and not yet deleted, soonest first, at most `count`. */
   due(count: number): ExpiryRow[] {
     return dueRows(this.#environment, this.now, count, this.#documents.mark)
+  }
+
+  /** Unix seconds of the soonest expiry of a document; Infinity: none expires. */
+  soonestExpiry(): number {
+    return soonestExpiry(this.#environment, this.#documents.mark)
   }
 
   /** Ids of deleted collections whose rows are not all removed yet. */

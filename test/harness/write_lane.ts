@@ -81,6 +81,7 @@ export class WriteLaneBench {
       onIndexFailure: (error) => assert.fail(error as Error),
       onVectorFailure: (error) => assert.fail(error as Error),
       onPublished: () => undefined,
+      onCommitted: () => undefined,
       onAccessChanged: () => undefined,
       onQueueDepth: () => undefined,
     })

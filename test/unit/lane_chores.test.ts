@@ -20,6 +20,9 @@ installTelemetry(telemetry)
 function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChoreParts {
   const view = {
     due: () => [{ expiresAt: 1, collection: 1, docid: 1 }],
+    soonestExpiry: () => 1,
+    lastLsn: () => 1n,
+    now: 2,
     retired: () => [1],
     isUpgradeWanted: () => true,
     objects: { isIndexIncomplete: () => false },
@@ -32,7 +35,7 @@ function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChorePar
   const lane = {
     config: { ...loadConfig([], {}), temporal: true, encryption: {} },
     store: { read: (run: (of: unknown) => unknown) => run(view), compare: () => false },
-    engine: { storageState: () => 'good' },
+    engine: { storageState: () => 'good', stats: () => ({ checkpoint: 0n }) },
     accesses: { take: (give: (...read: number[]) => void) => give(1, 1, 1, 1) },
   }
   const tools: ChoreTools = { role: { role }, telemetry, clock }

@@ -15,11 +15,17 @@ const NOTHING = Buffer.alloc(0)
  * @param mark caches the soonest expiry of the snapshot; undefined: inside a transaction
  */
 export function dueRows({ expiries }: Environment, now: number, count: number, mark: Mark | undefined): ExpiryRow[] {
-  if (mark !== undefined) {
-    mark.soonestExpiry ??= soonestOf(expiries.getKeys({ limit: 1 }))
-    if (mark.soonestExpiry > now) return []
-  }
+  if (mark !== undefined && soonestExpiry({ expiries }, mark) > now) return []
   return [...expiries.getKeys({ end: expiryKey(now + 1, 0, 0), limit: count })].map(parseExpiryKey)
+}
+
+/**
+ * Unix seconds of the soonest expiry; Infinity: no document expires.
+ * @param mark as of `dueRows`
+ */
+export function soonestExpiry({ expiries }: Pick<Environment, 'expiries'>, mark: Mark | undefined): number {
+  if (mark === undefined) return soonestOf(expiries.getKeys({ limit: 1 }))
+  return (mark.soonestExpiry ??= soonestOf(expiries.getKeys({ limit: 1 })))
 }
 
 /**

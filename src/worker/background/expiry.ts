@@ -1,6 +1,7 @@
 /**
  * Deletes expired documents in slices. This is ordinary work in the write lane's queue, with pauses as long
- * as the slices. Write lane only.
+ * as the slices. It sleeps until the next document expires, or a commit may have set a sooner time. Write
+ * lane only.
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
@@ -21,6 +22,7 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
   return new Chore(tools, {
     name: 'expiry',
     first: SWEEP_INTERVAL_MS,
+    afterCommitMs: SWEEP_INTERVAL_MS,
     failure: 'expired documents are not deleted yet',
     round: async () => {
       const begun = performance.now()
@@ -28,8 +30,9 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
       if (due) await enqueue(sweep(documentsMax))
       // The pause is as long as the slice. Requests thus get the larger share of the write lane and of the
       // index work that follows it.
-      const restMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
-      return Math.min(restMs, SWEEP_INTERVAL_MS)
+      if (due && lane.store.read(isDue)) return Math.min(performance.now() - begun, SWEEP_INTERVAL_MS)
+      const { soonest, now } = lane.store.read((view) => ({ soonest: view.soonestExpiry(), now: view.now }))
+      return soonest === Number.POSITIVE_INFINITY ? 'idle' : Math.max(SWEEP_INTERVAL_MS, (soonest - now) * 1000)
     },
   })
 }

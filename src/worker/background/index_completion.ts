@@ -1,8 +1,8 @@
 /**
  * Indexes documents whose bodies were unavailable when the index was built, once their object stores respond.
- * It runs at once after a start and then periodically, as long as the mark in the store says that documents
- * may be missing. The mark is on disk before the index reports that it is complete, so a process exit does
- * not lose it.
+ * It runs at once after a start, after commits, and periodically as long as the mark in the store says that
+ * documents may be missing. The mark is on disk before the index reports that it is complete, so a process
+ * exit does not lose it.
  *
  * Works page by page. Nothing is written between reading a page and publishing it, so deleted documents do
  * not reappear. Write lane only.
@@ -22,9 +22,11 @@ export function indexCompletion({ lane, tools, enqueue }: LaneWork, isBuilding: 
   return new Chore(tools, {
     name: 'index-completion',
     failure: 'not indexed yet',
+    afterCommitMs: UNINDEXED_POLL_MS,
     retry: { firstMs: retryMs, longestMs: retryMs },
     round: async (signal) => {
-      if (isBuilding() || !lane.store.read((view) => view.objects.isIndexIncomplete())) return UNINDEXED_POLL_MS
+      if (isBuilding()) return UNINDEXED_POLL_MS
+      if (!lane.store.read((view) => view.objects.isIndexIncomplete())) return 'idle'
       const collections = lane.store.read((view) => view.collections().flatMap(({ id }) => (view.objects.isUsedBy(id) ? [id] : [])))
       const isWhole = await rebuild(lane, ALONE, { collections, missingOnly: true }, signal)
       if (isWhole !== true) return retryMs

@@ -8,11 +8,12 @@ import { INDEX_WATCH_MS } from '../../limits/indexing.js'
 import { log } from '../../telemetry/log.js'
 import type { LaneWork } from './lane_work.js'
 
-export function indexWatch({ lane: { engine }, tools }: LaneWork, onFatal: (reason: string) => void): Chore {
+export function indexWatch({ lane: { engine, store }, tools }: LaneWork, onFatal: (reason: string) => void): Chore {
   let last = engine.storageState()
   return new Chore(tools, {
     name: 'index-watch',
     first: INDEX_WATCH_MS,
+    afterCommitMs: INDEX_WATCH_MS,
     failure: 'the state of the index on disk is not known',
     round: () => {
       const state = engine.storageState()
@@ -21,7 +22,9 @@ export function indexWatch({ lane: { engine }, tools }: LaneWork, onFatal: (reas
         if (state === 'lost') onFatal('storage failure: this process can write its index no more')
         else log.warn(state === 'good' ? 'index: on disk again' : 'index: writes to disk fail')
       }
-      return INDEX_WATCH_MS
+      // Without entries that the disk lacks, the engine writes nothing that could fail.
+      const isStored = engine.stats().checkpoint >= store.read((view) => view.lastLsn())
+      return state === 'good' && isStored ? 'idle' : INDEX_WATCH_MS
     },
   })
 }

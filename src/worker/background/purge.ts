@@ -14,9 +14,10 @@ export function purge({ lane, tools, enqueue }: LaneWork, rowsMax: () => number)
   return new Chore(tools, {
     name: 'purge',
     first: SWEEP_INTERVAL_MS,
+    afterCommitMs: SWEEP_INTERVAL_MS,
     failure: 'rows of deleted collections are not removed yet',
     round: async () => {
-      if (lane.store.read((view) => view.retired().length === 0)) return SWEEP_INTERVAL_MS
+      if (lane.store.read((view) => view.retired().length === 0)) return 'idle'
       // A slice a round: a stop does not wait for all rows.
       const slice = new PurgeSlice(rowsMax)
       await enqueue(slice)

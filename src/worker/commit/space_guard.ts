@@ -6,7 +6,14 @@
  * that writes faster). Write lane only. docs/decisions/disks.md.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
-import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits/disk.js'
+import {
+  DISK_RETRY_MS_FIRST,
+  DISK_RETRY_MS_MAX,
+  DISK_IDLE_WATCH_MS,
+  DISK_WATCH_MS,
+  FULL_DISK_ROWS,
+  RESERVE_FILE_SHARE,
+} from '../../limits/disk.js'
 import type { DiskSpace } from '../../store/disk_space.js'
 
 export interface SpaceGuardParts {
@@ -56,14 +63,20 @@ export class SpaceGuard {
     this.#watching = new Chore(tools, {
       name: 'disk-watch',
       first: DISK_WATCH_MS,
+      afterCommitMs: DISK_WATCH_MS,
       failure: 'the space of the disk is not known',
       retry: { firstMs: DISK_WATCH_MS, longestMs: DISK_WATCH_MS },
       round: () => {
         this.#watch()
-        return DISK_WATCH_MS
+        return this.isFull || parts.space.missingBytes() > 0 ? DISK_WATCH_MS : DISK_IDLE_WATCH_MS
       },
     })
     this.#watching.start()
+  }
+
+  /** Called when entries were committed. */
+  noteCommit(): void {
+    this.#watching.noteCommit()
   }
 
   get isFull(): boolean {

@@ -76,6 +76,8 @@ export interface WriteLaneOptions {
   readonly readers: () => BinlogReaders | undefined
   /** Called when the changes of a group are searchable. */
   readonly onPublished: () => void
+  /** Called after each group that was stored. */
+  readonly onCommitted: () => void
   /** Called when rights of principals may have changed, before anything of the group is acknowledged. */
   readonly onAccessChanged: () => void
   /** Receives the number of documents that wait for vectors. */
@@ -233,6 +235,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       // Counted after publishing: once the queue is empty, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
       this.#settle(result)
+      this.#options.onCommitted()
     } catch (error) {
       if (!(error instanceof NoSpace)) throw error
       // If it repeats, the disk may be damaged rather than full.

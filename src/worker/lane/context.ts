@@ -298,6 +298,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
   const space = guardSpace(context, disk, control, tools, () => lane)
   let consumers: BinlogConsumers | undefined
+  let chores: ReturnType<typeof laneChores> = []
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     role: control,
     writer,
@@ -306,7 +307,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     chores: (enqueue) => {
       const parts = { lane: context, tools, enqueue }
       consumers = new BinlogConsumers(parts)
-      const chores = laneChores({
+      chores = laneChores({
         ...parts,
         purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
         isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
@@ -321,6 +322,10 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     onPublished: () => control.countPublished(),
+    onCommitted: () => {
+      for (const chore of chores) chore.noteCommit?.()
+      space.noteCommit()
+    },
     onAccessChanged: () => control.raiseAccessEpoch(),
     onQueueDepth: (depth) => (control.embeddingDepth = depth),
   })
