@@ -8,12 +8,16 @@ import { ACCESS_ENV, ADMIN_PASSWORD, Admin, REAL_HASHES, asUser, bearer, keyOf, 
 import { auditOf, type EventJson } from '../harness/audit_log.js'
 import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import { startServer } from '../harness/server.js'
+import { ServerPool } from '../harness/server_pool.js'
 import { niceCounts } from '../harness/threads.js'
 import { untilAsked } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 const folder = mkdtempSync(join(tmpdir(), 'mds-access-rules-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Uses of keys are recorded at once. */
+const GATHERING = { ...ACCESS_ENV, SVC_LIMIT_KEY_USES_GATHERED_MS: '20' }
 
 /** All bytes that a server has written. */
 function bytesUnder(directory: string): Buffer {
@@ -22,6 +26,9 @@ function bytesUnder(directory: string): Buffer {
 }
 
 describe('rules of access control', () => {
+  const pool = new ServerPool()
+  after(() => pool.stop())
+
   it('failed authentication: refused tokens and keys of one address are a burst over all loops, once; requests without credentials are none', async (test) => {
     const server = await startServer({
       env: {
@@ -95,9 +102,8 @@ describe('rules of access control', () => {
       assert.ok(!bytes.includes(secret), 'a secret stands in a file')
   })
 
-  it('names: `/` in the name of a user, a group or a collection is a character like others, and gives no rights', async (test) => {
-    const server = await startServer({ env: ACCESS_ENV })
-    test.after(() => server.kill())
+  it('names: `/` in the name of a user, a group or a collection is a character like others, and gives no rights', async () => {
+    const server = await pool.of(GATHERING)
     const admin = new Admin(server)
     for (const name of ['acme/alice', 'acme/bob']) await admin.register(name)
     await admin.grant('acme/alice', 'acme/blog', { read: true })
@@ -115,9 +121,8 @@ describe('rules of access control', () => {
     assert.equal(await get('acme/alice'), 401)
   })
 
-  it('API keys: the last use is recorded and listed, at most some minutes old', async (test) => {
-    const server = await startServer({ env: { ...ACCESS_ENV, SVC_LIMIT_KEY_USES_GATHERED_MS: '20' } })
-    test.after(() => server.kill())
+  it('API keys: the last use is recorded and listed, at most some minutes old', async () => {
+    const server = await pool.of(GATHERING)
     await new Admin(server).register('user')
     const key = await keyOf(server, 'user')
     const lastUse = async (): Promise<number> => {

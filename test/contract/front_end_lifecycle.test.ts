@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { rawPost, RawSocket } from '../harness/raw_socket.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { sharedServer } from '../harness/shared_server.js'
+import { untilHolds } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'life', key: 'k', lang: 'en', contentMd: 'text' }
 
@@ -135,7 +137,8 @@ describe('durability async', () => {
 
 describe('CORS list', () => {
   it('echoes an origin of the list, names no other, and says that answers vary', async () => {
-    await withServer({ env: { SVC_CORS_ORIGINS: 'https://one.example,https://two.example' } }, async (server) => {
+    const cors = { SVC_CORS_ORIGINS: 'https://one.example,https://two.example' }
+    await withServer({ env: cors }, async (server) => {
       const allowed = await server.get('/health', { origin: 'https://two.example' })
       assert.equal(allowed.headers['access-control-allow-origin'], 'https://two.example')
       assert.match(String(allowed.headers.vary), /Origin/)
@@ -170,20 +173,20 @@ describe('end and start', () => {
   })
 
   it('a second process on the same directory is refused in one line', async () => {
-    await withServer({}, async (server) => {
-      const second = await runToEnd({ directory: server.directory })
-      assert.equal(second.code, 2)
-      assert.match(second.output, /^can't start: .+ is in use by another process$/m)
-      assert.equal((await server.get('/health')).status, 200)
-    })
+    const server = await sharedServer()
+    const second = await runToEnd({ directory: server.directory })
+    assert.equal(second.code, 2)
+    assert.match(second.output, /^can't start: .+ is in use by another process$/m)
+    assert.equal((await server.get('/health')).status, 200)
+    await server.stop()
   })
 
   it('an address in use is refused in one line', async () => {
-    await withServer({}, async (server) => {
-      const second = await runToEnd({ address: server.address })
-      assert.equal(second.code, 2)
-      assert.match(second.output, /^can't start: .+ can't be listened on/m)
-    })
+    const server = await sharedServer()
+    const second = await runToEnd({ address: server.address })
+    assert.equal(second.code, 2)
+    assert.match(second.output, /^can't start: .+ can't be listened on/m)
+    await server.stop()
   })
 
   it('an invalid configuration ends the start in one line with code 2, also under the supervisor', async () => {
@@ -235,8 +238,11 @@ async function childPid(server: Server): Promise<number> {
   return Number(children.trim().split(' ')[0])
 }
 
-/** Settles at the second ready line. Polls the server itself, not a clock: each try is a connection. */
+/** Settles at the second ready line. */
 async function untilReadyAgain(server: Server): Promise<void> {
   const readies = (): number => server.output().match(/^ready on/gm)?.length ?? 0
-  while (readies() < 2) await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))
+  await untilHolds(
+    () => readies() >= 2,
+    () => server.output(),
+  )
 }

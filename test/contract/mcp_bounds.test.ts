@@ -16,31 +16,32 @@ import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
+import { ServerPool, type Env } from '../harness/server_pool.js'
 import { untilAsked } from '../harness/until.js'
 
-type Env = Readonly<Record<string, string>>
+/** Bounds of bodies and heads. */
+const NARROW: Env = { SVC_LIMIT_MCP_HEAD_MS_MAX: '200', SVC_MAX_CONN_IP: '0' }
 
 describe('mcp: bounds', () => {
   let copy: ScratchCopy
   let folder: string
+  const pool = new ServerPool(() => ({ main: copy.main }))
 
   before(async () => {
     copy = await scratchCopy(FIXTURE_EDITS)
     folder = mkdtempSync(join(tmpdir(), 'mds-mcp-'))
   })
 
-  after(() => {
+  after(async () => {
+    await pool.stop()
     copy.remove()
     rmSync(folder, { recursive: true, force: true })
   })
 
+  /** Tests with the same environment have one server. */
   async function serving(env: Env, run: (client: McpClient, server: Server) => Promise<void>): Promise<void> {
-    const server = await startServer({ main: copy.main, env })
-    try {
-      await run(new McpClient(server), server)
-    } finally {
-      await server.stop()
-    }
+    const server = await pool.of(env)
+    await run(new McpClient(server), server)
   }
 
   it('mcp: the number of sessions of one identity has a bound: the one that was not used for longest ends', async () => {
@@ -115,7 +116,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a body of more values than the parser may build is refused before it is parsed', async () => {
-    await serving({}, async (client) => {
+    await serving(NARROW, async (client) => {
       const body = (values: number): string =>
         JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', pad: '' } }).replace(
           '"pad":""',
@@ -128,7 +129,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a client that sends its head too slowly is disconnected, and a head that is too long is 431', async () => {
-    await serving({ SVC_LIMIT_MCP_HEAD_MS_MAX: '200' }, async (client) => {
+    await serving(NARROW, async (client) => {
       const slow = await RawSocket.open(client.port)
       slow.write('POST /mcp HTTP/1.1\r\nHost: local')
       await untilAsked(
@@ -155,7 +156,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: SVC_MAX_CONN_IP=0 is any number, and peers on a unix socket are not counted', async () => {
-    await serving({ SVC_MAX_CONN_IP: '0' }, async (client) => {
+    await serving(NARROW, async (client) => {
       assert.equal((await client.send('GET', '/tools')).status, 200)
     })
     const socketPath = join(folder, 'counted.sock')
