@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
+import { collectionOf, sharedServer } from '../harness/shared_server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
 import { untilHolds } from '../harness/until.js'
 
@@ -184,11 +185,13 @@ async function providerOf(t: TestContext): Promise<EmbeddingServer> {
 
 describe('embedding without a provider', () => {
   it('embedding: nothing waits, and a reindex is 400', async (t) => {
-    const server = await started(t, { env: { SVC_EMBEDDING_AUTODETECT: '0' } })
-    await server.post('/v1/add', { collection: 'c', key: 'a', lang: 'en', contentMd: 'text' })
+    const server = await sharedServer()
+    t.after(() => server.stop())
+    const collection = collectionOf('c')
+    await server.post('/v1/add', { collection, key: 'a', lang: 'en', contentMd: 'text' })
     const stats = await vectorStats(server)
     assert.deepEqual([stats.enabled, stats.provider, stats.model, stats.dimensions, stats.queue.depth], [false, 'none', '', 0, 0])
-    const answer = await server.post('/v1/vector-reindex', { collection: 'c' })
+    const answer = await server.post('/v1/vector-reindex', { collection })
     assert.deepEqual([answer.status, answer.json()], [400, { error: 'no embedding provider configured' }])
   })
 })
