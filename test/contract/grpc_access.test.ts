@@ -23,11 +23,14 @@ after(() => rmSync(folder, { recursive: true }))
 const pool = new ServerPool()
 after(() => pool.stop())
 
-/** Tests with the same environment have one server. */
+/** Tests with access control have one server. */
 async function started(test: TestContext, env: Env): Promise<{ readonly server: Server; readonly client: GrpcClient }> {
-  const server = await pool.of(env)
+  const server = env === CLOSED ? await pool.of(env) : await startServer({ env })
   const client = GrpcClient.of(server)
-  test.after(() => client.close())
+  test.after(async () => {
+    client.close()
+    if (env !== CLOSED) await server.stop()
+  })
   return { server, client }
 }
 
@@ -178,12 +181,7 @@ describe('grpc: access', () => {
     const env = { ...limit, SVC_AUDIT_ENABLED: 'true', SVC_TRUSTED_PROXIES: '127.0.0.1' }
     const asked = { grpc: 'call', 'grpc-stream': 'stream' } as const
     for (const [transport, how] of Object.entries(asked)) {
-      const server = await startServer({ env })
-      const client = GrpcClient.of(server)
-      test.after(async () => {
-        client.close()
-        await server.stop()
-      })
+      const { server, client } = await started(test, env)
       const ask = async (): Promise<status> => {
         try {
           if (how === 'call') await client.call('Get', ID)

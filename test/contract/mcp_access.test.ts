@@ -30,6 +30,8 @@ const REACHABLE: Env = {
 }
 /** With a name of its own, and requests logged as warnings. */
 const NAMED: Env = { SVC_MCP_DOMAIN: 'mcp.example', SVC_MCP_LOGGING_ENABLED: 'true', SVC_MCP_LOGGING_LEVEL: 'warn' }
+/** Of several tests. */
+const KEPT = [PLAIN, CLOSED, KEYED, REACHABLE, NAMED]
 
 describe('mcp: access', () => {
   let copy: ScratchCopy
@@ -41,10 +43,8 @@ describe('mcp: access', () => {
     copy.remove()
   })
 
-  /** Tests with the same environment have one server. */
   async function serving(env: Env, run: (client: McpClient, server: Server) => Promise<void>): Promise<void> {
-    const server = await pool.of(env)
-    await run(new McpClient(server), server)
+    await pool.with(env, KEPT, async (server) => await run(new McpClient(server), server))
   }
 
   const printed = async (server: Server, line: RegExp): Promise<string> =>

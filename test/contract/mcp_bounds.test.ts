@@ -19,8 +19,10 @@ import { startServer, type Server } from '../harness/server.js'
 import { ServerPool, type Env } from '../harness/server_pool.js'
 import { untilAsked } from '../harness/until.js'
 
-/** Bounds of bodies and heads. */
+/** Of several tests each. */
 const NARROW: Env = { SVC_LIMIT_MCP_HEAD_MS_MAX: '200', SVC_MAX_CONN_IP: '0' }
+const SMALL: Env = { SVC_LIMIT_MCP_SESSIONS_OF_IDENTITY_MAX: '2', SVC_MAX_BODY_BYTES: '100000' }
+const KEPT = [NARROW, SMALL]
 
 describe('mcp: bounds', () => {
   let copy: ScratchCopy
@@ -38,14 +40,12 @@ describe('mcp: bounds', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Tests with the same environment have one server. */
   async function serving(env: Env, run: (client: McpClient, server: Server) => Promise<void>): Promise<void> {
-    const server = await pool.of(env)
-    await run(new McpClient(server), server)
+    await pool.with(env, KEPT, async (server) => await run(new McpClient(server), server))
   }
 
   it('mcp: the number of sessions of one identity has a bound: the one that was not used for longest ends', async () => {
-    await serving({ SVC_LIMIT_MCP_SESSIONS_OF_IDENTITY_MAX: '2' }, async (client, server) => {
+    await serving(SMALL, async (client, server) => {
       const first = await client.initialize()
       const second = await client.initialize()
       assert.equal((await first.ask('ping')).status, 200)
@@ -91,7 +91,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a longer body than SVC_MAX_BODY_BYTES is 413, whether its length is declared or not', async () => {
-    await serving({ SVC_MAX_BODY_BYTES: '100000' }, async (client) => {
+    await serving(SMALL, async (client) => {
       const body = (bytes: number): string => {
         const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', pad: '' } }
         return JSON.stringify({ ...message, params: { ...message.params, pad: 'x'.repeat(bytes - JSON.stringify(message).length) } })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { restartPauseMs } from '../../src/supervisor.js'
+import { lastingPort } from '../harness/ports.js'
 import { scratchCopy } from '../harness/scratch_copy.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
 import { untilAsked, untilHolds } from '../harness/until.js'
@@ -30,9 +31,8 @@ async function untilReady(server: Server, times: number): Promise<void> {
 
 async function atOneAddress(run: (options: { readonly directory: string; readonly address: string }) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'mds-super-'))
-  const probe = await startServer({ directory })
-  await probe.stop()
-  await run({ directory, address: probe.address }).finally(() => rm(directory, { recursive: true, force: true }))
+  const address = `127.0.0.1:${await lastingPort()}`
+  await run({ directory, address }).finally(() => rm(directory, { recursive: true, force: true }))
 }
 
 describe('supervisor', () => {

@@ -24,7 +24,7 @@ const FIRST = {
   meta: { category: ['guide', 'intro'], tags: ['a'] },
 }
 
-const INGESTED = Array.from({ length: 4000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
+const INGESTED = Array.from({ length: 2000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
 
 /** An input for every operation, ordered so that each finds the data that it needs. */
 const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [

@@ -60,9 +60,11 @@ export function withoutHint(text: string): string {
   return text.replace(/^(\{"error":"(?:[^"\\]|\\.)*"),"hint":"(?:[^"\\]|\\.)*"\}$/, '$1}')
 }
 
+/** Of all clients of this file: they may have one server. */
+let collections = 0
+
 export class DocumentsClient {
   readonly server: Server
-  #collections = 0
 
   constructor(server: Server) {
     this.server = server
@@ -83,7 +85,7 @@ export class DocumentsClient {
 
   /** A name that no other test of the run uses. */
   collection(): string {
-    return collectionOf(`collection-${++this.#collections}`)
+    return collectionOf(`collection-${++collections}`)
   }
 
   async post(path: string, body: unknown): Promise<TestResponse> {

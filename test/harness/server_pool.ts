@@ -7,7 +7,7 @@ import { startServer, type Server, type ServerOptions } from './server.js'
 export type Env = Readonly<Record<string, string>>
 
 export class ServerPool {
-  readonly #started = new Map<string, Promise<Server>>()
+  readonly #started = new Map<Env, Promise<Server>>()
   readonly #options: () => ServerOptions
 
   /** @param options of every server */
@@ -15,12 +15,22 @@ export class ServerPool {
     this.#options = options
   }
 
-  /** Started by the first test that asks for it. */
+  /** Started by the first test that asks for it, and kept for all that name the same constant. */
   async of(env: Env): Promise<Server> {
-    const key = JSON.stringify(env)
-    const starting = this.#started.get(key) ?? startServer({ ...this.#options(), env })
-    this.#started.set(key, starting)
+    const starting = this.#started.get(env) ?? startServer({ ...this.#options(), env })
+    this.#started.set(env, starting)
     return await starting
+  }
+
+  /** As `of` for the environments of `kept`; with any other a server that ends with the test. */
+  async with(env: Env, kept: readonly Env[], run: (server: Server) => Promise<void>): Promise<void> {
+    if (kept.includes(env)) return await run(await this.of(env))
+    const server = await startServer({ ...this.#options(), env })
+    try {
+      await run(server)
+    } finally {
+      await server.stop()
+    }
   }
 
   async stop(): Promise<void> {
