@@ -23,7 +23,7 @@ describe('autocomplete', () => {
   let client: DocumentsClient
   let name: string
   before(async () => {
-    client = await DocumentsClient.shared()
+    client = await DocumentsClient.start()
     name = client.collection()
     await client.addBatch(name, [
       {
@@ -75,10 +75,10 @@ describe('autocomplete', () => {
       { key: 'menu', lang: 'en', contentMd: 'crème brûlée' },
       { key: 'user.ts', lang: 'en', contentMd: 'function getUserNames(userNames) {}' },
     ]
-    const added = await client.server.post('/v1/add-batch', { collection: 'autocomplete-letters', documents })
+    const added = await client.server.post('/v1/add-batch', { collection: 'letters', documents })
     assert.equal(added.status, 200)
     const found = async (q: string): Promise<string[]> => {
-      const answer = await client.server.get(`/v1/autocomplete?collection=autocomplete-letters&q=${encodeURIComponent(q)}`)
+      const answer = await client.server.get(`/v1/autocomplete?collection=letters&q=${encodeURIComponent(q)}`)
       return answer.json<{ items: { term: string }[] }>().items.map(({ term }) => term)
     }
     assert.deepEqual(await found('crem'), ['crème'])

@@ -1,6 +1,6 @@
 /**
- * The servers of one test file: tests that need the same environment and only ask have one server. A test that
- * kills, fills or damages its server starts its own.
+ * The servers of one test file: tests that need the same environment and only ask have one server. A test
+ * that kills, fills or damages its server starts its own.
  */
 import { startServer, type Server, type ServerOptions } from './server.js'
 
