@@ -83,6 +83,8 @@ async function reflected(address: string, headers: Readonly<Record<string, strin
     stream.on('data', ({ list_services_response: list }) => resolve(list?.service.map(({ name }) => name) ?? []))
     stream.on('error', ({ code }) => resolve(code))
     stream.write({ list_services: '*' })
+    // Else the call stays open as long as the server runs, and the process of this file with it.
+    stream.end()
   })
   client.close()
   return answer
