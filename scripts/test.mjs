@@ -21,7 +21,7 @@ import { bundleWhereChanged } from './lib/bundle.mjs'
 import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
-import { firstOutput, judgeAgain, runFiles, sourceOf, UNSTABLE_FILES_MAX } from './lib/test_files.mjs'
+import { firstOutput, judgeAgain, OUTPUT_CHARACTERS_MAX, runFiles, sourceOf, UNSTABLE_FILES_MAX } from './lib/test_files.mjs'
 
 /**
  * Ordered by how early a failure is worth knowing. `concurrency`: files run at once; on two cores a part of
@@ -139,17 +139,43 @@ function tallyOf({ name, startMs, endMs }, results) {
   return { name, passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), failures, startMs, endMs }
 }
 
+/**
+ * Contract files that need nothing but the default configuration share one server. A single file starts its
+ * own, and so does one that runs again.
+ */
+async function runContract(group, files) {
+  if (files.length === 1 || flags.root !== undefined) return { results: await runFiles(root, group, files), shared: [] }
+  const { SHARED_VARIABLE, startSharedServer } = await import('../dist/test/harness/shared_server.js')
+  const startMs = Date.now()
+  const { server, text } = await startSharedServer()
+  process.env[SHARED_VARIABLE] = text
+  const results = await runFiles(root, group, files)
+  delete process.env[SHARED_VARIABLE]
+  const code = await server.stop()
+  if (code === 0) return { results, shared: [] }
+  const failures = [
+    `the server that contract files share ended with ${code}; its output:\n${server.output().slice(-OUTPUT_CHARACTERS_MAX)}`,
+  ]
+  return { results, shared: [{ name: 'shared', passed: 0, failed: 1, skipped: 0, failures, startMs, endMs: Date.now() }] }
+}
+
 async function runAll() {
   // Scratch files of the test of this runner start none of our programs.
   if (flags.root === undefined) await bundleWhereChanged(root)
   const ran = []
   const first = []
+  const shared = []
   for (const group of GROUPS) {
     const files = filesOf(group)
     if (files.length === 0) continue
     const startMs = Date.now()
     const limit = flags['file-ms-max'] === undefined ? {} : { fileMsMax: Number(flags['file-ms-max']) }
-    first.push(...(await runFiles(root, { ...group, ...limit }, files)))
+    const limited = { ...group, ...limit }
+    if (group.name === 'contract') {
+      const { results, shared: failed } = await runContract(limited, files)
+      first.push(...results)
+      shared.push(...failed)
+    } else first.push(...(await runFiles(root, limited, files)))
     ran.push({ name: group.name, startMs, endMs: Date.now() })
   }
   const hasNativeTests = existsSync(join(root, 'native', 'test', 'CMakeLists.txt'))
@@ -162,7 +188,7 @@ async function runAll() {
       results.filter((result) => result.group.name === group.name),
     ),
   )
-  return { tallies: [...groups, ...native], results, unstable }
+  return { tallies: [...groups, ...shared, ...native], results, unstable }
 }
 
 function report({ tallies, results, unstable }) {

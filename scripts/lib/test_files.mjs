@@ -9,7 +9,7 @@ import { inspect } from 'node:util'
 
 const REASON_LINES_MAX = 40
 /** What is kept of the output of a file: enough for the lines of a server that did not start. */
-const OUTPUT_CHARACTERS_MAX = 8000
+export const OUTPUT_CHARACTERS_MAX = 8000
 /** Runs after the first one, all of which must be green. */
 const RUNS_AGAIN = 2
 /** More unstable files than this are a failure: instability is then the rule. */

@@ -4,19 +4,26 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/layout.js'
 import { View } from '../../src/store/view.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, type Headers } from '../harness/access.js'
 import { execFile } from '../harness/owned_processes.js'
-import { startServer } from '../harness/server.js'
+import { startServer, type Server } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 
 describe('accounts and restores', () => {
+  /** Of the tests that only ask. A hash takes 15 ms: more than a request. */
+  let common: Server
+  before(async () => {
+    common = await startServer({ env: { ...ACCESS_ENV, SVC_TEMPORAL: 'true', SVC_LIMIT_BCRYPT_COST: '8' } })
+  })
+  after(() => common.kill())
+
   it('restore: the present users, keys, permissions and revocations are kept, unless `withAccess` is sent; also after a kill', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-accounts-'))
     let server = await startServer({ env: ACCESS_ENV, directory })
@@ -150,67 +157,56 @@ describe('accounts and restores', () => {
   })
 
   it('logins beyond those that wait for a hash are answered 429 at once, with Retry-After, while gets are served', async () => {
-    const server = await startServer({ env: ACCESS_ENV })
-    try {
-      const admin = new Admin(server)
-      await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'x' })
-      const logins = Array.from({ length: 100 }, () => server.post('/v1/auth/login', { username: 'nobody', password: 'x' }))
-      const refused = await Promise.any(
-        logins.map(async (login) => {
-          const answer = await login
-          if (answer.status !== 429) throw new Error(answer.text)
-          return answer
-        }),
-      )
-      assert.equal(refused.text, '{"error":"too many logins, please retry"}')
-      assert.ok(Number(refused.headers['retry-after']) > 0)
-      assert.equal((await server.post('/v1/get', DOCUMENT, admin.headers)).status, 200)
-      // When those that wait have their answers, logins are taken again.
-      await Promise.all(logins)
-      assert.equal((await server.post('/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD })).status, 200)
-    } finally {
-      await server.kill()
-    }
+    const server = common
+    const admin = new Admin(server)
+    await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'x' })
+    const logins = Array.from({ length: 100 }, () => server.post('/v1/auth/login', { username: 'admin', password: 'x' }))
+    const refused = await Promise.any(
+      logins.map(async (login) => {
+        const answer = await login
+        if (answer.status !== 429) throw new Error(answer.text)
+        return answer
+      }),
+    )
+    assert.equal(refused.text, '{"error":"too many logins, please retry"}')
+    assert.ok(Number(refused.headers['retry-after']) > 0)
+    assert.equal((await server.post('/v1/get', DOCUMENT, admin.headers)).status, 200)
+    // When those that wait have their answers, logins are taken again.
+    await Promise.all(logins)
+    assert.equal((await server.post('/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD })).status, 200)
   })
 
   it('access: cached answers are given to those only who may read them, and not after the right was taken away', async () => {
-    const server = await startServer({ env: ACCESS_ENV })
-    try {
-      const admin = new Admin(server)
-      await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'a word' })
-      for (const name of ['reader', 'nothing']) await admin.register(name)
-      await admin.grant('reader', 'blog', { read: true })
-      const queries = [
-        (headers: Headers) => server.post('/v1/fts', { collection: 'blog', query: 'word', cacheTtl: 60 }, headers),
-        (headers: Headers) => server.get('/v1/autocomplete?collection=blog&q=wo', headers),
-      ]
-      const statuses = async (user: string): Promise<readonly number[]> => {
-        const found: number[] = []
-        for (const query of queries) for (let round = 0; round < 3; round++) found.push((await query(asUser(user))).status)
-        return [...new Set(found)]
-      }
-      assert.deepEqual(await statuses('reader'), [200])
-      assert.deepEqual(await statuses('nothing'), [403])
-      await admin.grant('reader', 'blog', {})
-      assert.deepEqual(await statuses('reader'), [403])
-    } finally {
-      await server.kill()
+    const server = common
+    const admin = new Admin(server)
+    await admin.do('POST', '/v1/add', { ...DOCUMENT, contentMd: 'a word' })
+    for (const name of ['reader', 'nothing']) await admin.register(name)
+    await admin.grant('reader', 'blog', { read: true })
+    const queries = [
+      (headers: Headers) => server.post('/v1/fts', { collection: 'blog', query: 'word', cacheTtl: 60 }, headers),
+      (headers: Headers) => server.get('/v1/autocomplete?collection=blog&q=wo', headers),
+    ]
+    const statuses = async (user: string): Promise<readonly number[]> => {
+      const found: number[] = []
+      for (const query of queries) for (let round = 0; round < 3; round++) found.push((await query(asUser(user))).status)
+      return [...new Set(found)]
     }
+    assert.deepEqual(await statuses('reader'), [200])
+    assert.deepEqual(await statuses('nothing'), [403])
+    await admin.grant('reader', 'blog', {})
+    assert.deepEqual(await statuses('reader'), [403])
   })
 
   it('actors of histories are the principals', async () => {
-    const server = await startServer({ env: { ...ACCESS_ENV, SVC_TEMPORAL: 'true' } })
-    try {
-      const admin = new Admin(server)
-      await admin.register('writer')
-      await admin.grant('writer', 'blog', { write: true })
-      for (const headers of [asUser('writer'), admin.headers, asUser('writer')])
-        assert.equal((await server.post('/v1/add', { ...DOCUMENT, contentMd: 'text' }, headers)).status, 200)
-      const { events } = (await server.post('/v1/temporal/query', DOCUMENT, admin.headers)).json<{ events: { actor?: string }[] }>()
-      assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
-    } finally {
-      await server.kill()
-    }
+    const server = common
+    const admin = new Admin(server)
+    await admin.register('writer')
+    await admin.grant('writer', 'blog', { write: true })
+    const written = { ...DOCUMENT, key: 'by several' }
+    for (const headers of [asUser('writer'), admin.headers, asUser('writer')])
+      assert.equal((await server.post('/v1/add', { ...written, contentMd: 'text' }, headers)).status, 200)
+    const { events } = (await server.post('/v1/temporal/query', written, admin.headers)).json<{ events: { actor?: string }[] }>()
+    assert.deepEqual(events.map(({ actor }) => actor).sort(), ['admin', 'writer', 'writer'])
   })
 
   it('actors: every entry of the log of changes has the principal who made it: revisions, jobs, and what a job writes', async () => {
@@ -245,18 +241,14 @@ describe('accounts and restores', () => {
   })
 
   it('start: the printed requests log in, write and search, once the password is put in', async () => {
-    const server = await startServer({ env: ACCESS_ENV })
-    try {
-      const printed = server.output().split('\n')
-      const first = printed.findIndex((line) => line.startsWith('  token='))
-      const script = printed
-        .slice(first, first + 3)
-        .join('\n')
-        .replace('PASSWORD', ADMIN_PASSWORD)
-      const { stdout } = await promisify(execFile)('bash', ['-c', script])
-      assert.match(stdout, /"key":"first".*"key":"first"/s)
-    } finally {
-      await server.kill()
-    }
+    const server = common
+    const printed = server.output().split('\n')
+    const first = printed.findIndex((line) => line.startsWith('  token='))
+    const script = printed
+      .slice(first, first + 3)
+      .join('\n')
+      .replace('PASSWORD', ADMIN_PASSWORD)
+    const { stdout } = await promisify(execFile)('bash', ['-c', script])
+    assert.match(stdout, /"key":"first".*"key":"first"/s)
   })
 })

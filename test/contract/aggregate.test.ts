@@ -15,7 +15,7 @@ describe('ranges and boosts', () => {
   let client: DocumentsClient
   let name: string
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
     name = client.collection()
     const documents = Array.from({ length: 300 }, (_, n) => ({
       key: `k${n}`,
@@ -127,7 +127,7 @@ describe('ranges and boosts', () => {
 describe('POST /v1/aggregate', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

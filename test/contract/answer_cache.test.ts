@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { startServer, type Server, type TestResponse } from '../harness/server.js'
+import { ServerPool } from '../harness/server_pool.js'
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' }
 
@@ -89,27 +90,24 @@ describe('cacheTtl', () => {
   })
 })
 
+/** Neither disturbs what the other is about. */
+const BOUNDED = { SVC_SEARCH_CACHE_SIZE: '0', SVC_SEARCH_MAX_CONCURRENT: '1' }
+const pool = new ServerPool()
+after(() => pool.stop())
+
 describe('SVC_SEARCH_CACHE_SIZE=0', () => {
   it('every answer is a miss', async () => {
-    const server = await startServer({ env: { SVC_SEARCH_CACHE_SIZE: '0' } })
-    try {
-      for (let times = 0; times < 3; times++) {
-        assert.equal((await server.get('/v1/fts?collection=c&q=alpha&cacheTtl=30')).headers['x-cache'], 'miss')
-      }
-    } finally {
-      await server.stop()
+    const server = await pool.of(BOUNDED)
+    for (let times = 0; times < 3; times++) {
+      assert.equal((await server.get('/v1/fts?collection=c&q=alpha&cacheTtl=30')).headers['x-cache'], 'miss')
     }
   })
 })
 
 describe('SVC_SEARCH_MAX_CONCURRENT', () => {
   it('1: searches go one after the other, and all are answered', async () => {
-    const server = await startServer({ env: { SVC_SEARCH_MAX_CONCURRENT: '1' } })
-    try {
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => server.get(`/v1/fts?collection=c&q=word${at}`)))
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    } finally {
-      await server.stop()
-    }
+    const server = await pool.of(BOUNDED)
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => server.get(`/v1/fts?collection=c&q=word${at}`)))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   })
 })

@@ -19,7 +19,7 @@ const items = (count: number): Item[] => Array.from({ length: count }, (_, numbe
 describe('batches', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

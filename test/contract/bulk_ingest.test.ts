@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import type { TestResponse } from '../harness/server.js'
 import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from '../harness/documents_client.js'
+import { untilAsked } from '../harness/until.js'
 
 interface JobJson {
   readonly id: string
@@ -62,13 +63,7 @@ class Jobs {
 
   /** Polls until the record is as wanted. */
   async until(id: string, isWanted: (job: JobJson) => boolean): Promise<JobJson> {
-    const deadline = Date.now() + PATIENCE_MS
-    for (;;) {
-      const job = await this.get(id)
-      if (isWanted(job)) return job
-      assert.ok(Date.now() < deadline, `the job stayed as it is: ${JSON.stringify(job)}`)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    return untilAsked(() => this.get(id), isWanted, PATIENCE_MS)
   }
 
   ended(id: string): Promise<JobJson> {

@@ -20,13 +20,13 @@ const ALL_CODE = ['by-kind', 'by-path', 'lib/by-key.JS']
 describe('code documents', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
-    await client.add('code', DOCUMENTS)
+    client = await FulltextClient.shared()
+    await client.add('code_documents-code', DOCUMENTS)
   })
   after(() => client.stop())
 
   const keys = (query: string, more: Record<string, unknown> = {}): Promise<string[]> =>
-    client.sortedKeys(query, { collection: 'code', ...more })
+    client.sortedKeys(query, { collection: 'code_documents-code', ...more })
 
   it('are recognised by `kind`, which wins both ways, or by the extension of path or key', async () => {
     assert.deepEqual(await keys('html', { disableStem: true }), ALL_CODE.concat('notes.md', 'prose.js').sort())
@@ -63,13 +63,13 @@ describe('code documents', () => {
   })
 
   it('change with their metadata: what becomes prose is read as prose, and the other way round', async () => {
-    await client.add('code', [{ key: 'moves', lang: 'en', contentMd: 'fooBar' }])
+    await client.add('code_documents-code', [{ key: 'moves', lang: 'en', contentMd: 'fooBar' }])
     assert.ok(!(await keys('foo')).includes('moves'))
-    await client.add('code', [{ key: 'moves', lang: 'en', meta: { kind: ['code'] }, contentMd: 'fooBar' }])
+    await client.add('code_documents-code', [{ key: 'moves', lang: 'en', meta: { kind: ['code'] }, contentMd: 'fooBar' }])
     assert.ok((await keys('foo')).includes('moves'))
-    assert.equal((await client.request('POST', '/v1/fts-reindex?collection=code')).status, 200)
+    assert.equal((await client.request('POST', '/v1/fts-reindex?collection=code_documents-code')).status, 200)
     assert.ok((await keys('foo')).includes('moves'))
-    await client.add('code', [{ key: 'moves', lang: 'en', contentMd: 'fooBar' }])
+    await client.add('code_documents-code', [{ key: 'moves', lang: 'en', contentMd: 'fooBar' }])
     assert.ok(!(await keys('foo')).includes('moves'))
   })
 })

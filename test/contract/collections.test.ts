@@ -12,7 +12,7 @@ const EMPTY = '00000000'
 describe('collections', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

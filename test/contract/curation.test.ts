@@ -25,7 +25,7 @@ const PATH = '/v1/curation'
 describe('curation', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

@@ -10,7 +10,7 @@ describe('documents', () => {
   let client: DocumentsClient
   let c: string
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
     c = client.collection()
   })
   after(() => client.stop())

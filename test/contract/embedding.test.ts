@@ -7,7 +7,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
+import { collectionOf, sharedServer } from '../harness/shared_server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
+import { untilHolds } from '../harness/until.js'
 
 const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
 
@@ -76,7 +78,10 @@ describe('embedding', () => {
   it('vectors with numbers that cannot be compared are refused, and the server goes on', async () => {
     provider.standing = 'tooLarge'
     await add('large', 'a', 'one')
-    while (provider.requests.length === 0) await vectorStats(server)
+    await untilHolds(
+      () => provider.requests.length > 0,
+      () => 'a request of the provider',
+    )
     provider.standing = undefined
     assert.deepEqual((await whenEmbedded(server, { large: 1 })).collections.large?.total_chunks, 1)
   })
@@ -180,11 +185,13 @@ async function providerOf(t: TestContext): Promise<EmbeddingServer> {
 
 describe('embedding without a provider', () => {
   it('embedding: nothing waits, and a reindex is 400', async (t) => {
-    const server = await started(t, { env: { SVC_EMBEDDING_AUTODETECT: '0' } })
-    await server.post('/v1/add', { collection: 'c', key: 'a', lang: 'en', contentMd: 'text' })
+    const server = await sharedServer()
+    t.after(() => server.stop())
+    const collection = collectionOf('c')
+    await server.post('/v1/add', { collection, key: 'a', lang: 'en', contentMd: 'text' })
     const stats = await vectorStats(server)
     assert.deepEqual([stats.enabled, stats.provider, stats.model, stats.dimensions, stats.queue.depth], [false, 'none', '', 0, 0])
-    const answer = await server.post('/v1/vector-reindex', { collection: 'c' })
+    const answer = await server.post('/v1/vector-reindex', { collection })
     assert.deepEqual([answer.status, answer.json()], [400, { error: 'no embedding provider configured' }])
   })
 })
@@ -208,7 +215,10 @@ describe('embedding with an unavailable provider', () => {
     // All slots of the provider are taken; one more slice of documents waits for a slot.
     for (let at = 0; at < 3; at++) {
       await server.post('/v1/add', { collection: 'first', key: `k${at}`, lang: 'en', contentMd: `first ${at}` })
-      while (provider.requests.length <= at) await vectorStats(server)
+      await untilHolds(
+        () => provider.requests.length > at,
+        () => 'requests of the provider',
+      )
     }
     const documents = Array.from({ length: 80 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `document ${at}` }))
     const answer = (await server.post('/v1/add-batch', { collection: 'c', documents })).json()
@@ -328,6 +338,9 @@ async function heldReindex(
   provider.hold()
   provider.requests.length = 0
   const answer = server.post('/v1/vector-reindex', { collection, force: true })
-  while (provider.requests.length < requests) await vectorStats(server)
+  await untilHolds(
+    () => provider.requests.length >= requests,
+    () => 'requests of the provider',
+  )
   return { answer }
 }

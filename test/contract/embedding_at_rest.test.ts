@@ -11,6 +11,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../harness/embedding_client.js'
+import { untilHolds } from '../harness/until.js'
 
 const DIMENSIONS = 64
 const CLEAR = 'the text of a document that anybody may read'
@@ -102,7 +103,10 @@ describe('vectors at rest', () => {
     await whenEmbedded(server, { c: 1 })
     provider.hold()
     await add(server, 'c', 'b', 'waits while the backup is made')
-    while (provider.requests.length < 2) await vectorStats(server)
+    await untilHolds(
+      () => provider.requests.length >= 2,
+      () => 'requests of the provider',
+    )
     assert.equal((await server.get('/v1/backup?to=one.db')).status, 200)
     await server.post('/v1/delete', { collection: 'c', key: 'a', lang: 'en' })
     await add(server, 'c', 'c', 'written after the backup')

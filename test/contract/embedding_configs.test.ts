@@ -11,6 +11,7 @@ import { EMBEDDING_CONFIGS_MAX } from '../../src/limits/providers.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { withoutHint } from '../harness/documents_client.js'
+import { untilAsked } from '../harness/until.js'
 
 const KEY = 'sk-a-key-that-nobody-may-see'
 const PATH = '/v1/embedding-configs'
@@ -175,7 +176,7 @@ describe('embedding configurations', () => {
     const second = await startServer({ directory, env: { ...renewed, SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":1,"key":"${old}"}]` } })
     const { id } = (await second.post('/v1/encryption/rotate', {})).json<{ id: string }>()
     const status = async (): Promise<string> => (await second.get(`/v1/encryption/jobs/${id}`)).json<{ status: string }>().status
-    while ((await status()) !== 'completed') assert.notEqual(await status(), 'failed')
+    assert.equal(await untilAsked(status, (now) => now === 'completed' || now === 'failed'), 'completed')
     await second.stop()
     const third = await startServer({ directory, env: renewed })
     assert.match((await third.get('/v1/config')).text, /"vectorConfig":\{"enabled":true,"provider":"openai"/)
@@ -193,7 +194,7 @@ describe('embedding configurations', () => {
     assert.deepEqual(await active(), NONE)
     const restored = await backed.post('/v1/restore', { from: to ?? 'with-default.db' })
     assert.equal(restored.status, 200, restored.text)
-    while (JSON.stringify(await active()) === JSON.stringify(NONE)) await new Promise((resolve) => setImmediate(resolve))
+    await untilAsked(active, (now) => JSON.stringify(now) !== JSON.stringify(NONE))
     assert.match(JSON.stringify(await active()), /"provider":"ollama"/)
     await backed.stop()
   })
@@ -209,11 +210,10 @@ describe('embedding configurations', () => {
     const providerOf = async (env: Record<string, string | undefined>, wanted: string): Promise<string> => {
       const started = await startServer({ env })
       test.after(() => started.stop())
-      for (;;) {
-        const { provider } = (await started.get('/v1/config')).json<{ vectorConfig: { provider: string } }>().vectorConfig
-        if (provider === wanted) return started.output()
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      const provider = async (): Promise<string> =>
+        (await started.get('/v1/config')).json<{ vectorConfig: { provider: string } }>().vectorConfig.provider
+      await untilAsked(provider, (found) => found === wanted)
+      return started.output()
     }
     const found = await providerOf({ SVC_EMBEDDING_AUTODETECT: undefined }, 'ollama')
     assert.match(found, /embeddings: ollama all-minilm, 384 dimensions, found on this machine; SVC_EMBEDDING_AUTODETECT=0 leaves it alone/)

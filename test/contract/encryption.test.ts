@@ -10,6 +10,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { collectionOf, sharedServer } from '../harness/shared_server.js'
+import { untilAsked } from '../harness/until.js'
 
 const KEY = randomBytes(32).toString('base64')
 const OTHER_KEY = randomBytes(32).toString('base64')
@@ -85,16 +87,14 @@ class Client {
 
   /** Polls until the end of a bulk ingest. */
   async ingested(id: string): Promise<{ readonly status: string; readonly failed: number; readonly errors?: readonly string[] }> {
-    const job = await this.ok<{ status: string; failed: number; errors?: string[] }>('GET', `/v1/bulk-ingest-job/${id}`)
-    return job.status === 'completed' || job.status === 'failed' ? job : this.ingested(id)
+    const job = (): Promise<{ status: string; failed: number; errors?: string[] }> => this.ok('GET', `/v1/bulk-ingest-job/${id}`)
+    return untilAsked(job, ({ status }) => status === 'completed' || status === 'failed')
   }
 
   /** Polls until the end of a rotation. */
   async rotated(id: string): Promise<Job> {
-    for (;;) {
-      const job = await this.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
-      if (job.status === 'completed' || job.status === 'failed') return job
-    }
+    const job = (): Promise<Job> => this.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
+    return untilAsked(job, ({ status }) => status === 'completed' || status === 'failed')
   }
 
   async counts(collection: string): Promise<Counts | undefined> {
@@ -282,8 +282,8 @@ describe('encryption at rest', () => {
   })
 
   it('without a key a collection cannot be encrypted', async () => {
-    const bare = await startServer()
-    const answer = await bare.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
+    const bare = await sharedServer()
+    const answer = await bare.request('PUT', '/v1/collection-config', { collection: collectionOf('vault'), encrypted: true })
     assert.match(summaryOf(answer), /^400 {"error":"invalid encrypted: SVC_ENCRYPTION_KEY is not set"/)
     await bare.stop()
   })
@@ -441,10 +441,9 @@ describe('rotation of keys', () => {
     assert.equal(`${rotate.status} ${rotate.text}`, '400 {"error":"encryption not configured"}')
     const jobs = await client.server.get('/v1/encryption/jobs')
     assert.equal(`${jobs.status} ${jobs.text}`, '404 {"error":"encryption not configured"}')
-    await client.restart()
+    await client.restart({ SVC_MODE: 'read' })
     const unknown = await client.server.get('/v1/encryption/jobs/rot-0')
     assert.equal(`${unknown.status} ${unknown.text}`, '404 {"error":"not found"}')
-    await client.restart({ SVC_MODE: 'read' })
     assert.equal((await client.server.post('/v1/encryption/rotate', {})).status, 403)
   })
 })

@@ -77,10 +77,11 @@ describe('the nearest are gone', () => {
     provider.standing = { status: 500 }
     assert.equal(await used({ query: 'a text that has no vector yet' }), false)
     provider.standing = undefined
-    const without = await DocumentsClient.start()
+    const without = await DocumentsClient.shared()
     try {
-      await without.add('c', 'k', { contentMd: 'otter' })
-      const answer = await without.post('/v1/hybrid-search', { collection: 'c', query: 'otter' })
+      const collection = without.collection()
+      await without.add(collection, 'k', { contentMd: 'otter' })
+      const answer = await without.post('/v1/hybrid-search', { collection, query: 'otter' })
       assert.deepEqual([answer.json().total, answer.json().vectorsUsed], [1, false])
     } finally {
       await without.stop()

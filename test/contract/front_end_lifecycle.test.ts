@@ -6,9 +6,12 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
+import { lastingPort } from '../harness/ports.js'
 import { rawPost, RawSocket } from '../harness/raw_socket.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { sharedServer } from '../harness/shared_server.js'
+import { untilHolds } from '../harness/until.js'
 
 const DOCUMENT = { collection: 'life', key: 'k', lang: 'en', contentMd: 'text' }
 
@@ -20,6 +23,14 @@ async function withServer(options: Parameters<typeof startServer>[0], run: (serv
     await server.stop()
   }
 }
+
+/** Of the tests that do not disturb each other. */
+let common: Server
+before(async () => {
+  const env = { SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '1', SVC_CORS_ORIGINS: 'https://one.example,https://two.example' }
+  common = await startServer({ address: '[::1]:0', env })
+})
+after(() => common.stop())
 
 describe('access modes', () => {
   it('read mode refuses writes with 403 before anything is queued, and serves reads and health', async () => {
@@ -48,17 +59,15 @@ describe('access modes', () => {
 
 describe('overload', () => {
   it('a full queue answers 503 with Retry-After at once', async () => {
-    await withServer({ env: { SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '1' } }, async (server) => {
-      const responses = await Promise.all(Array.from({ length: 200 }, () => server.post('/v1/get', DOCUMENT)))
-      const busy = responses.filter(({ status }) => status === 503)
-      assert.ok(busy.length > 0, 'some of 200 at once are refused by a queue of one')
-      for (const response of busy) {
-        assert.equal(response.text, '{"error":"server busy, please retry"}')
-        assert.equal(response.headers['retry-after'], '1')
-      }
-      for (const { status } of responses) assert.ok(status === 404 || status === 503, String(status))
-      assert.equal((await server.post('/v1/get', DOCUMENT)).status, 404, 'and the next one alone is served')
-    })
+    const responses = await Promise.all(Array.from({ length: 200 }, () => common.post('/v1/get', DOCUMENT)))
+    const busy = responses.filter(({ status }) => status === 503)
+    assert.ok(busy.length > 0, 'some of 200 at once are refused by a queue of one')
+    for (const response of busy) {
+      assert.equal(response.text, '{"error":"server busy, please retry"}')
+      assert.equal(response.headers['retry-after'], '1')
+    }
+    for (const { status } of responses) assert.ok(status === 404 || status === 503, String(status))
+    assert.equal((await common.post('/v1/get', DOCUMENT)).status, 404, 'and the next one alone is served')
   })
 
   it('bodies in flight are bounded in total', async () => {
@@ -135,14 +144,12 @@ describe('durability async', () => {
 
 describe('CORS list', () => {
   it('echoes an origin of the list, names no other, and says that answers vary', async () => {
-    await withServer({ env: { SVC_CORS_ORIGINS: 'https://one.example,https://two.example' } }, async (server) => {
-      const allowed = await server.get('/health', { origin: 'https://two.example' })
-      assert.equal(allowed.headers['access-control-allow-origin'], 'https://two.example')
-      assert.match(String(allowed.headers.vary), /Origin/)
-      const other = await server.get('/health', { origin: 'https://three.example' })
-      assert.equal(other.headers['access-control-allow-origin'], undefined)
-      assert.match(String(other.headers.vary), /Origin/)
-    })
+    const allowed = await common.get('/health', { origin: 'https://two.example' })
+    assert.equal(allowed.headers['access-control-allow-origin'], 'https://two.example')
+    assert.match(String(allowed.headers.vary), /Origin/)
+    const other = await common.get('/health', { origin: 'https://three.example' })
+    assert.equal(other.headers['access-control-allow-origin'], undefined)
+    assert.match(String(other.headers.vary), /Origin/)
   })
 })
 
@@ -170,20 +177,20 @@ describe('end and start', () => {
   })
 
   it('a second process on the same directory is refused in one line', async () => {
-    await withServer({}, async (server) => {
-      const second = await runToEnd({ directory: server.directory })
-      assert.equal(second.code, 2)
-      assert.match(second.output, /^can't start: .+ is in use by another process$/m)
-      assert.equal((await server.get('/health')).status, 200)
-    })
+    const server = await sharedServer()
+    const second = await runToEnd({ directory: server.directory })
+    assert.equal(second.code, 2)
+    assert.match(second.output, /^can't start: .+ is in use by another process$/m)
+    assert.equal((await server.get('/health')).status, 200)
+    await server.stop()
   })
 
   it('an address in use is refused in one line', async () => {
-    await withServer({}, async (server) => {
-      const second = await runToEnd({ address: server.address })
-      assert.equal(second.code, 2)
-      assert.match(second.output, /^can't start: .+ can't be listened on/m)
-    })
+    const server = await sharedServer()
+    const second = await runToEnd({ address: server.address })
+    assert.equal(second.code, 2)
+    assert.match(second.output, /^can't start: .+ can't be listened on/m)
+    await server.stop()
   })
 
   it('an invalid configuration ends the start in one line with code 2, also under the supervisor', async () => {
@@ -204,19 +211,15 @@ describe('end and start', () => {
   })
 
   it('an IPv6 address is an address', async () => {
-    await withServer({ address: '[::1]:0' }, async (server) => {
-      assert.match(server.address, /^\[::1\]:\d+$/)
-      assert.equal((await server.get('/health')).status, 200)
-    })
+    assert.match(common.address, /^\[::1\]:\d+$/)
+    assert.equal((await common.get('/health')).status, 200)
   })
 })
 
 describe('supervisor', () => {
   it('a killed server is started again with its data, and SIGTERM ends both', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mds-super-'))
-    const probe = await startServer({ directory })
-    const { address } = probe
-    await probe.stop()
+    const address = `127.0.0.1:${await lastingPort()}`
     const server = await startServer({ directory, supervisor: true, address })
     assert.equal((await server.post('/v1/add', DOCUMENT)).status, 200)
     const pid = await childPid(server)
@@ -235,8 +238,11 @@ async function childPid(server: Server): Promise<number> {
   return Number(children.trim().split(' ')[0])
 }
 
-/** Settles at the second ready line. Polls the server itself, not a clock: each try is a connection. */
+/** Settles at the second ready line. */
 async function untilReadyAgain(server: Server): Promise<void> {
   const readies = (): number => server.output().match(/^ready on/gm)?.length ?? 0
-  while (readies() < 2) await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))
+  await untilHolds(
+    () => readies() >= 2,
+    () => server.output(),
+  )
 }

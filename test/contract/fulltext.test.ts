@@ -9,7 +9,7 @@ import { DOCUMENTS, type FulltextAnswer, FulltextClient, results } from './fullt
 describe('POST /v1/fts', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
+    client = await FulltextClient.shared()
   })
   after(() => client.stop())
 
@@ -36,7 +36,7 @@ describe('POST /v1/fts', () => {
 
     it('gives each result its document with content, a score, and the stemmed terms that matched', async () => {
       const [result] = results(await client.fts('a Replica'))
-      assert.equal(result?.document.id, 'blog|raft|en')
+      assert.equal(result?.document.id, `${client.blog}|raft|en`)
       assert.equal(result?.document.contentMd, DOCUMENTS[2]?.contentMd)
       assert.deepEqual(result?.document.meta, DOCUMENTS[2]?.meta)
       assert.ok((result?.score ?? 0) > 0)
@@ -56,7 +56,7 @@ describe('POST /v1/fts', () => {
 
     it('shows the same documents on a page of megabytes as on a short one', async () => {
       await client.add(
-        'long',
+        'fulltext-long',
         // Stored uncompressed, by snappy and by zstd.
         Array.from({ length: 260 }, (_, n) => ({
           key: `k${1_000 + n}`,
@@ -65,7 +65,9 @@ describe('POST /v1/fts', () => {
         })),
       )
       const page = async (limit: number): Promise<unknown[]> =>
-        results(await client.request('POST', '/v1/fts', { collection: 'long', query: 'quorum', limit })).map(({ document }) => document)
+        results(await client.request('POST', '/v1/fts', { collection: 'fulltext-long', query: 'quorum', limit })).map(
+          ({ document }) => document,
+        )
       const all = await page(260)
       assert.equal(all.length, 260)
       for (const [n, document] of (all as { key: string; contentMd: string }[]).toSorted((a, b) => a.key.localeCompare(b.key)).entries()) {
@@ -78,10 +80,10 @@ describe('POST /v1/fts', () => {
 
     it('breaks ties by key, then language, the same way every time', async () => {
       await client.add(
-        'ties',
+        'fulltext-ties',
         ['b', 'a', 'c'].flatMap((key) => ['en', 'de'].map((lang) => ({ key, lang, contentMd: 'quorum' }))),
       )
-      const answer = await client.request('POST', '/v1/fts', { collection: 'ties', query: 'quorum' })
+      const answer = await client.request('POST', '/v1/fts', { collection: 'fulltext-ties', query: 'quorum' })
       const order = results(answer).map(({ document }) => `${document.key} ${String(document.lang)}`)
       assert.deepEqual(order, ['a de', 'a en', 'b de', 'b en', 'c de', 'c en'])
     })
@@ -94,7 +96,7 @@ describe('POST /v1/fts', () => {
     })
 
     it('finds the words of markdown, not its markup', async () => {
-      await client.add('markup', [
+      await client.add('fulltext-markup', [
         { key: 'a', lang: 'en', contentMd: '## Heading\n\n[anchor](http://target.example/path) `code` <div class="box">inner</div>' },
       ])
       for (const [query, found] of [
@@ -105,7 +107,7 @@ describe('POST /v1/fts', () => {
         ['div', 0],
         ['class', 0],
       ] as const) {
-        assert.equal(results(await client.request('POST', '/v1/fts', { collection: 'markup', query })).length, found, query)
+        assert.equal(results(await client.request('POST', '/v1/fts', { collection: 'fulltext-markup', query })).length, found, query)
       }
     })
   })
@@ -113,11 +115,11 @@ describe('POST /v1/fts', () => {
   describe('limit', () => {
     it('is 50 by default, otherwise as requested', async () => {
       await client.add(
-        'many',
+        'fulltext-many',
         Array.from({ length: 60 }, (_, index) => ({ key: `k${index}`, lang: 'en', contentMd: 'quorum' })),
       )
       const ask = async (limit?: number | null): Promise<FulltextAnswer> =>
-        client.request('POST', '/v1/fts', { collection: 'many', query: 'quorum', limit })
+        client.request('POST', '/v1/fts', { collection: 'fulltext-many', query: 'quorum', limit })
       assert.equal(results(await ask()).length, 50)
       assert.equal(results(await ask(null)).length, 50)
       assert.equal(results(await ask(7)).length, 7)
@@ -126,12 +128,12 @@ describe('POST /v1/fts', () => {
     })
 
     it('is refused when it is negative or no whole number', async () => {
-      for (const limit of [-1, 1.5]) assert.equal(await client.refusal({ collection: 'blog', query: 'log', limit }), 'invalid limit')
-      assert.equal(await client.refusal({ collection: 'blog', query: 'log', limit: 'ten' }), 'invalid limit')
+      for (const limit of [-1, 1.5]) assert.equal(await client.refusal({ collection: client.blog, query: 'log', limit }), 'invalid limit')
+      assert.equal(await client.refusal({ collection: client.blog, query: 'log', limit: 'ten' }), 'invalid limit')
     })
 
     it('leaves the number of all matches to `count`', async () => {
-      const { body } = await client.request('POST', '/v1/fts', { collection: 'blog', query: 'log', limit: 1, count: true })
+      const { body } = await client.request('POST', '/v1/fts', { collection: client.blog, query: 'log', limit: 1, count: true })
       assert.equal(body.total, 1)
       assert.equal(body.totalMatches, 3)
       assert.ok(!('totalMatches' in (await client.fts('log', { limit: 1 })).body))
@@ -147,11 +149,11 @@ describe('POST /v1/fts', () => {
     it('misses nothing silently: 400 `missing fields` without collection or query', async () => {
       for (const body of [
         {},
-        { collection: 'blog' },
+        { collection: client.blog },
         { query: 'log' },
-        { collection: 'blog', query: '' },
+        { collection: client.blog, query: '' },
         { collection: '', query: 'log' },
-        { collection: 'blog', query: null },
+        { collection: client.blog, query: null },
       ]) {
         assert.equal(await client.refusal(body), 'missing fields')
       }
@@ -162,13 +164,13 @@ describe('POST /v1/fts', () => {
     })
 
     it('refuses queries that are too long, too deep or have too many words', async () => {
-      assert.match(await client.refusal({ collection: 'blog', query: 'a'.repeat(4097) }), /^query too long: 4097 bytes/)
+      assert.match(await client.refusal({ collection: client.blog, query: 'a'.repeat(4097) }), /^query too long: 4097 bytes/)
       assert.match(
-        await client.refusal({ collection: 'blog', query: '('.repeat(1000) + 'log' + ')'.repeat(1000), mode: 'boolean' }),
+        await client.refusal({ collection: client.blog, query: '('.repeat(1000) + 'log' + ')'.repeat(1000), mode: 'boolean' }),
         /^query nested deeper/,
       )
       const words = Array.from({ length: 1300 }, (_, index) => index.toString(36).padStart(2, 'z'))
-      assert.match(await client.refusal({ collection: 'blog', query: words.join(' ') }), /^query too long: more than 1024/)
+      assert.match(await client.refusal({ collection: client.blog, query: words.join(' ') }), /^query too long: more than 1024/)
     })
 
     it('takes any text as a query', async () => {
@@ -181,13 +183,13 @@ describe('POST /v1/fts', () => {
   describe('freshness', () => {
     it('a search that follows a write finds what was written, and no longer what was replaced or deleted', async () => {
       const keysOf = async (query: string): Promise<string[]> =>
-        results(await client.request('POST', '/v1/fts', { collection: 'fresh', query })).map(({ document }) => document.key)
-      await client.add('fresh', [{ key: 'a', lang: 'en', contentMd: 'zebra' }])
+        results(await client.request('POST', '/v1/fts', { collection: 'fulltext-fresh', query })).map(({ document }) => document.key)
+      await client.add('fulltext-fresh', [{ key: 'a', lang: 'en', contentMd: 'zebra' }])
       assert.deepEqual(await keysOf('zebra'), ['a'])
-      await client.add('fresh', [{ key: 'a', lang: 'en', contentMd: 'giraffe' }])
+      await client.add('fulltext-fresh', [{ key: 'a', lang: 'en', contentMd: 'giraffe' }])
       assert.deepEqual(await keysOf('zebra'), [])
       assert.deepEqual(await keysOf('giraffe'), ['a'])
-      assert.equal((await client.request('POST', '/v1/delete', { collection: 'fresh', key: 'a', lang: 'en' })).status, 200)
+      assert.equal((await client.request('POST', '/v1/delete', { collection: 'fulltext-fresh', key: 'a', lang: 'en' })).status, 200)
       assert.deepEqual(await keysOf('giraffe'), [])
     })
 
@@ -199,16 +201,16 @@ describe('POST /v1/fts', () => {
           lang: 'en',
           contentMd: `common ${words[(index + round) % words.length]}`,
         }))
-      await client.add('busy', documents(0))
+      await client.add('fulltext-busy', documents(0))
       let writing = true
       const writer = (async () => {
-        for (let round = 1; round <= 30; round++) await client.add('busy', documents(round))
+        for (let round = 1; round <= 30; round++) await client.add('fulltext-busy', documents(round))
         writing = false
       })()
       while (writing) {
-        assert.equal(results(await client.fts('common', { collection: 'busy' })).length, 40)
+        assert.equal(results(await client.fts('common', { collection: 'fulltext-busy' })).length, 40)
         for (const word of words) {
-          const found = results(await client.request('POST', '/v1/fts', { collection: 'busy', query: word }))
+          const found = results(await client.request('POST', '/v1/fts', { collection: 'fulltext-busy', query: word }))
           assert.equal(new Set(found.map(({ document }) => document.key)).size, found.length)
           for (const { document, matchedTerms } of found) {
             assert.ok(document.contentMd.endsWith(word), `${word} found ${document.contentMd}`)
@@ -217,7 +219,7 @@ describe('POST /v1/fts', () => {
         }
       }
       await writer
-      assert.equal(results(await client.request('POST', '/v1/fts', { collection: 'busy', query: 'common' })).length, 40)
+      assert.equal(results(await client.request('POST', '/v1/fts', { collection: 'fulltext-busy', query: 'common' })).length, 40)
     })
   })
 })

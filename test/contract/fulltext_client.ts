@@ -1,6 +1,7 @@
-/** A server with a small collection `blog`, and the requests of the contract tests of full-text search. */
+/** A small collection `blog` on a server, and the requests of the contract tests of full-text search. */
 import assert from 'node:assert/strict'
 import { startServer, type Server } from '../harness/server.js'
+import { collectionOf, sharedServer } from '../harness/shared_server.js'
 
 export interface FulltextAnswer {
   readonly status: number
@@ -42,16 +43,27 @@ export const DOCUMENTS = [
 ]
 
 export class FulltextClient {
+  /** The collection of `DOCUMENTS`. */
+  readonly blog = collectionOf('blog')
   readonly #server: Server
 
   private constructor(server: Server) {
     this.#server = server
   }
 
-  /** Starts a separate server and writes `DOCUMENTS` into `blog`. */
+  /** On a separate server. */
   static async start(env: Record<string, string> = {}): Promise<FulltextClient> {
-    const client = new FulltextClient(await startServer({ env }))
-    await client.add('blog', DOCUMENTS)
+    return FulltextClient.#on(await startServer({ env }))
+  }
+
+  /** On the server that all files of a run share. */
+  static async shared(): Promise<FulltextClient> {
+    return FulltextClient.#on(await sharedServer())
+  }
+
+  static async #on(server: Server): Promise<FulltextClient> {
+    const client = new FulltextClient(server)
+    await client.add(client.blog, DOCUMENTS)
     return client
   }
 
@@ -72,7 +84,7 @@ export class FulltextClient {
 
   /** A search of `blog`, unless `more` names another collection. */
   async fts(query: string, more: Record<string, unknown> = {}): Promise<FulltextAnswer> {
-    return this.request('POST', '/v1/fts', { collection: 'blog', query, ...more })
+    return this.request('POST', '/v1/fts', { collection: this.blog, query, ...more })
   }
 
   /** Keys of the results, best first. */

@@ -17,7 +17,7 @@ const near = (one: number, other: number): boolean => Math.abs(one - other) <= 1
 describe('full-text modes', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
+    client = await FulltextClient.shared()
   })
   after(() => client.stop())
 
@@ -51,12 +51,12 @@ describe('full-text modes', () => {
 
     it('says so where the index has more terms than a pattern may stand for', async () => {
       const words = Array.from({ length: 1100 }, (_, at) => `w${at}`).join(' ')
-      await client.add('many', [{ key: 'words', lang: 'en', contentMd: words }])
+      await client.add('fulltext_modes-many', [{ key: 'words', lang: 'en', contentMd: words }])
       for (const [query, isCut] of [
         ['w*', true],
         ['w10*', undefined],
       ] as const) {
-        const { body } = await client.fts(query, { collection: 'many', mode: 'wildcard' })
+        const { body } = await client.fts(query, { collection: 'fulltext_modes-many', mode: 'wildcard' })
         assert.deepEqual([body.total, body.expansionsCut], [1, isCut])
       }
     })
@@ -81,17 +81,20 @@ describe('full-text modes', () => {
     })
 
     it('is 5 by default, also where the request says 0, and refused below', async () => {
-      await client.add('apart', [
+      await client.add('fulltext_modes-apart', [
         { key: 'five', lang: 'en', contentMd: 'alpha b c d e omega' },
         { key: 'six', lang: 'en', contentMd: 'alpha b c d e f omega' },
       ])
       for (const more of [{}, { distance: 0 }, { distance: null }])
-        assert.deepEqual(await client.keys('alpha omega', { collection: 'apart', mode: 'proximity', ...more }), ['five'])
-      assert.match(await client.refusal({ collection: 'apart', query: 'alpha omega', mode: 'proximity', distance: -1 }), /^invalid/)
+        assert.deepEqual(await client.keys('alpha omega', { collection: 'fulltext_modes-apart', mode: 'proximity', ...more }), ['five'])
+      assert.match(
+        await client.refusal({ collection: 'fulltext_modes-apart', query: 'alpha omega', mode: 'proximity', distance: -1 }),
+        /^invalid/,
+      )
     })
 
     it('takes the distance from the query, as "…"~N', async () => {
-      const answer = await client.fts('"alpha omega"~6', { collection: 'apart' })
+      const answer = await client.fts('"alpha omega"~6', { collection: 'fulltext_modes-apart' })
       assert.equal(answer.body.mode, 'proximity')
       assert.deepEqual(
         results(answer).map(({ document, matchedTerms }) => [document.key, matchedTerms]),
@@ -141,7 +144,7 @@ describe('full-text modes', () => {
         [' ', 'empty query expression'],
       ] as const) {
         if (text === undefined) assert.equal((await client.fts(query, { mode: 'expression' })).status, 200)
-        else assert.equal(await client.refusal({ collection: 'blog', query, mode: 'expression' }), text)
+        else assert.equal(await client.refusal({ collection: client.blog, query, mode: 'expression' }), text)
       }
     })
   })
@@ -158,19 +161,21 @@ describe('full-text modes', () => {
     })
 
     it('closer matches score higher, and the exact word is kept', async () => {
-      await client.add('typos', [
+      await client.add('fulltext_modes-typos', [
         { key: 'far', lang: 'en', contentMd: 'sorver filler' },
         { key: 'near', lang: 'en', contentMd: 'servar filler' },
         { key: 'exact', lang: 'en', contentMd: 'server filler' },
       ])
-      const found = results(await client.fts('server', { collection: 'typos', fuzzy: 2, disableStem: true, algorithm: 'bm25' }))
+      const found = results(
+        await client.fts('server', { collection: 'fulltext_modes-typos', fuzzy: 2, disableStem: true, algorithm: 'bm25' }),
+      )
       assert.equal(found[0]?.document.key, 'exact')
       assert.deepEqual(found[0]?.matchedTerms, ['server'])
     })
 
     it('is for simple mode; other values than 0, 1, 2 are refused', async () => {
       assert.equal((await client.fts('log AND tree', { fuzzy: 2 })).body.fuzzy, 0)
-      for (const fuzzy of [-1, 3, 1.5]) assert.match(await client.refusal({ collection: 'blog', query: 'log', fuzzy }), /^invalid/)
+      for (const fuzzy of [-1, 3, 1.5]) assert.match(await client.refusal({ collection: client.blog, query: 'log', fuzzy }), /^invalid/)
       assert.deepEqual(await client.sortedKeys('log', { fuzzy: null }), ['lsm', 'raft', 'wal'])
     })
   })
@@ -183,9 +188,9 @@ describe('full-text modes', () => {
         lang: 'en',
         contentMd: `pancake flour sugar${at}`,
       }))
-      await client.add('pmi', [...pairs, ...others, { key: 'alone', lang: 'en', contentMd: 'a broker sells houses' }])
-      assert.equal((await client.keys('kafka', { collection: 'pmi', algorithm: 'bm25' })).length, 6)
-      const answer = await client.fts('kafka', { collection: 'pmi', algorithm: 'pmisparse' })
+      await client.add('fulltext_modes-pmi', [...pairs, ...others, { key: 'alone', lang: 'en', contentMd: 'a broker sells houses' }])
+      assert.equal((await client.keys('kafka', { collection: 'fulltext_modes-pmi', algorithm: 'bm25' })).length, 6)
+      const answer = await client.fts('kafka', { collection: 'fulltext_modes-pmi', algorithm: 'pmisparse' })
       const found = results(answer)
       assert.equal(answer.body.algorithm, 'pmisparse')
       assert.deepEqual(
@@ -195,22 +200,27 @@ describe('full-text modes', () => {
       assert.ok(found[0]?.matchedTerms.includes('kafka'))
       assert.equal(found.at(-1)?.document.key, 'alone')
       assert.deepEqual(
-        await client.sortedKeys('kafka AND sentence', { collection: 'pmi', algorithm: 'pmisparse' }),
+        await client.sortedKeys('kafka AND sentence', { collection: 'fulltext_modes-pmi', algorithm: 'pmisparse' }),
         pairs.map(({ key }) => key),
       )
     })
 
     it('learns from later writes', async () => {
-      await client.add('pmi2', [{ key: 'first', lang: 'en', contentMd: 'gopher' }])
-      assert.deepEqual(await client.keys('gopher', { collection: 'pmi2', algorithm: 'pmisparse' }), ['first'])
+      await client.add('fulltext_modes-pmi2', [{ key: 'first', lang: 'en', contentMd: 'gopher' }])
+      assert.deepEqual(await client.keys('gopher', { collection: 'fulltext_modes-pmi2', algorithm: 'pmisparse' }), ['first'])
       const filler = Array.from({ length: 8 }, (_, at) => ({ key: `f${at}`, lang: 'en', contentMd: `unrelated${at}` }))
-      await client.add('pmi2', [
+      await client.add('fulltext_modes-pmi2', [
         { key: 'a', lang: 'en', contentMd: 'gopher burrow' },
         { key: 'b', lang: 'en', contentMd: 'burrow gopher' },
         { key: 'c', lang: 'en', contentMd: 'burrow' },
         ...filler,
       ])
-      assert.deepEqual(await client.sortedKeys('gopher', { collection: 'pmi2', algorithm: 'pmisparse' }), ['a', 'b', 'c', 'first'])
+      assert.deepEqual(await client.sortedKeys('gopher', { collection: 'fulltext_modes-pmi2', algorithm: 'pmisparse' }), [
+        'a',
+        'b',
+        'c',
+        'first',
+      ])
     })
   })
 
@@ -247,25 +257,25 @@ describe('full-text modes', () => {
         lang: 'en',
         contentMd: 'same words here',
       }))
-      await client.add('pages', documents)
-      const whole = await client.keys('same words', { collection: 'pages' })
+      await client.add('fulltext_modes-pages', documents)
+      const whole = await client.keys('same words', { collection: 'fulltext_modes-pages' })
       assert.deepEqual(
         whole,
         documents.map(({ key }) => key),
       )
       const pages: string[] = []
       for (let offset = 0; offset < 45; offset += 7) {
-        const answer = await client.fts('same words', { collection: 'pages', limit: 7, offset })
+        const answer = await client.fts('same words', { collection: 'fulltext_modes-pages', limit: 7, offset })
         assert.equal(answer.body.offset, offset === 0 ? undefined : offset)
         pages.push(...results(answer).map(({ document }) => document.key))
       }
       assert.deepEqual(pages, whole)
-      assert.match(await client.refusal({ collection: 'pages', query: 'same', offset: 99_999 }), /^invalid offset/)
-      assert.match(await client.refusal({ collection: 'pages', query: 'same', offset: -1 }), /^invalid offset/)
+      assert.match(await client.refusal({ collection: 'fulltext_modes-pages', query: 'same', offset: 99_999 }), /^invalid offset/)
+      assert.match(await client.refusal({ collection: 'fulltext_modes-pages', query: 'same', offset: -1 }), /^invalid offset/)
     })
 
     it('count gives the number of all matches, took the milliseconds', async () => {
-      const { body } = await client.fts('same', { collection: 'pages', limit: 3, offset: 6, count: true })
+      const { body } = await client.fts('same', { collection: 'fulltext_modes-pages', limit: 3, offset: 6, count: true })
       assert.equal(body.totalMatches, 40)
       assert.equal(body.total, 3)
       assert.ok(typeof body.took === 'number' && body.took >= 0)

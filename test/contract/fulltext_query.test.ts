@@ -9,7 +9,7 @@ import { FulltextClient, results } from './fulltext_client.js'
 describe('full-text queries', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
+    client = await FulltextClient.shared()
   })
   after(() => client.stop())
 
@@ -49,13 +49,13 @@ describe('full-text queries', () => {
     })
 
     it('is refused when it is unknown', async () => {
-      assert.equal(await client.refusal({ collection: 'blog', query: 'log', algorithm: 'pagerank' }), 'unknown algorithm: pagerank')
+      assert.equal(await client.refusal({ collection: client.blog, query: 'log', algorithm: 'pagerank' }), 'unknown algorithm: pagerank')
     })
 
     it('does not take weights that are no numbers or are out of range', async () => {
       for (const weight of ['2', 1e300]) {
         assert.match(
-          await client.refusal({ collection: 'blog', query: 'log', algorithm: 'bm25f', fieldWeights: { title: weight } }),
+          await client.refusal({ collection: client.blog, query: 'log', algorithm: 'bm25f', fieldWeights: { title: weight } }),
           /^invalid fieldWeights/,
         )
       }
@@ -105,19 +105,25 @@ describe('full-text queries', () => {
       assert.deepEqual(await client.keys('tree merge', { mode: 'phrase' }), [])
       assert.deepEqual(await client.keys('"replicas agree on a log"'), ['raft'])
       assert.deepEqual(await client.keys('"agree log"'), [])
-      await client.add('phrases', [{ key: 'twice', lang: 'en', contentMd: 'vector heap, then vector heap; heap vector' }])
-      const [twice] = results(await client.request('POST', '/v1/fts', { collection: 'phrases', query: '"vector heap"' }))
+      await client.add('fulltext_query-phrases', [{ key: 'twice', lang: 'en', contentMd: 'vector heap, then vector heap; heap vector' }])
+      const [twice] = results(await client.request('POST', '/v1/fts', { collection: 'fulltext_query-phrases', query: '"vector heap"' }))
       assert.equal(twice?.score, 2)
       assert.deepEqual(twice?.matchedTerms, ['vector', 'heap'])
     })
 
     it('an unknown mode is refused', async () =>
-      assert.equal(await client.refusal({ collection: 'blog', query: 'log', mode: 'fancy' }), 'unknown mode: fancy'))
+      assert.equal(await client.refusal({ collection: client.blog, query: 'log', mode: 'fancy' }), 'unknown mode: fancy'))
 
     it('an invalid boolean query or phrase is refused with the position of the error', async () => {
-      assert.equal(await client.refusal({ collection: 'blog', query: 'log AND "merge', mode: 'boolean' }), 'unclosed quote at character 9')
-      assert.equal(await client.refusal({ collection: 'blog', query: '(log OR tree', mode: 'boolean' }), `expected ')' at character 13`)
-      assert.equal(await client.refusal({ collection: 'blog', query: '"merge tree', mode: 'phrase' }), 'unclosed quote at character 1')
+      assert.equal(
+        await client.refusal({ collection: client.blog, query: 'log AND "merge', mode: 'boolean' }),
+        'unclosed quote at character 9',
+      )
+      assert.equal(
+        await client.refusal({ collection: client.blog, query: '(log OR tree', mode: 'boolean' }),
+        `expected ')' at character 13`,
+      )
+      assert.equal(await client.refusal({ collection: client.blog, query: '"merge tree', mode: 'phrase' }), 'unclosed quote at character 1')
     })
   })
 
@@ -161,10 +167,10 @@ describe('full-text queries', () => {
     })
 
     it('is refused when it is no map of lists of texts', async () => {
-      assert.equal(await client.refusal({ collection: 'blog', query: 'log', filterMeta: ['tags'] }), 'invalid filterMeta')
-      assert.match(await client.refusal({ collection: 'blog', query: 'log', filterMeta: { tags: [1] } }), /^invalid filterMeta/)
+      assert.equal(await client.refusal({ collection: client.blog, query: 'log', filterMeta: ['tags'] }), 'invalid filterMeta')
+      assert.match(await client.refusal({ collection: client.blog, query: 'log', filterMeta: { tags: [1] } }), /^invalid filterMeta/)
       assert.match(
-        await client.refusal({ collection: 'blog', query: 'log', filterMeta: { tags: Array(300).fill('x') } }),
+        await client.refusal({ collection: client.blog, query: 'log', filterMeta: { tags: Array(300).fill('x') } }),
         /^invalid filterMeta/,
       )
     })
@@ -176,17 +182,17 @@ describe('full-text queries', () => {
         results(await client.request('GET', `/v1/fts?${query}`))
           .map(({ document }) => document.key)
           .sort()
-      assert.deepEqual(await get('collection=blog&q=log+tree'), ['lsm', 'raft', 'wal'])
-      assert.deepEqual(await get('collection=blog&q=log%20AND%20tree'), ['lsm'])
-      assert.deepEqual(await get('collection=blog&q=log&meta.tags=network'), ['raft'])
-      assert.deepEqual(await get('collection=blog&q=log&meta.tags=network&meta.tags=storage'), ['lsm', 'raft', 'wal'])
-      assert.deepEqual(await get('collection=blog&q=log&meta.tags=log&meta.title=Consensus'), ['raft'])
-      assert.equal((await get('collection=blog&q=log&limit=1')).length, 1)
-      assert.deepEqual(await get('collection=blog&q=merging&disableStem=true'), [])
+      assert.deepEqual(await get(`collection=${client.blog}&q=log+tree`), ['lsm', 'raft', 'wal'])
+      assert.deepEqual(await get(`collection=${client.blog}&q=log%20AND%20tree`), ['lsm'])
+      assert.deepEqual(await get(`collection=${client.blog}&q=log&meta.tags=network`), ['raft'])
+      assert.deepEqual(await get(`collection=${client.blog}&q=log&meta.tags=network&meta.tags=storage`), ['lsm', 'raft', 'wal'])
+      assert.deepEqual(await get(`collection=${client.blog}&q=log&meta.tags=log&meta.title=Consensus`), ['raft'])
+      assert.equal((await get(`collection=${client.blog}&q=log&limit=1`)).length, 1)
+      assert.deepEqual(await get(`collection=${client.blog}&q=merging&disableStem=true`), [])
     })
 
     it('needs collection and q', async () => {
-      for (const query of ['collection=blog', 'q=log', '']) {
+      for (const query of [`collection=${client.blog}`, 'q=log', '']) {
         const answer = await client.request('GET', `/v1/fts?${query}`)
         assert.deepEqual([answer.status, answer.body.error], [400, 'missing fields'])
       }

@@ -26,7 +26,7 @@ describe('export of a history', () => {
   let folder: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'mds-git-export-'))
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(async () => {
     await client.stop()

@@ -10,12 +10,13 @@ import { MUTATIONS } from '../../src/surface/graphql/fields/mutations.js'
 import { QUERIES } from '../../src/surface/graphql/fields/queries.js'
 import { CONTRACT, SCHEMA } from '../../src/surface/graphql/schema.js'
 import { CONTRACT_LINES, dataOf, linesOf } from '../harness/graphql.js'
-import { startServer, type Server } from '../harness/server.js'
+import type { Server } from '../harness/server.js'
+import { sharedServer } from '../harness/shared_server.js'
 
 let server: Server
 let schema: GraphQLSchema
 before(async () => {
-  server = await startServer()
+  server = await sharedServer()
   schema = buildClientSchema(await dataOf<IntrospectionQuery & Record<string, unknown>>(server, getIntrospectionQuery()))
 })
 after(() => server.stop())

@@ -5,7 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server } from '../harness/server.js'
+import type { Server } from '../harness/server.js'
+import { sharedServer } from '../harness/shared_server.js'
 
 type ServerAnswer = Awaited<ReturnType<Server['post']>>
 
@@ -20,9 +21,9 @@ function shown(answer: ServerAnswer): readonly unknown[] {
 describe('graphql: values in texts', () => {
   let server: Server
   before(async () => {
-    server = await startServer()
+    server = await sharedServer()
     for (const key of ['a', 'a longer key', 'é 漢', '#1', 'a,b:{c}'])
-      await server.post('/v1/add', { collection: 'c', key, lang: 'en', contentMd: `text of ${key}`, meta: { k: [key] } })
+      await server.post('/v1/add', { collection: 'graphql_texts', key, lang: 'en', contentMd: `text of ${key}`, meta: { k: [key] } })
   })
   after(() => server.stop())
 
@@ -35,17 +36,17 @@ describe('graphql: values in texts', () => {
   it('graphql: a query that differs from an earlier one in its strings alone gets its own answer and errors', async () => {
     await assertSame(
       KEYS.flatMap((key) => [
-        `{ document(collection: "c", key: "${key}", lang: "en") { key contentMd } }`,
-        `{ a: document(collection: "c", key: "${key}", lang: "en") { key } b: document(collection: "${key}", key: "a", lang: "en") { key } }`,
+        `{ document(collection: "graphql_texts", key: "${key}", lang: "en") { key contentMd } }`,
+        `{ a: document(collection: "graphql_texts", key: "${key}", lang: "en") { key } b: document(collection: "${key}", key: "a", lang: "en") { key } }`,
         // These leave the thread: others come before their answers.
-        `{ search(input: {collection: "c", filterMeta: [{key: "k", values: ["${key}", "a"]}]}) { edges { node { key } } } nobody: document(collection: "${key}", key: "${key}", lang: "en") { key } }`,
+        `{ search(input: {collection: "graphql_texts", filterMeta: [{key: "k", values: ["${key}", "a"]}]}) { edges { node { key } } } nobody: document(collection: "${key}", key: "${key}", lang: "en") { key } }`,
         `{ __type(name: "${key}") { name } x: users { username } y: userPermissions(username: "${key}") { read } }`,
       ]),
     )
-    const found = await ask('{ document(collection: "c", key: "a longer key", lang: "en") { contentMd } }')
+    const found = await ask('{ document(collection: "graphql_texts", key: "a longer key", lang: "en") { contentMd } }')
     assert.deepEqual(found.json(), { data: { document: { contentMd: 'text of a longer key' } } })
     for (const key of ['a', 'a longer key']) {
-      const text = `{ a: document(collection: "c", key: "${key}", lang: "en") { key } b: document(collection: "no", key: "", lang: "") { key } }`
+      const text = `{ a: document(collection: "graphql_texts", key: "${key}", lang: "en") { key } b: document(collection: "no", key: "", lang: "") { key } }`
       const { errors } = (await ask(text)).json<{ readonly errors: readonly { readonly locations: readonly object[] }[] }>()
       assert.deepEqual(errors[0]?.locations, [{ line: 1, column: text.indexOf('b:') + 1 }])
     }
@@ -53,7 +54,7 @@ describe('graphql: values in texts', () => {
 
   it('graphql: a query whose equal fields have other arguments than each other is refused, also after one that has not', async () => {
     const two = (key: string): string =>
-      `{ document(collection: "c", key: "a", lang: "en") { key } document(collection: "c", key: "${key}", lang: "en") { lang } }`
+      `{ document(collection: "graphql_texts", key: "a", lang: "en") { key } document(collection: "graphql_texts", key: "${key}", lang: "en") { lang } }`
     assert.equal((await ask(two('a'))).status, 200)
     const refused = await ask(two('b'))
     assert.equal(refused.status, 400)

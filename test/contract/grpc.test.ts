@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { operations } from '../../src/operations/index.js'
 import { GrpcClient, type Message } from '../harness/grpc.js'
 import { startServer, type Server } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 let server: Server
 let client: GrpcClient
@@ -219,7 +220,7 @@ describe('grpc', () => {
     assert.equal((await client.call('VectorReindex', { collection: 'c', force: true })).failed, 0)
     const stats = await client.call('VectorStats', {})
     assert.deepEqual([stats.enabled, stats.index_ready, (stats.queue as Message).size], [true, true, 1000])
-    while ((await embedded()) < 1);
+    await untilAsked(embedded, (count) => count >= 1)
     type Results = { readonly results: readonly Message[] }
     const nearest = await client.call<Results>('VectorSearch', { collection: 'c', query: 'words', top_k: 3, include_content: true })
     const [first] = nearest.results
@@ -228,7 +229,7 @@ describe('grpc', () => {
     assert.equal(first?.score, Math.fround(Number(first?.score)))
     // An alpha of 0 would be full text alone.
     await client.call('Add', { ...ID, key: 'other', content_md: 'ships, harbours and other words of the sea' })
-    while ((await embedded()) < 2);
+    await untilAsked(embedded, (count) => count >= 2)
     const hybrid = async (given: object): Promise<Results> =>
       await client.call<Results>('HybridSearch', { collection: 'c', query: 'words', strategy: 'alpha', ...given })
     assert.deepEqual((await hybrid({ alpha: 0 })).results, (await hybrid({})).results)

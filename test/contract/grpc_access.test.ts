@@ -12,21 +12,29 @@ import { auditOf } from '../harness/audit_log.js'
 import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { GrpcClient } from '../harness/grpc.js'
 import { untilAsked } from '../harness/until.js'
-import { runToEnd, startServer, type Server, type ServerOptions } from '../harness/server.js'
+import { runToEnd, startServer, type Server } from '../harness/server.js'
+import { ServerPool, type Env } from '../harness/server_pool.js'
+import { sharedServer } from '../harness/shared_server.js'
 
 const require = createRequire(import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'mds-grpc-'))
 after(() => rmSync(folder, { recursive: true }))
 
-async function started(test: TestContext, options: ServerOptions): Promise<{ readonly server: Server; readonly client: GrpcClient }> {
-  const server = await startServer(options)
+const pool = new ServerPool()
+after(() => pool.stop())
+
+/** Tests with access control have one server. */
+async function started(test: TestContext, env: Env): Promise<{ readonly server: Server; readonly client: GrpcClient }> {
+  const server = env === CLOSED ? await pool.of(env) : await startServer({ env })
   const client = GrpcClient.of(server)
   test.after(async () => {
     client.close()
-    await server.stop()
+    if (env !== CLOSED) await server.stop()
   })
   return { server, client }
 }
+
+const CLOSED = { ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true' }
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
 const DENIED = [status.PERMISSION_DENIED, 'forbidden'] as const
@@ -75,6 +83,8 @@ async function reflected(address: string, headers: Readonly<Record<string, strin
     stream.on('data', ({ list_services_response: list }) => resolve(list?.service.map(({ name }) => name) ?? []))
     stream.on('error', ({ code }) => resolve(code))
     stream.write({ list_services: '*' })
+    // Else the call stays open as long as the server runs, and the process of this file with it.
+    stream.end()
   })
   client.close()
   return answer
@@ -82,7 +92,7 @@ async function reflected(address: string, headers: Readonly<Record<string, strin
 
 describe('grpc: access', () => {
   it('grpc: credentials are a token, with or without its scheme, or an API key; the token goes first', async (test) => {
-    const { server, client } = await started(test, { env: { ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true' } })
+    const { server, client } = await started(test, CLOSED)
     const admin = new Admin(server)
     await admin.register('writer')
     await admin.grant('writer', 'c', { read: true, write: true })
@@ -115,7 +125,7 @@ describe('grpc: access', () => {
   })
 
   it('grpc: a change of rights holds from the next call on', async (test) => {
-    const { server, client } = await started(test, { env: ACCESS_ENV })
+    const { server, client } = await started(test, CLOSED)
     const admin = new Admin(server)
     await admin.register('user')
     await client.call('Add', { ...ID, content_md: 'x' }, { headers: admin.headers })
@@ -128,7 +138,7 @@ describe('grpc: access', () => {
   })
 
   it('grpc: its own mode refuses writes or reads, whatever that of HTTP', async (test) => {
-    const { server, client } = await started(test, { env: { SVC_GRPC_MODE: 'read' } })
+    const { server, client } = await started(test, { SVC_GRPC_MODE: 'read' })
     assert.equal((await server.post('/v1/add', { ...ID, contentMd: 'x' })).status, 200)
     assert.equal((await client.call('Get', ID)).key, 'k')
     assert.deepEqual(await client.refusal('Add', { ...ID, content_md: 'y' }), [status.PERMISSION_DENIED, 'read-only mode'])
@@ -140,7 +150,8 @@ describe('grpc: access', () => {
   })
 
   it('grpc: SVC_GRPC_ENABLED=false goes without it, and SVC_HTTP_ENABLED=false with it alone', async (test) => {
-    const { server } = await started(test, {})
+    const server = await sharedServer()
+    test.after(() => server.stop())
     const { grpc } = (await server.get('/v1/endpoints')).json<{ grpc: { name: string }[] }>()
     assert.ok(grpc.some(({ name }) => name === 'UpdateBatch'))
     assert.ok(!grpc.some(({ name }) => name === 'GeoSearch'))
@@ -160,7 +171,7 @@ describe('grpc: access', () => {
 
   it('grpc: the rate limit is that of all surfaces together', async (test) => {
     const env = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_RATE_LIMIT_REQUESTS: '5', SVC_RATE_LIMIT_BURST: '5', SVC_RATE_LIMIT_WINDOW: '1h' }
-    const { server, client } = await started(test, { env })
+    const { server, client } = await started(test, env)
     for (let at = 0; at < 4; at++) await server.get('/v1/config')
     for (let at = 0; at < 6; at++) assert.equal((await client.refusal('Get', ID))[0], status.NOT_FOUND)
     assert.deepEqual(await client.refusal('Get', ID), [status.RESOURCE_EXHAUSTED, 'rate limit exceeded'])
@@ -172,7 +183,7 @@ describe('grpc: access', () => {
     const env = { ...limit, SVC_AUDIT_ENABLED: 'true', SVC_TRUSTED_PROXIES: '127.0.0.1' }
     const asked = { grpc: 'call', 'grpc-stream': 'stream' } as const
     for (const [transport, how] of Object.entries(asked)) {
-      const { server, client } = await started(test, { env })
+      const { server, client } = await started(test, env)
       const ask = async (): Promise<status> => {
         try {
           if (how === 'call') await client.call('Get', ID)
@@ -191,16 +202,16 @@ describe('grpc: access', () => {
   })
 
   it('grpc: health is open to everyone, reflection to every user', async (test) => {
-    const { server } = await started(test, { env: ACCESS_ENV })
+    const { server } = await started(test, CLOSED)
     const address = server.addressOf('grpc')
     const health = healthOf(address)
     assert.equal(await health.check(), 'SERVING')
     health.close()
-    await new Admin(server).register('user')
+    await new Admin(server).register('asker')
     assert.equal(await reflected(address), status.UNAUTHENTICATED)
-    const names = await reflected(address, asUser('user'))
+    const names = await reflected(address, asUser('asker'))
     assert.ok(Array.isArray(names) && names.includes('mddb.MDDB') && names.includes('mddb.MDDBReplication'), String(names))
-    const open = await startServer()
+    const open = await sharedServer()
     assert.ok(((await reflected(open.addressOf('grpc'))) as readonly string[]).includes('mddb.MDDB'))
     await open.stop()
   })
@@ -275,7 +286,8 @@ describe('grpc: access', () => {
   })
 
   it('grpc: an address in use refuses the start in one line that says what to do', async (test) => {
-    const { server } = await started(test, {})
+    const server = await sharedServer()
+    test.after(() => server.stop())
     const { code, output } = await runToEnd({ env: { SVC_GRPC_ADDR: server.addressOf('grpc') } })
     assert.notEqual(code, 0)
     assert.match(

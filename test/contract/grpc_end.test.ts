@@ -13,6 +13,7 @@ import { CertificateAuthority, LACKS_OPENSSL } from '../harness/certificates.js'
 import { GrpcClient } from '../harness/grpc.js'
 import { FRAME, frame, PREFACE } from '../harness/http2_frames.js'
 import { startServer, type Server } from '../harness/server.js'
+import { untilHolds } from '../harness/until.js'
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
 const GET = Buffer.from('000000000a' + '0a0163' + '12016b' + '1a02656e', 'hex')
@@ -79,7 +80,10 @@ describe('grpc: the end of the server', () => {
     client.close()
     const stream = await begin(server, '/mddb.MDDB/Get', GET)
     const ending = server.stop()
-    while (!server.output().includes('shutting down')) await new Promise((resolve) => setImmediate(resolve))
+    await untilHolds(
+      () => server.output().includes('shutting down'),
+      () => server.output(),
+    )
     const trailers = once(stream, 'trailers') as Promise<[IncomingHttpHeaders]>
     let bytes = 0
     for await (const chunk of stream) bytes += (chunk as Buffer).length
@@ -140,7 +144,10 @@ describe('grpc: the end of the server', () => {
     let hasEnded = false
     void server.ended.then(() => (hasEnded = true))
     const listensAgain = (): boolean => server.output().includes('surface grpc listens again')
-    while (!hasEnded && !listensAgain()) await new Promise((resolve) => setImmediate(resolve))
+    await untilHolds(
+      () => hasEnded || listensAgain(),
+      () => server.output(),
+    )
     assert.equal(hasEnded, false, server.output())
     assert.equal(asking.closed, true)
     assert.match(server.output(), /failed at grpc\.stream/)

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import { GrpcClient } from '../harness/grpc.js'
 import { startServer, type Server } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
 const DOCUMENTS = 2_000
@@ -33,6 +34,8 @@ const works = async (): Promise<void> => assert.equal((await client.call('Get', 
 async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await server.get('/metrics')).text)?.[1])
 }
+
+const slots = (): Promise<number> => metric('mddb_slots_used')
 
 describe('grpc: streams and bad clients', () => {
   it('grpc: Export streams every document in chunks, and the last says so', async () => {
@@ -71,7 +74,7 @@ describe('grpc: streams and bad clients', () => {
     }
     await works()
     for (const stream of stalled) stream.cancel()
-    while ((await metric('mddb_slots_used')) > 1);
+    await untilAsked(slots, (used) => used <= 1)
     const chunks: Buffer[] = []
     for await (const chunk of client.stream('Export', { collection: 'c' })) chunks.push(chunk.data as Buffer)
     assert.equal(Buffer.concat(chunks).toString().trim().split('\n').length, DOCUMENTS + 1)
@@ -103,7 +106,7 @@ describe('grpc: streams and bad clients', () => {
     const another = client.stream('Export', { collection: 'c' })
     await assert.rejects(another[Symbol.asyncIterator]().next(), { code: status.RESOURCE_EXHAUSTED })
     session.destroy()
-    while ((await metric('mddb_slots_used')) > 1);
+    await untilAsked(slots, (used) => used <= 1)
   })
 
   it('grpc: a deadline reaches the lane, and a cancellation frees its place', async () => {
@@ -116,10 +119,10 @@ describe('grpc: streams and bad clients', () => {
       { length: 20 },
       async () => await new Promise<ServiceError | null>((resolve) => begun.push(client.begin('FTSReindex', { collection: 'c' }, resolve))),
     )
-    while ((await metric('mddb_slots_used')) < 3);
+    await untilAsked(slots, (used) => used >= 3)
     for (const call of begun) call.cancel()
     for (const error of await Promise.all(reindexes)) assert.ok(error === null || error.code === status.CANCELLED)
-    while ((await metric('mddb_slots_used')) > 1);
+    await untilAsked(slots, (used) => used <= 1)
     assert.ok((await metric('mddb_aborted_requests_total')) > before)
     await works()
   })
@@ -214,7 +217,7 @@ describe('grpc: streams and bad clients', () => {
     }
     for (let at = 0; at < 20; at++) await works()
     session.destroy()
-    while ((await metric('mddb_slots_used')) > 1);
+    await untilAsked(slots, (used) => used <= 1)
     await works()
   })
 })

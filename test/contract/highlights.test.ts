@@ -37,13 +37,13 @@ const DOCUMENTS = [
 describe('highlights', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
-    await client.add('notes', DOCUMENTS)
+    client = await FulltextClient.shared()
+    await client.add('highlights-notes', DOCUMENTS)
   })
   after(() => client.stop())
 
   async function highlightsOf(key: string, query: string, more: Record<string, unknown> = {}): Promise<readonly Highlight[]> {
-    const found = results(await client.fts(query, { collection: 'notes', highlight: true, ...more }))
+    const found = results(await client.fts(query, { collection: 'highlights-notes', highlight: true, ...more }))
     const result = found.find(({ document }) => document.key === key)
     assert.ok(result, `${key} is found`)
     return (result as unknown as { readonly highlights: readonly Highlight[] }).highlights
@@ -51,7 +51,8 @@ describe('highlights', () => {
 
   it('are there with `highlight` only, as {fragment, matchedTerms, startOffset, endOffset}', async () => {
     for (const more of [{}, { highlight: false, highlightTag: '<b>' }])
-      for (const result of results(await client.fts('needle', { collection: 'notes', ...more }))) assert.ok(!('highlights' in result))
+      for (const result of results(await client.fts('needle', { collection: 'highlights-notes', ...more })))
+        assert.ok(!('highlights' in result))
     assert.deepEqual(await highlightsOf('short', 'needle'), [
       { fragment: 'Größe "quoted" — <b><mark>Needle</mark></b> \\ end', matchedTerms: ['needl'], startOffset: 0, endOffset: 40 },
     ])
@@ -87,7 +88,7 @@ describe('highlights', () => {
       ['fragmentSize', 1.5],
     ])
       assert.match(
-        await client.refusal({ collection: 'notes', query: 'run', highlight: true, [field as string]: value }),
+        await client.refusal({ collection: 'highlights-notes', query: 'run', highlight: true, [field as string]: value }),
         /fragmentSize|maxHighlights/,
       )
   })
@@ -104,7 +105,7 @@ describe('highlights', () => {
       assert.ok(highlight?.fragment.includes(`<b>${marked}</b>`), highlight?.fragment)
     }
     assert.match(
-      await client.refusal({ collection: 'notes', query: 'run', highlight: true, highlightTag: 'x'.repeat(257) }),
+      await client.refusal({ collection: 'highlights-notes', query: 'run', highlight: true, highlightTag: 'x'.repeat(257) }),
       /^invalid highlightTag/,
     )
   })
@@ -179,9 +180,9 @@ describe('highlights', () => {
   })
 
   it('are the same each time that a document is shown, and those of its content by then', async () => {
-    const add = (contentMd: string): Promise<unknown> => client.add('again', [{ key: 'zh', lang: 'zh', contentMd }, { key: 'en', lang: 'en', contentMd: RUNS }]) // prettier-ignore
+    const add = (contentMd: string): Promise<unknown> => client.add('highlights-again', [{ key: 'zh', lang: 'zh', contentMd }, { key: 'en', lang: 'en', contentMd: RUNS }]) // prettier-ignore
     const show = async (query: string): Promise<unknown> =>
-      results(await client.fts(query, { collection: 'again', lang: query === 'run' ? 'en' : 'zh', highlight: true })).map(
+      results(await client.fts(query, { collection: 'highlights-again', lang: query === 'run' ? 'en' : 'zh', highlight: true })).map(
         (result) => (result as unknown as { readonly highlights: unknown }).highlights,
       )
     for (const contentMd of ['我们在北京大学读书\n\n`北京`', `${FILLER}北京 "${FILLER}`]) {
@@ -197,7 +198,7 @@ describe('highlights', () => {
   it('the GET form takes the same parameters', async () => {
     const answer = await client.request(
       'GET',
-      '/v1/fts?collection=notes&q=needle&highlight=true&highlightTag=%3Cb%3E&maxHighlights=1&fragmentSize=6',
+      '/v1/fts?collection=highlights-notes&q=needle&highlight=true&highlightTag=%3Cb%3E&maxHighlights=1&fragmentSize=6',
     )
     const [result] = results(answer) as unknown as readonly { readonly highlights: readonly Highlight[] }[]
     assert.deepEqual(result?.highlights, [{ fragment: '…<b>Needle</b>…', matchedTerms: ['needl'], startOffset: 24, endOffset: 30 }])

@@ -198,13 +198,14 @@ describe('hybrid search', () => {
     const degraded = await search({ query: 'otter stone unheard' })
     provider.standing = undefined
     assert.ok(degraded.total > 0 && degraded.results.every(({ vectorScore }) => vectorScore === 0))
-    const plain = await DocumentsClient.start()
+    const plain = await DocumentsClient.shared()
+    const collection = plain.collection()
     try {
-      await plain.add('plain', 'a', { contentMd: 'an otter' })
-      const answer = (await plain.post('/v1/hybrid-search', { collection: 'plain', query: 'otter' })).json<Found>()
+      await plain.add(collection, 'a', { contentMd: 'an otter' })
+      const answer = (await plain.post('/v1/hybrid-search', { collection, query: 'otter' })).json<Found>()
       assert.deepEqual([answer.total, answer.results[0]?.vectorScore, answer.results[0]?.combinedScore], [1, 0, 0.5])
-      await plain.add('plain', 'b', { contentMd: 'otter otter otter' })
-      const all = (await plain.post('/v1/hybrid-search', { collection: 'plain', query: 'otter', alpha: 1 })).json<Found>()
+      await plain.add(collection, 'b', { contentMd: 'otter otter otter' })
+      const all = (await plain.post('/v1/hybrid-search', { collection, query: 'otter', alpha: 1 })).json<Found>()
       assert.deepEqual(
         all.results.map(({ document, combinedScore }) => [document.key, combinedScore]),
         [

@@ -9,24 +9,24 @@ import { DocumentsClient, NOT_FOUND, summary } from '../harness/documents_client
 describe('identity', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 
   describe('rule 1: "The identity of a document is lowercased collection, key and language"', () => {
     it('identity: keys, languages and collections that differ only in case are one document', async () => {
-      await client.add('Blog', 'Post', { lang: 'en_GB', contentMd: 'one' })
-      await client.add('bLOG', 'pOST', { lang: 'EN_gb', contentMd: 'two' })
-      const { documents, total } = await client.search('BLOG')
+      await client.add('Identity-Blog', 'Post', { lang: 'en_GB', contentMd: 'one' })
+      await client.add('identity-bLOG', 'pOST', { lang: 'EN_gb', contentMd: 'two' })
+      const { documents, total } = await client.search('Identity-BLOG')
       assert.equal(total, 1)
       assert.deepEqual(documents[0]?.contentMd, 'two')
-      assert.equal((await client.revisions('blog', 'pOST', { lang: 'EN_gb' })).length, 2)
-      assert.equal((await client.stats('Blog'))?.documentCount, 1)
+      assert.equal((await client.revisions('identity-blog', 'pOST', { lang: 'EN_gb' })).length, 2)
+      assert.equal((await client.stats('Identity-Blog'))?.documentCount, 1)
     })
 
     it('identity: the id is lower-cased collection, key and language joined by |, key and lang keep their case', async () => {
-      const { id, key, lang } = await client.add('Mixed Case', 'Über/Straße|X', { lang: 'DE_at' })
-      assert.deepEqual([id, key, lang], ['mixed case|über/straße|x|de_at', 'Über/Straße|X', 'DE_at'])
+      const { id, key, lang } = await client.add('Identity Mixed', 'Über/Straße|X', { lang: 'DE_at' })
+      assert.deepEqual([id, key, lang], ['identity mixed|über/straße|x|de_at', 'Über/Straße|X', 'DE_at'])
     })
 
     it('identity: letters beyond ASCII fold too, what only looks alike does not', async () => {
@@ -89,9 +89,9 @@ describe('identity', () => {
     })
 
     it('identity: the language is part of the spelling, the collection is not', async () => {
-      await client.add('Cased', 'k', { lang: 'en_GB' })
-      assert.equal(await client.get('Cased', 'k', { lang: 'en_gb' }), undefined)
-      assert.notEqual(await client.get('cASED', 'k', { lang: 'en_GB' }), undefined)
+      await client.add('Identity-Cased', 'k', { lang: 'en_GB' })
+      assert.equal(await client.get('Identity-Cased', 'k', { lang: 'en_gb' }), undefined)
+      assert.notEqual(await client.get('identity-cASED', 'k', { lang: 'en_GB' }), undefined)
     })
 
     it('identity: every spelling that was written works in every operation', async () => {
@@ -146,8 +146,8 @@ describe('identity', () => {
 
   describe('rule 5: "in `/v1/get`, each `%%name%%` in contentMd is replaced by the value of `env.name`"', () => {
     const filled = async (contentMd: string, env: unknown): Promise<string | undefined> => {
-      await client.add('templates', 'template', { contentMd })
-      return (await client.get('templates', 'template', { env }))?.contentMd
+      await client.add('identity-templates', 'template', { contentMd })
+      return (await client.get('identity-templates', 'template', { env }))?.contentMd
     }
 
     it('template: every occurrence of every name is replaced, also side by side', async () => {
@@ -184,7 +184,7 @@ describe('identity', () => {
     it('template: names of together more than 1 MiB are refused', async () => {
       await filled('%%a%%', {})
       const answer = await client.post('/v1/get', {
-        collection: 'templates',
+        collection: 'identity-templates',
         key: 'template',
         lang: 'en',
         env: { ['x'.repeat(1_048_577)]: 'x' },
@@ -203,16 +203,16 @@ describe('identity', () => {
 
     it('template: only get replaces: the stored content, listings and searches keep the variable', async () => {
       await filled('walrus %%a%%', { a: 'x' })
-      assert.equal((await client.get('templates', 'template'))?.contentMd, 'walrus %%a%%')
-      assert.equal((await client.search('templates')).documents[0]?.contentMd, 'walrus %%a%%')
-      assert.equal((await client.revisions('templates', 'template'))[0]?.contentMd, 'walrus %%a%%')
+      assert.equal((await client.get('identity-templates', 'template'))?.contentMd, 'walrus %%a%%')
+      assert.equal((await client.search('identity-templates')).documents[0]?.contentMd, 'walrus %%a%%')
+      assert.equal((await client.revisions('identity-templates', 'template'))[0]?.contentMd, 'walrus %%a%%')
     })
 
     it('template: 256 variables are taken, 257 are 400 and name the bound', async () => {
       const env = (count: number): unknown =>
         Object.fromEntries(Array.from({ length: count }, (_, number) => [`v${number}`, String(number)]))
       assert.equal(await filled('%%v0%% %%v255%%', env(256)), '0 255')
-      const answer = await client.post('/v1/get', { collection: 'templates', key: 'template', lang: 'en', env: env(257) })
+      const answer = await client.post('/v1/get', { collection: 'identity-templates', key: 'template', lang: 'en', env: env(257) })
       assert.equal(answer.status, 400)
       assert.match(answer.text, /257 variables, at most 256/)
     })

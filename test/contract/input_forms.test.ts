@@ -9,7 +9,7 @@ import { DocumentsClient } from '../harness/documents_client.js'
 
 type Body = Readonly<Record<string, unknown>>
 
-const ID = { collection: 'guarded', key: 'doc', lang: 'en' }
+const ID = { collection: 'input_forms-guarded', key: 'doc', lang: 'en' }
 /** Operations that write documents, each with a valid body. */
 const WRITES = [
   { method: 'POST', path: '/v1/add', body: { ...ID, contentMd: 'changed' } },
@@ -20,13 +20,16 @@ describe('forms of input', () => {
   let client: DocumentsClient
   let original: unknown
   before(async () => {
-    client = await DocumentsClient.start()
-    await client.add('guarded', 'doc', { contentMd: 'walrus', meta: { a: ['1'] } })
+    client = await DocumentsClient.shared()
+    await client.add('input_forms-guarded', 'doc', { contentMd: 'walrus', meta: { a: ['1'] } })
     original = await state()
   })
   after(() => client.stop())
 
-  const state = async (): Promise<unknown> => [await client.get('guarded', 'doc'), await client.revisions('guarded', 'doc')]
+  const state = async (): Promise<unknown> => [
+    await client.get('input_forms-guarded', 'doc'),
+    await client.revisions('input_forms-guarded', 'doc'),
+  ]
   const unchanged = async (what: string): Promise<void> => assert.deepEqual(await state(), original, `${what} changed something`)
 
   it('bad input: __proto__ is a name like others: ignored where unknown, kept and found where a map has it, refused where its value is wrong', async () => {
@@ -36,7 +39,7 @@ describe('forms of input', () => {
       client.server.request(
         method,
         path,
-        `{"collection":"${c}","__proto__":{"collection":"guarded","key":"doc","polluted":true},${fields}}`,
+        `{"collection":"${c}","__proto__":{"collection":"input_forms-guarded","key":"doc","polluted":true},${fields}}`,
       )
     const put = '"key":"k","lang":"en","contentMd":"walrus %%__proto__%%"'
     const added = await send('/v1/add', `${put},"meta":${own('["a"]')}`)
@@ -117,7 +120,7 @@ describe('forms of input', () => {
       }
     }
     const documents = lone.flatMap((bad) => [{ key: 'doc', lang: 'en', contentMd: bad }, { key: 'doc', lang: 'en', contentMd: '', meta: { a: [bad] } }]) // prettier-ignore
-    const batch = await client.post('/v1/add-batch', { collection: 'guarded', documents })
+    const batch = await client.post('/v1/add-batch', { collection: 'input_forms-guarded', documents })
     assert.match(
       batch.text,
       /^\{"error":"all documents failed: documents\[0\]: invalid contentMd: invalid UTF-8; documents\[1\]: invalid meta.a: invalid UTF-8/,

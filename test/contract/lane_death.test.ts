@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { startServer, type Server } from '../harness/server.js'
+import { untilHolds } from '../harness/until.js'
 
 let server: Server
 before(async () => {
@@ -21,8 +22,10 @@ it('a lane that runs out of memory says so in the log, its request is answered 5
   assert.equal(answer.text, '{"error":"the thread of this request has died, please retry"}')
   assert.equal(answer.headers['retry-after'], '1')
   assert.equal((await server.post('/v1/get', { collection: 'c', key: 'k', lang: 'en' })).status, 200)
-  const deadline = Date.now() + 20_000
-  while (!/lane died/.test(server.output()) && Date.now() < deadline) await server.get('/health')
+  await untilHolds(
+    () => /lane died/.test(server.output()),
+    () => server.output(),
+  )
   assert.match(server.output(), /a read lane died.*memory limit: JS heap out of memory/)
   assert.equal((await server.post('/v1/search', { collection: 'c' })).status, 200)
 })

@@ -9,14 +9,14 @@ import { DocumentsClient, summary } from '../harness/documents_client.js'
 describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`, `asc` (bool), `limit` (default 50), `offset` (default 0)"', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
     const documents = [
       ['wal', { tags: ['storage', 'log'], status: ['draft'] }],
       ['lsm', { tags: ['storage'], status: ['done'] }],
       ['raft', { tags: ['network', 'log'], status: ['done'], rating: [] }],
       ['plain', {}],
     ] as const
-    for (const [key, meta] of documents) await client.add('filtered', key, { meta })
+    for (const [key, meta] of documents) await client.add('listing-filtered', key, { meta })
   })
   after(() => client.stop())
 
@@ -38,16 +38,19 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
 
     it('search: keys are joined by AND, values of a key by OR, both compared exactly', async () => {
       for (const [filterMeta, keys] of cases) {
-        const { documents, total } = await client.search('filtered', { filterMeta })
+        const { documents, total } = await client.search('listing-filtered', { filterMeta })
         assert.deepEqual([documents.map(({ key }) => key), total], [keys, keys.length], JSON.stringify(filterMeta))
       }
     })
 
     it('search: hasMeta asks that a key has a value at all', async () => {
-      assert.deepEqual(await client.keys('filtered', { hasMeta: ['tags'] }), ['wal', 'lsm', 'raft'])
-      assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: ['log'] }, hasMeta: ['status', 'tags'] }), ['wal', 'raft'])
-      assert.deepEqual(await client.keys('filtered', { hasMeta: ['unheard'] }), [])
-      assert.deepEqual(await client.keys('filtered', { hasMeta: ['rating'] }), [], 'a list without values holds none')
+      assert.deepEqual(await client.keys('listing-filtered', { hasMeta: ['tags'] }), ['wal', 'lsm', 'raft'])
+      assert.deepEqual(await client.keys('listing-filtered', { filterMeta: { tags: ['log'] }, hasMeta: ['status', 'tags'] }), [
+        'wal',
+        'raft',
+      ])
+      assert.deepEqual(await client.keys('listing-filtered', { hasMeta: ['unheard'] }), [])
+      assert.deepEqual(await client.keys('listing-filtered', { hasMeta: ['rating'] }), [], 'a list without values holds none')
     })
 
     it('search: names of Object.prototype, separators and any text are ordinary keys and values', async () => {
@@ -65,8 +68,8 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
       const filterMeta = (count: number): unknown => ({
         tags: Array.from({ length: count }, (_, number) => (number === 0 ? 'log' : `t${number}`)),
       })
-      assert.deepEqual(await client.keys('filtered', { filterMeta: filterMeta(256) }), ['wal', 'raft'])
-      const refused = await client.post('/v1/search', { collection: 'filtered', filterMeta: filterMeta(257) })
+      assert.deepEqual(await client.keys('listing-filtered', { filterMeta: filterMeta(256) }), ['wal', 'raft'])
+      const refused = await client.post('/v1/search', { collection: 'listing-filtered', filterMeta: filterMeta(257) })
       assert.equal(summary(refused), '400 {"error":"invalid filterMeta: more than 256 values"}')
     })
   })
@@ -212,8 +215,8 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
     })
 
     it('search: the answer is an array of whole documents', async () => {
-      const { documents } = await client.search('filtered', { filterMeta: { status: ['draft'] } })
-      assert.deepEqual(documents, [await client.get('filtered', 'wal')])
+      const { documents } = await client.search('listing-filtered', { filterMeta: { status: ['draft'] } })
+      assert.deepEqual(documents, [await client.get('listing-filtered', 'wal')])
     })
 
     it('search: beside a writer every page is whole: each document once, total as many as there are', async () => {

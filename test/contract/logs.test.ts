@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runToEnd, startServer } from '../harness/server.js'
 import type { Server } from '../harness/server.js'
+import { untilHolds } from '../harness/until.js'
 
 interface Line {
   readonly level: string
@@ -29,11 +30,7 @@ const logged = (server: Server, message: string): Line[] => linesOf(server).filt
 
 /** Threads write their lines before the answer is sent; the lines arrive through the pipe a moment later. */
 async function until(found: () => boolean): Promise<void> {
-  const end = Date.now() + 20_000
-  while (!found()) {
-    assert.ok(Date.now() < end, 'not logged in time')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  await untilHolds(found, () => 'a line of the log')
 }
 
 describe('a log in JSON', () => {

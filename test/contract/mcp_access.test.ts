@@ -8,24 +8,43 @@ import { ACCESS_ENV, Admin, asUser, bearer } from '../harness/access.js'
 import { McpClient, type Answer, type Headers } from '../harness/mcp_client.js'
 import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
-import { startServer, type Server } from '../harness/server.js'
+import type { Server } from '../harness/server.js'
+import { ServerPool, type Env } from '../harness/server_pool.js'
 import { untilAsked } from '../harness/until.js'
 
-type Env = Readonly<Record<string, string>>
+const PLAIN: Env = {}
+const CLOSED: Env = { ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true' }
+/** Keys of MCP without access control, and a log of everything. */
+const KEYED: Env = {
+  SVC_MCP_API_KEY_ENABLED: 'true',
+  SVC_MCP_API_KEYS: 'k&1:robot,secret-of-tests:robot',
+  SVC_MCP_LOGGING_ENABLED: 'true',
+  SVC_LOG_LEVEL: 'debug',
+}
+/** Bound beyond the machine, with an origin of web pages, and requests logged below the level of the log. */
+const REACHABLE: Env = {
+  SVC_MCP_ADDR: '0.0.0.0:0',
+  SVC_CORS_ORIGINS: 'https://app.example',
+  SVC_MCP_LOGGING_ENABLED: 'true',
+  SVC_MCP_LOGGING_LEVEL: 'debug',
+}
+/** With a name of its own, and requests logged as warnings. */
+const NAMED: Env = { SVC_MCP_DOMAIN: 'mcp.example', SVC_MCP_LOGGING_ENABLED: 'true', SVC_MCP_LOGGING_LEVEL: 'warn' }
+/** Of several tests. */
+const KEPT = [PLAIN, CLOSED, KEYED, REACHABLE, NAMED]
 
 describe('mcp: access', () => {
   let copy: ScratchCopy
+  const pool = new ServerPool(() => ({ main: copy.main }))
 
   before(async () => (copy = await scratchCopy(FIXTURE_EDITS)))
-  after(() => copy.remove())
+  after(async () => {
+    await pool.stop()
+    copy.remove()
+  })
 
   async function serving(env: Env, run: (client: McpClient, server: Server) => Promise<void>): Promise<void> {
-    const server = await startServer({ main: copy.main, env })
-    try {
-      await run(new McpClient(server), server)
-    } finally {
-      await server.stop()
-    }
+    await pool.with(env, KEPT, async (server) => await run(new McpClient(server), server))
   }
 
   const printed = async (server: Server, line: RegExp): Promise<string> =>
@@ -38,7 +57,7 @@ describe('mcp: access', () => {
   const statusOf = async (client: McpClient, headers: Headers = {}): Promise<number> => (await list(client, headers)).status
 
   it('mcp: with access control, a token or an API key is needed on every path, and 401 is answered without one', async () => {
-    await serving(ACCESS_ENV, async (client, server) => {
+    await serving(CLOSED, async (client, server) => {
       await new Admin(server).register('ada')
       const made = await server.post('/v1/auth/api-key', { description: 'x' }, asUser('ada'))
       const { key } = made.json<{ readonly key: string }>()
@@ -68,15 +87,15 @@ describe('mcp: access', () => {
   })
 
   it('mcp: a session is for the identity that began it', async () => {
-    await serving(ACCESS_ENV, async (client, server) => {
-      await new Admin(server).register('ada')
+    await serving(CLOSED, async (client, server) => {
+      await new Admin(server).register('cleo')
       await new Admin(server).register('bob')
-      const ada = await client.with(asUser('ada')).initialize()
-      assert.equal((await ada.ask('ping')).status, 200)
-      const bob = client.with({ ...asUser('bob'), 'mcp-session-id': ada.session })
+      const cleo = await client.with(asUser('cleo')).initialize()
+      assert.equal((await cleo.ask('ping')).status, 200)
+      const bob = client.with({ ...asUser('bob'), 'mcp-session-id': cleo.session })
       for (const answer of [await bob.ask('ping'), await bob.send('DELETE', '/mcp'), await bob.send('GET', '/mcp')])
         assert.equal(answer.status, 404)
-      assert.equal((await ada.ask('ping')).status, 200)
+      assert.equal((await cleo.ask('ping')).status, 200)
     })
   })
 
@@ -94,7 +113,7 @@ describe('mcp: access', () => {
   })
 
   it('mcp: keys of MCP are needed without access control, too, and over /sse the path of messages repeats that of the query', async () => {
-    await serving({ SVC_MCP_API_KEY_ENABLED: 'true', SVC_MCP_API_KEYS: 'k&1:robot' }, async (client) => {
+    await serving(KEYED, async (client) => {
       assert.equal(await statusOf(client), 401)
       assert.equal(await statusOf(client, { 'x-api-key': 'k&1' }), 200)
       const stream = await client.open('GET', '/sse?api_key=k%261', undefined, { accept: 'text/event-stream' })
@@ -105,13 +124,7 @@ describe('mcp: access', () => {
   })
 
   it('mcp: a key in a query is in no line of the log', async () => {
-    const env = {
-      SVC_MCP_API_KEY_ENABLED: 'true',
-      SVC_MCP_API_KEYS: 'secret-of-tests:robot',
-      SVC_MCP_LOGGING_ENABLED: 'true',
-      SVC_LOG_LEVEL: 'debug',
-    }
-    await serving(env, async (client, server) => {
+    await serving(KEYED, async (client, server) => {
       await client.send('GET', '/tools?api_key=secret-of-tests')
       await client.send('GET', '/tools?api_key=secret-of-nobody')
       await client.stateless('tools/call', { name: 'test_simple_text' }, { 'x-api-key': 'secret-of-tests' })
@@ -122,15 +135,15 @@ describe('mcp: access', () => {
   })
 
   it('mcp: requests are logged with SVC_MCP_LOGGING_ENABLED, at SVC_MCP_LOGGING_LEVEL', async () => {
-    await serving({}, async (client, server) => {
+    await serving(PLAIN, async (client, server) => {
       await list(client)
       assert.doesNotMatch(server.output(), /mcp request/)
     })
-    await serving({ SVC_MCP_LOGGING_ENABLED: 'true', SVC_MCP_LOGGING_LEVEL: 'debug' }, async (client, server) => {
+    await serving(REACHABLE, async (client, server) => {
       await list(client)
       assert.doesNotMatch(server.output(), /mcp request/)
     })
-    await serving({ SVC_MCP_LOGGING_ENABLED: 'true', SVC_MCP_LOGGING_LEVEL: 'warn' }, async (client, server) => {
+    await serving(NAMED, async (client, server) => {
       await list(client)
       await printed(server, /warn mcp request method=tools\/list/)
       // A batch has a line for each of its requests.
@@ -148,18 +161,18 @@ describe('mcp: access', () => {
   })
 
   it('mcp: without access control and keys, the port is open, with a warning where it is bound beyond the machine', async () => {
-    await serving({}, async (client, server) => {
+    await serving(PLAIN, async (client, server) => {
       assert.equal(await statusOf(client), 200)
       assert.doesNotMatch(server.output(), /access control is off/)
     })
-    await serving({ SVC_MCP_ADDR: '0.0.0.0:0' }, async (_, server) => {
+    await serving(REACHABLE, async (_, server) => {
       await Promise.resolve()
       assert.match(server.output(), /access control is off/)
     })
   })
 
   it('mcp: a web page of another origin is refused, unless SVC_CORS_ORIGINS names it', async () => {
-    await serving({ SVC_MCP_DOMAIN: 'mcp.example' }, async (client) => {
+    await serving(NAMED, async (client) => {
       for (const origin of ['http://evil.example', 'null', 'http://10.0.0.1:1']) {
         const { status, rpc } = await list(client, { origin })
         assert.equal(status, 403, origin)
@@ -170,7 +183,7 @@ describe('mcp: access', () => {
       assert.equal(await statusOf(client, { host: 'evil.example' }), 403)
       assert.equal(await statusOf(client, { host: 'mcp.example' }), 200)
     })
-    await serving({ SVC_CORS_ORIGINS: 'https://app.example' }, async (client) => {
+    await serving(REACHABLE, async (client) => {
       const { status, headers } = await list(client, { origin: 'https://app.example' })
       assert.deepEqual([status, headers['access-control-allow-origin']], [200, 'https://app.example'])
       assert.match(String(headers['access-control-expose-headers']), /Mcp-Session-Id/)
@@ -179,7 +192,7 @@ describe('mcp: access', () => {
       assert.equal(preflight.status, 204)
       assert.match(String(preflight.headers['access-control-allow-headers']), /Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name/)
     })
-    await serving(ACCESS_ENV, async (client) => {
+    await serving(CLOSED, async (client) => {
       assert.equal(await statusOf(client, { origin: 'https://any.example', ...asUser('admin') }), 200)
     })
   })
@@ -204,7 +217,7 @@ describe('mcp: access', () => {
       // The limit of MCP is its own.
       assert.equal((await server.get('/v1/stats')).status, 200)
     })
-    await serving({}, async (client) => assert.equal((await list(client)).headers['x-ratelimit-limit'], undefined))
+    await serving(PLAIN, async (client) => assert.equal((await list(client)).headers['x-ratelimit-limit'], undefined))
   })
 
   it('mcp: clients are counted by key or by session where that is configured, and by address without one', async () => {
@@ -246,7 +259,7 @@ describe('mcp: access', () => {
   })
 
   it('mcp: the audit log has the checks of credentials on the port of MCP', async () => {
-    await serving({ ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true' }, async (client, server) => {
+    await serving(CLOSED, async (client, server) => {
       await list(client)
       await list(client, asUser('admin'))
       const { events } = (await server.get('/v1/audit?limit=100', asUser('admin'))).json<{

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { DEFAULT_TOKENS, documentOf, itemsOf, readable, resultOf, textsOf, tokensOf, valueOf, type Fields } from '../harness/mcp_answers.js'
 import { McpClient, type Result } from '../harness/mcp_client.js'
 import { startServer, type Server } from '../harness/server.js'
+import { untilAsked } from '../harness/until.js'
 
 const PAGES = 112
 const paragraph = (page: number, at: number): string =>
@@ -198,7 +199,10 @@ describe('mcp: refusals that a model can mend', () => {
     const { id } = valueOf(
       await result('bulk_ingest_submit', { collection: 'done', documents: [{ key: 'a', lang: 'en', content_md: 'x' }] }),
     )
-    while (valueOf(await result('bulk_ingest_status', { id }))['status'] !== 'completed');
+    await untilAsked(
+      async () => valueOf(await result('bulk_ingest_status', { id })),
+      ({ status }) => status === 'completed',
+    )
     for (const [tool, args, text] of [
       ['add_document', { collection: 'strict', key: 'k', lang: 'en', content_md: 'x' }, /status/],
       ['update_document', { collection: 'short', key: 'page-1', lang: 'en' }, /no fields to update/],

@@ -16,35 +16,36 @@ import { FIXTURE_EDITS } from '../harness/mcp_fixtures.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
+import { ServerPool, type Env } from '../harness/server_pool.js'
 import { untilAsked } from '../harness/until.js'
 
-type Env = Readonly<Record<string, string>>
+/** Of several tests each. */
+const NARROW: Env = { SVC_LIMIT_MCP_HEAD_MS_MAX: '200', SVC_MAX_CONN_IP: '0' }
+const SMALL: Env = { SVC_LIMIT_MCP_SESSIONS_OF_IDENTITY_MAX: '2', SVC_MAX_BODY_BYTES: '100000' }
+const KEPT = [NARROW, SMALL]
 
 describe('mcp: bounds', () => {
   let copy: ScratchCopy
   let folder: string
+  const pool = new ServerPool(() => ({ main: copy.main }))
 
   before(async () => {
     copy = await scratchCopy(FIXTURE_EDITS)
     folder = mkdtempSync(join(tmpdir(), 'mds-mcp-'))
   })
 
-  after(() => {
+  after(async () => {
+    await pool.stop()
     copy.remove()
     rmSync(folder, { recursive: true, force: true })
   })
 
   async function serving(env: Env, run: (client: McpClient, server: Server) => Promise<void>): Promise<void> {
-    const server = await startServer({ main: copy.main, env })
-    try {
-      await run(new McpClient(server), server)
-    } finally {
-      await server.stop()
-    }
+    await pool.with(env, KEPT, async (server) => await run(new McpClient(server), server))
   }
 
   it('mcp: the number of sessions of one identity has a bound: the one that was not used for longest ends', async () => {
-    await serving({ SVC_LIMIT_MCP_SESSIONS_OF_IDENTITY_MAX: '2' }, async (client, server) => {
+    await serving(SMALL, async (client, server) => {
       const first = await client.initialize()
       const second = await client.initialize()
       assert.equal((await first.ask('ping')).status, 200)
@@ -90,7 +91,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a longer body than SVC_MAX_BODY_BYTES is 413, whether its length is declared or not', async () => {
-    await serving({ SVC_MAX_BODY_BYTES: '100000' }, async (client) => {
+    await serving(SMALL, async (client) => {
       const body = (bytes: number): string => {
         const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', pad: '' } }
         return JSON.stringify({ ...message, params: { ...message.params, pad: 'x'.repeat(bytes - JSON.stringify(message).length) } })
@@ -115,7 +116,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a body of more values than the parser may build is refused before it is parsed', async () => {
-    await serving({}, async (client) => {
+    await serving(NARROW, async (client) => {
       const body = (values: number): string =>
         JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', pad: '' } }).replace(
           '"pad":""',
@@ -128,7 +129,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: a client that sends its head too slowly is disconnected, and a head that is too long is 431', async () => {
-    await serving({ SVC_LIMIT_MCP_HEAD_MS_MAX: '200' }, async (client) => {
+    await serving(NARROW, async (client) => {
       const slow = await RawSocket.open(client.port)
       slow.write('POST /mcp HTTP/1.1\r\nHost: local')
       await untilAsked(
@@ -155,7 +156,7 @@ describe('mcp: bounds', () => {
   })
 
   it('mcp: SVC_MAX_CONN_IP=0 is any number, and peers on a unix socket are not counted', async () => {
-    await serving({ SVC_MAX_CONN_IP: '0' }, async (client) => {
+    await serving(NARROW, async (client) => {
       assert.equal((await client.send('GET', '/tools')).status, 200)
     })
     const socketPath = join(folder, 'counted.sock')

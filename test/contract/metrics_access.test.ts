@@ -3,33 +3,46 @@
  * statistics. service-1: GET /metrics is public; http.md, sections 0 and 8; events.md, section 13.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { showsNames } from '../../src/access/metrics_access.js'
-import { runToEnd, startServer, type Server, type ServerOptions } from '../harness/server.js'
+import { runToEnd, type Server } from '../harness/server.js'
+import { ServerPool, type Env } from '../harness/server_pool.js'
+import { sharedServer } from '../harness/shared_server.js'
 
 const TOKEN = 'scraper-token-0123456789'
 
-async function withServer(env: NonNullable<ServerOptions['env']>, use: (server: Server) => Promise<void>): Promise<void> {
-  const server = await startServer({ env })
-  try {
-    await use(server)
-  } finally {
-    await server.stop()
-  }
+/** Options that do not disturb each other have one server. */
+const BY_TOKEN = { SVC_METRICS_TOKEN: TOKEN, SVC_HTTP_LOOPS: '2', SVC_PANEL_MODE: 'external', SVC_CORS_ORIGINS: 'https://panel.example' }
+const CLOSED = {
+  SVC_METRICS_PUBLIC: 'false',
+  SVC_PANEL_MODE: 'external',
+  SVC_CORS_ORIGINS: '*',
+  SVC_SEARCH_STATS: 'false',
+  SVC_EMBEDDING_PROVIDER: 'local',
 }
+const CLOSED_BUT_BY_TOKEN = {
+  ...CLOSED,
+  SVC_METRICS_TOKEN: TOKEN,
+  SVC_PANEL_MODE: 'internal',
+  SVC_SEARCH_STATS: 'true',
+}
+const pool = new ServerPool()
+after(() => pool.stop())
+
+const withServer = async (env: Env, use: (server: Server) => Promise<void>): Promise<void> => use(await pool.of(env))
 
 describe('access to the metrics', () => {
   it('metrics access: public by default, with the names of collections while access control is off', async () => {
-    await withServer({}, async (server) => {
-      await server.post('/v1/add', { collection: 'named', key: 'a', lang: 'en', contentMd: 'x' })
-      const { status, text } = await server.get('/metrics')
-      assert.equal(status, 200)
-      assert.match(text, /^mddb_documents_total\{collection="named"\} 1$/m)
-    })
+    const server = await sharedServer()
+    await server.post('/v1/add', { collection: 'metrics_access', key: 'a', lang: 'en', contentMd: 'x' })
+    const { status, text } = await server.get('/metrics')
+    assert.equal(status, 200)
+    assert.match(text, /^mddb_documents_total\{collection="metrics_access"\} 1$/m)
+    await server.stop()
   })
 
   it('metrics access: SVC_METRICS_TOKEN opens them to its bearer only, by the header only, on every event loop', async () => {
-    await withServer({ SVC_METRICS_TOKEN: TOKEN, SVC_HTTP_LOOPS: '2' }, async (server) => {
+    await withServer(BY_TOKEN, async (server) => {
       const without = await server.get('/metrics')
       assert.equal(`${without.status} ${without.text}`, '401 {"error":"missing authentication"}')
       assert.equal(without.headers['www-authenticate'], 'Bearer')
@@ -61,13 +74,13 @@ describe('access to the metrics', () => {
   })
 
   it('metrics access: SVC_METRICS_PUBLIC=false closes them to callers without credentials', async () => {
-    await withServer({ SVC_METRICS_PUBLIC: 'false' }, async (server) => {
+    await withServer(CLOSED, async (server) => {
       const { status, text } = await server.get('/metrics')
       assert.equal(`${status} ${text}`, '401 {"error":"missing authentication"}')
       assert.equal((await server.get('/metrics', { authorization: `Bearer ${TOKEN}` })).status, 401)
       assert.match(server.output(), /SVC_METRICS_PUBLIC=false: nobody can read \/metrics without SVC_METRICS_TOKEN/)
     })
-    await withServer({ SVC_METRICS_PUBLIC: 'false', SVC_METRICS_TOKEN: TOKEN }, async (server) => {
+    await withServer(CLOSED_BUT_BY_TOKEN, async (server) => {
       assert.equal((await server.get('/metrics')).status, 401)
       assert.equal((await server.get('/metrics', { authorization: `Bearer ${TOKEN}` })).status, 200)
       assert.doesNotMatch(server.output(), /nobody can read/)
@@ -98,21 +111,21 @@ describe('panel mode', () => {
   const CORS = ['access-control-allow-origin', 'access-control-expose-headers', 'access-control-allow-methods', 'vary']
 
   it('panel mode: external sends no CORS headers, also to a preflight, and /v1/config shows the mode', async () => {
-    const seen = async (mode: string, origins?: string): Promise<readonly string[]> => {
+    const seen = async (env: Env): Promise<readonly string[]> => {
       let names: string[] = []
-      await withServer({ SVC_PANEL_MODE: mode, SVC_CORS_ORIGINS: origins }, async (server) => {
+      await withServer(env, async (server) => {
         const origin = { origin: 'https://panel.example' }
         const answer = await server.get('/health', origin)
         const preflight = await server.request('OPTIONS', '/v1/get', undefined, origin)
         assert.deepEqual([answer.status, preflight.status], [200, 204])
         names = CORS.filter((name) => name in answer.headers || name in preflight.headers)
-        assert.equal((await server.get('/v1/config', origin)).json().panelMode, mode)
+        assert.equal((await server.get('/v1/config', origin)).json().panelMode, env['SVC_PANEL_MODE'])
       })
       return names
     }
-    assert.deepEqual(await seen('internal', '*'), CORS.slice(0, 3))
-    assert.deepEqual(await seen('external', '*'), [])
-    assert.deepEqual(await seen('external', 'https://panel.example'), [])
+    assert.deepEqual(await seen(CLOSED_BUT_BY_TOKEN), CORS.slice(0, 3))
+    assert.deepEqual(await seen(CLOSED), [])
+    assert.deepEqual(await seen(BY_TOKEN), [])
   })
 })
 
@@ -126,7 +139,7 @@ describe('search statistics', () => {
 
   it('search statistics: with SVC_SEARCH_STATS=false no answer has searchStats, and there is no advisor', async () => {
     for (const isOn of [true, false]) {
-      await withServer({ SVC_SEARCH_STATS: String(isOn), SVC_EMBEDDING_PROVIDER: 'local' }, async (server) => {
+      await withServer(isOn ? CLOSED_BUT_BY_TOKEN : CLOSED, async (server) => {
         await server.post('/v1/add', { collection: 'blog', key: 'a', lang: 'en', contentMd: 'a word' })
         for (const [path, body] of SEARCHES) {
           const answer = await server.post(path, body)

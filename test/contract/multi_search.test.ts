@@ -15,19 +15,19 @@ interface Merged extends FulltextResult {
 describe('POST /v1/multi-search', () => {
   let client: FulltextClient
   before(async () => {
-    client = await FulltextClient.start()
-    await client.add('notes', [{ key: 'n1', lang: 'en', contentMd: 'A log of the day.' }])
+    client = await FulltextClient.shared()
+    await client.add('multi_search-notes', [{ key: 'n1', lang: 'en', contentMd: 'A log of the day.' }])
   })
   after(() => client.stop())
 
   const ask = (body: unknown): Promise<FulltextAnswer> => client.request('POST', '/v1/multi-search', body)
-  const blog = (query: string, more: Record<string, unknown> = {}) => ({ collection: 'blog', query, ...more })
+  const blog = (query: string, more: Record<string, unknown> = {}) => ({ collection: client.blog, query, ...more })
 
   it('side by side, each search has the answer that it has alone', async () => {
     const searches = [
       blog('log'),
       blog('"merge tree"', { algorithm: 'bm25' }),
-      { collection: 'notes', query: 'log day', limit: 1 },
+      { collection: 'multi_search-notes', query: 'log day', limit: 1 },
       blog('log', { facetBy: ['tags'] }),
     ]
     const { status, body } = await ask({ searches })
@@ -56,7 +56,7 @@ describe('POST /v1/multi-search', () => {
   it('merged, each document stands once, by the sum of 1 / (k + rank)', async () => {
     const { status, body } = await ask({
       merge: true,
-      searches: [blog('log'), blog('log tree'), { collection: 'notes', query: 'log' }],
+      searches: [blog('log'), blog('log tree'), { collection: 'multi_search-notes', query: 'log' }],
       rrfK: 10,
       limit: 3,
     })
@@ -74,7 +74,7 @@ describe('POST /v1/multi-search', () => {
       assert.ok(Math.abs(score - expected) < 1e-12)
       for (const { search, rank } of searches) {
         if (search < 2) assert.equal(alone[search]?.[rank - 1], document.key)
-        else assert.equal(collection, 'notes')
+        else assert.equal(collection, 'multi_search-notes')
       }
     }
     assert.deepEqual(

@@ -21,7 +21,7 @@ type Name = (typeof NAMES)[number]
 describe('documents by name', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

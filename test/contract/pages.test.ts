@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { startServer, type Server } from '../harness/server.js'
+import type { Server } from '../harness/server.js'
+import { sharedServer } from '../harness/shared_server.js'
 
 let server: Server
 
 before(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 after(() => server.stop())
 

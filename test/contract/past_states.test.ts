@@ -9,7 +9,7 @@ import { DocumentsClient, type Fields, MISSING_FIELDS, NOT_FOUND, summary } from
 describe('past states', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

@@ -48,12 +48,12 @@ let client: DocumentsClient
 let added = 0
 
 before(async () => {
-  client = await DocumentsClient.start()
+  client = await DocumentsClient.shared()
   await client.addBatch(
     'pasted',
     PASTED.map((text, index) => ({ key: `p${index}`, lang: 'en', contentMd: fenced(text), meta: {} })),
   )
-  await client.addBatch('operators', [
+  await client.addBatch('pasted_text-operators', [
     { key: 'car', lang: 'en', contentMd: 'a jaguar is a car', meta: {} },
     { key: 'cat', lang: 'en', contentMd: 'a jaguar is a cat by TCP/IP', meta: {} },
   ])
@@ -144,13 +144,13 @@ describe('pasted text', () => {
       'jaguar -"a car"',
       '-(car OR vehicle) jaguar',
     ])
-      assert.deepEqual(await finds('operators', query), { keys: ['cat'], mode: 'boolean' }, query)
-    assert.equal((await finds('operators', 'jag*')).mode, 'wildcard')
+      assert.deepEqual(await finds('pasted_text-operators', query), { keys: ['cat'], mode: 'boolean' }, query)
+    assert.equal((await finds('pasted_text-operators', 'jag*')).mode, 'wildcard')
   })
 
   it('fts: the requested modes keep their syntax for text that auto takes for pasted', async () => {
     const modeOf = async (mode: string, query: string): Promise<string> => {
-      const answer = await client.post('/v1/fts', { collection: 'operators', query, mode })
+      const answer = await client.post('/v1/fts', { collection: 'pasted_text-operators', query, mode })
       const { results } = answer.json<{ results: readonly { document: DocumentJson }[] }>()
       return results.map(({ document }) => document.key).join()
     }

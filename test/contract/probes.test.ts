@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { RawSocket } from '../harness/raw_socket.js'
 import { runToEnd, startServer } from '../harness/server.js'
 import type { Server } from '../harness/server.js'
+import { untilAsked, untilHolds } from '../harness/until.js'
 
 const ROOT = new URL('../../../', import.meta.url)
 const PACKAGE = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string }
@@ -54,8 +55,10 @@ describe('a running server, asked by those who watch it', () => {
     assert.ok(first.includes(`mddb_build_info{version="${PACKAGE.version}",interface="2.9.17",node="${process.version}"} 1\n`), first)
     const begun = Math.floor(Date.now() / 1000)
     await server.get('/v1/backup?to=first')
-    let at = 0
-    while (at === 0) at = gauge((await server.get('/metrics')).text, 'last_backup_timestamp_seconds') ?? 0
+    const at = await untilAsked(
+      async () => gauge((await server.get('/metrics')).text, 'last_backup_timestamp_seconds') ?? 0,
+      (time) => time !== 0,
+    )
     assert.ok(at >= begun - 1 && at <= Date.now() / 1000 + 1, String(at))
   })
 })
@@ -91,7 +94,10 @@ describe('a server at its ends', () => {
     const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')
     process.kill(Number(children.trim().split(' ')[0]), 'SIGKILL')
     const again = /^ready on (\S+) after[^]*^ready on (\S+) after/m
-    while (!again.test(server.output())) await new Promise((resolve) => setImmediate(resolve))
+    await untilHolds(
+      () => again.test(server.output()),
+      () => server.output(),
+    )
     const [, , address = ''] = again.exec(server.output()) ?? []
     const text = await (await fetch(`http://${address}/metrics`)).text()
     assert.equal(gauge(text, 'supervisor_restarts'), 1)

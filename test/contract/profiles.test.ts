@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Profile } from 'pprof-format'
 import { startServer, type Server, type TestResponse } from '../harness/server.js'
-import { untilAsked } from '../harness/until.js'
+import { sharedServer } from '../harness/shared_server.js'
+import { betweenPolls, untilAsked } from '../harness/until.js'
 
 const TYPES = { cpu: ['samples/count', 'cpu/nanoseconds'], heap: ['inuse_space/bytes'] } as const
 
@@ -44,9 +45,10 @@ describe('profiles of threads', () => {
     for (const thread of ['main', 'http-1', 'read-1', 'write']) {
       let isDone = false
       const profiled = server.get(`/debug/pprof/profile?seconds=1&thread=${thread}`).finally(() => (isDone = true))
-      while (!isDone) {
+      for (let rounds = 1; !isDone; rounds++) {
         const word = { collection: 'blog', query: 'words' }
         await Promise.all(Array.from({ length: 8 }, (_, i) => server.post(i === 0 ? '/v1/add' : '/v1/fts', i === 0 ? ADDED : word)))
+        await betweenPolls(rounds)
       }
       const answer = await profiled
       assert.equal(answer.status, 200, answer.text)
@@ -105,13 +107,10 @@ describe('profiles of threads', () => {
   })
 
   it('pprof: without SVC_PPROF_ENABLED there is no route', async () => {
-    const other = await startServer()
-    try {
-      for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap']) assert.equal((await other.get(path)).status, 404)
-      assert.ok(!(await other.get('/v1/endpoints')).text.includes('pprof'))
-    } finally {
-      await other.stop()
-    }
+    const other = await sharedServer()
+    for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap']) assert.equal((await other.get(path)).status, 404)
+    assert.ok(!(await other.get('/v1/endpoints')).text.includes('pprof'))
+    await other.stop()
   })
 
   it('pprof: a shutdown does not wait for a profile', async () => {

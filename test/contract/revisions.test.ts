@@ -10,7 +10,7 @@ import type { DocumentJson } from '../harness/documents_client.js'
 describe('revisions', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

@@ -12,6 +12,7 @@ import { after, before, describe, it } from 'node:test'
 import { spawn } from '../harness/owned_processes.js'
 import { MAIN, startServer } from '../harness/server.js'
 import type { Server } from '../harness/server.js'
+import { untilHolds } from '../harness/until.js'
 
 let directory: string
 let file: string
@@ -22,11 +23,8 @@ before(async () => {
 after(() => rm(directory, { recursive: true, force: true }))
 
 async function until(server: Server, pattern: RegExp): Promise<void> {
-  const end = Date.now() + 60_000
-  while (!pattern.test(server.output())) {
-    assert.ok(Date.now() < end, `${pattern} in\n${server.output()}`)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const what = (): string => `${pattern} in\n${server.output()}`
+  await untilHolds(() => pattern.test(server.output()), what, 60_000)
 }
 
 for (const supervisor of [false, true]) {

@@ -222,7 +222,8 @@ describe('spell correction', () => {
   })
 
   it('spell: while it is off its operations are not there and the setting has no effect', async () => {
-    const plain = await DocumentsClient.start()
+    const plain = await DocumentsClient.shared()
+    const collection = plain.collection()
     try {
       for (const [method, path] of [
         ['POST', '/v1/spell-suggest'],
@@ -234,11 +235,11 @@ describe('spell correction', () => {
         assert.equal(summary(await plain.server.request(method, path)), NOT_FOUND)
       assert.doesNotMatch((await plain.server.get('/v1/endpoints')).text, /spell-/)
       assert.doesNotMatch((await plain.server.get('/openapi.json')).text, /spell-/)
-      await plain.addBatch('c', DOCUMENTS)
-      await plain.server.request('PUT', '/v1/collection-config', { collection: 'c', spellCorrect: true, spellLang: 'en' })
-      const { config } = (await plain.server.get('/v1/collection-config?collection=c')).json<{ config: Fields }>()
+      await plain.addBatch(collection, DOCUMENTS)
+      await plain.server.request('PUT', '/v1/collection-config', { collection, spellCorrect: true, spellLang: 'en' })
+      const { config } = (await plain.server.get(`/v1/collection-config?collection=${collection}`)).json<{ config: Fields }>()
       assert.deepEqual([config.spellCorrect, config.spellLang], [true, 'en'])
-      const answer = await plain.post('/v1/fts', { collection: 'c', query: 'databsae', spellCorrect: true })
+      const answer = await plain.post('/v1/fts', { collection, query: 'databsae', spellCorrect: true })
       assert.deepEqual([answer.json<Found & Record<string, unknown>>().results, 'spellCorrected' in answer.json()], [[], false])
     } finally {
       await plain.stop()

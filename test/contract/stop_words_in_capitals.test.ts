@@ -32,15 +32,18 @@ interface Answer {
 let client: DocumentsClient
 
 before(async () => {
-  client = await DocumentsClient.start()
+  client = await DocumentsClient.shared()
   await client.addBatch(
     'titles',
     TITLES.map((title) => ({ key: title.toLowerCase().replaceAll(/\W+/g, '-'), lang: 'en', contentMd: `# ${title}\n\nwords`, meta: {} })),
   )
-  await client.add('tale', 'beast', { contentMd: 'Beauty and the beast of the IT department', meta: { title: ['The beast'] } })
-  await client.add('tale', 'other', { contentMd: 'A beast without company', meta: { title: ['Other'] } })
-  await client.add('code', 'check.py', { contentMd: 'def is_a(the, beast):\n    return to_be', meta: {} })
-  await client.add('code', 'prose', { contentMd: 'The beast is a poem: to be, or not to be a beast', meta: {} })
+  await client.add('stop_words_in_capitals-tale', 'beast', {
+    contentMd: 'Beauty and the beast of the IT department',
+    meta: { title: ['The beast'] },
+  })
+  await client.add('stop_words_in_capitals-tale', 'other', { contentMd: 'A beast without company', meta: { title: ['Other'] } })
+  await client.add('stop_words_in_capitals-code', 'check.py', { contentMd: 'def is_a(the, beast):\n    return to_be', meta: {} })
+  await client.add('stop_words_in_capitals-code', 'prose', { contentMd: 'The beast is a poem: to be, or not to be a beast', meta: {} })
 })
 after(() => client.stop())
 
@@ -66,49 +69,53 @@ describe('stop words in capitals', () => {
 
   it('fts: a stop word in capitals vanishes from a conjunction, as it does in lower case', async () => {
     for (const word of ['the', 'THE', 'The', 'tHE']) {
-      assert.deepEqual(await keys('tale', `beauty AND ${word} beast`), ['beast'], word)
-      assert.deepEqual(await keys('tale', `+${word} +beauty`, { mode: 'boolean' }), ['beast'], word)
-      assert.deepEqual(await keys('tale', `+${word} beast`), ['beast', 'other'], word)
-      assert.deepEqual(await keys('tale', `beast NOT ${word}`), ['beast', 'other'], word)
-      assert.deepEqual(await keys('tale', `(${word} AND beauty) OR company`, { mode: 'expression' }), ['beast', 'other'], word)
-      assert.deepEqual(await keys('tale', `title:${word} AND title:beast`, { mode: 'expression' }), ['beast'], word)
-      assert.deepEqual(await keys('tale', `"${word}" AND beauty`), ['beast'], word)
-      assert.deepEqual(await keys('tale', `"${word}" "beauty"`, { mode: 'phrase' }), ['beast'], word)
-      assert.deepEqual(await keys('tale', `"${word} beast"`), ['beast', 'other'], word)
-      assert.deepEqual(await keys('tale', `"beauty ${word} beast"~4`), ['beast'], word)
-      assert.deepEqual(await keys('tale', `${word}-beau*`), ['beast'], word)
-      assert.deepEqual(await keys('tale', word), [], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `beauty AND ${word} beast`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `+${word} +beauty`, { mode: 'boolean' }), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `+${word} beast`), ['beast', 'other'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `beast NOT ${word}`), ['beast', 'other'], word)
+      assert.deepEqual(
+        await keys('stop_words_in_capitals-tale', `(${word} AND beauty) OR company`, { mode: 'expression' }),
+        ['beast', 'other'],
+        word,
+      )
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `title:${word} AND title:beast`, { mode: 'expression' }), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `"${word}" AND beauty`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `"${word}" "beauty"`, { mode: 'phrase' }), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `"${word} beast"`), ['beast', 'other'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `"beauty ${word} beast"~4`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `${word}-beau*`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', word), [], word)
     }
-    assert.deepEqual(await keys('tale', 'IT AND department'), ['beast'])
+    assert.deepEqual(await keys('stop_words_in_capitals-tale', 'IT AND department'), ['beast'])
   })
 
   it('fts: stop words of the collection vanish in capitals, too', async () => {
-    await client.post('/v1/stopwords', { collection: 'tale', words: ['company', 'beauty'] })
+    await client.post('/v1/stopwords', { collection: 'stop_words_in_capitals-tale', words: ['company', 'beauty'] })
     for (const word of ['company', 'COMPANY']) {
-      assert.deepEqual(await keys('tale', `${word} AND department`), ['beast'], word)
-      assert.deepEqual(await keys('tale', `+${word} department`), ['beast'], word)
-      assert.deepEqual(await keys('tale', word), [], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `${word} AND department`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', `+${word} department`), ['beast'], word)
+      assert.deepEqual(await keys('stop_words_in_capitals-tale', word), [], word)
     }
-    await client.server.request('DELETE', '/v1/stopwords', { collection: 'tale', words: ['company', 'beauty'] })
+    await client.server.request('DELETE', '/v1/stopwords', { collection: 'stop_words_in_capitals-tale', words: ['company', 'beauty'] })
   })
 
   it('fts: an identifier or phrase of stop words is found in code, and is not required of prose', async () => {
-    assert.deepEqual(await keys('code', 'THE'), [], 'in capitals it is no identifier')
-    assert.deepEqual(await keys('code', 'is_a'), ['check.py'])
-    assert.deepEqual(await keys('code', 'is_a AND beast'), ['check.py', 'prose'])
-    assert.deepEqual(await keys('code', '"to be" AND beast'), ['check.py', 'prose'])
-    assert.deepEqual(await keys('code', '+is_a +poem'), ['prose'])
-    assert.deepEqual(await keys('code', '(is_a OR "to be") AND poem'), ['prose'])
-    assert.deepEqual(await keys('code', 'beast NOT is_a'), ['prose'])
-    assert.deepEqual(await keys('code', 'is_a AND to_be'), ['check.py'])
-    const [first] = (await ask('code', 'is_a AND beast')).results
+    assert.deepEqual(await keys('stop_words_in_capitals-code', 'THE'), [], 'in capitals it is no identifier')
+    assert.deepEqual(await keys('stop_words_in_capitals-code', 'is_a'), ['check.py'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', 'is_a AND beast'), ['check.py', 'prose'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', '"to be" AND beast'), ['check.py', 'prose'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', '+is_a +poem'), ['prose'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', '(is_a OR "to be") AND poem'), ['prose'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', 'beast NOT is_a'), ['prose'])
+    assert.deepEqual(await keys('stop_words_in_capitals-code', 'is_a AND to_be'), ['check.py'])
+    const [first] = (await ask('stop_words_in_capitals-code', 'is_a AND beast')).results
     assert.equal(first?.document.key, 'check.py', 'the identifier adds score')
   })
 
   it('fts: highlights, explanations and hybrid searches of a query with a stop word in capitals', async () => {
-    const { results } = await ask('tale', 'beauty AND THE beast', { highlight: true, explain: true })
+    const { results } = await ask('stop_words_in_capitals-tale', 'beauty AND THE beast', { highlight: true, explain: true })
     assert.match(results[0]?.highlights?.[0]?.fragment ?? '', /<mark>Beauty<\/mark> and the <mark>beast<\/mark>/)
-    const hybrid = await client.post('/v1/hybrid-search', { collection: 'tale', query: 'THE BEAUTY' })
+    const hybrid = await client.post('/v1/hybrid-search', { collection: 'stop_words_in_capitals-tale', query: 'THE BEAUTY' })
     assert.deepEqual(hybrid.json<Answer>().results.map(({ document }) => document.key), ['beast']) // prettier-ignore
   })
 })

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { restartPauseMs } from '../../src/supervisor.js'
+import { lastingPort } from '../harness/ports.js'
 import { scratchCopy } from '../harness/scratch_copy.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
-import { untilAsked } from '../harness/until.js'
+import { untilAsked, untilHolds } from '../harness/until.js'
 
 /** The supervisor's child: the server itself. */
 async function childPid(server: Server): Promise<number> {
@@ -20,17 +21,18 @@ async function killChild(server: Server): Promise<void> {
   process.kill(await childPid(server), 'SIGKILL')
 }
 
-/** Each poll is a connection. */
 async function untilReady(server: Server, times: number): Promise<void> {
   const readies = (): number => server.output().match(/^ready on/gm)?.length ?? 0
-  while (readies() < times) await server.get('/health').catch(() => new Promise((resolve) => setImmediate(resolve)))
+  await untilHolds(
+    () => readies() >= times,
+    () => server.output(),
+  )
 }
 
 async function atOneAddress(run: (options: { readonly directory: string; readonly address: string }) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'mds-super-'))
-  const probe = await startServer({ directory })
-  await probe.stop()
-  await run({ directory, address: probe.address }).finally(() => rm(directory, { recursive: true, force: true }))
+  const address = `127.0.0.1:${await lastingPort()}`
+  await run({ directory, address }).finally(() => rm(directory, { recursive: true, force: true }))
 }
 
 describe('supervisor', () => {
@@ -62,10 +64,13 @@ describe('supervisor', () => {
       const server = await startServer({ ...options, supervisor: true, execPath })
       await rename(execPath, `${execPath}-away`)
       await killChild(server)
-      while (!/the server ended \(spawn .*ENOENT\)/.test(server.output())) {
-        assert.ok(existsSync(`/proc/${server.pid}/stat`), server.output())
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      await untilHolds(
+        () => {
+          assert.ok(existsSync(`/proc/${server.pid}/stat`), server.output())
+          return /the server ended \(spawn .*ENOENT\)/.test(server.output())
+        },
+        () => server.output(),
+      )
       await rename(`${execPath}-away`, execPath)
       await untilReady(server, 2)
       assert.equal(await server.stop(), 0, server.output())
@@ -79,7 +84,10 @@ describe('supervisor', () => {
       await killChild(server)
       await untilReady(server, 2)
       await killChild(server)
-      while (!server.output().includes('starting it again in 2 s')) await new Promise((resolve) => setImmediate(resolve))
+      await untilHolds(
+        () => server.output().includes('starting it again in 2 s'),
+        () => server.output(),
+      )
       assert.equal(await server.stop(), 0, server.output())
     })
   })

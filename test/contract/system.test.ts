@@ -12,7 +12,9 @@ import { exampleInput } from '../../src/surface/http/openapi.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../harness/access.js'
 import { runToEnd, startServer } from '../harness/server.js'
 import type { Server, TestResponse } from '../harness/server.js'
+import { collectionOf, sharedServer } from '../harness/shared_server.js'
 import { withoutHint } from '../harness/documents_client.js'
+import { untilAsked } from '../harness/until.js'
 
 const FIRST = {
   collection: 'blog',
@@ -22,7 +24,7 @@ const FIRST = {
   meta: { category: ['guide', 'intro'], tags: ['a'] },
 }
 
-const INGESTED = Array.from({ length: 4000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
+const INGESTED = Array.from({ length: 2000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
 
 /** An input for every operation, ordered so that each finds the data that it needs. */
 const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
@@ -377,7 +379,11 @@ describe('access modes', () => {
       }
       assert.deepEqual([await lagOf('revision-packing'), await lagOf('change-notices')], ['0', '0'])
       await own.post('/v1/add', { collection: 'lag', key: 'a', lang: 'en', contentMd: 'x' })
-      while ((await lagOf('revision-packing')) !== '0' || (await lagOf('change-notices')) !== '0');
+      for (const name of ['revision-packing', 'change-notices'])
+        await untilAsked(
+          () => lagOf(name),
+          (lag) => lag === '0',
+        )
     } finally {
       await own.stop()
     }
@@ -385,42 +391,37 @@ describe('access modes', () => {
 })
 
 describe('options of a running server', () => {
+  let standard: Server
+  let without: Server
+  before(async () => {
+    standard = await sharedServer()
+    without = await startServer({ env: { SVC_METRICS: 'false', SVC_FTS_STEMMING: 'false', SVC_COMPRESSION_ENABLED: 'false' } })
+  })
+  after(async () => {
+    await standard.stop()
+    await without.stop()
+  })
+
   it('metrics: SVC_METRICS=false answers 404', async () => {
-    const server = await startServer({ env: { SVC_METRICS: 'false' } })
-    try {
-      const { status, text } = await server.get('/metrics')
-      assert.equal(`${status} ${text}`, '404 {"error":"not found"}')
-      assert.equal((await server.get('/v1/config')).json().metricsEnabled, false)
-    } finally {
-      await server.stop()
-    }
+    const { status, text } = await without.get('/metrics')
+    assert.equal(`${status} ${text}`, '404 {"error":"not found"}')
+    assert.equal((await without.get('/v1/config')).json().metricsEnabled, false)
   })
 
   it('fts: SVC_FTS_STEMMING=false finds words only as they are written', async () => {
-    const server = await startServer({ env: { SVC_FTS_STEMMING: 'false' } })
-    try {
-      await server.post('/v1/add', { ...FIRST, contentMd: 'connections' })
-      const found = async (query: string): Promise<unknown> => (await server.post('/v1/fts', { collection: 'blog', query })).json().total
-      assert.deepEqual([await found('connections'), await found('connection')], [1, 0])
-    } finally {
-      await server.stop()
-    }
+    await without.post('/v1/add', { ...FIRST, contentMd: 'connections' })
+    const found = async (query: string): Promise<unknown> => (await without.post('/v1/fts', { collection: 'blog', query })).json().total
+    assert.deepEqual([await found('connections'), await found('connection')], [1, 0])
   })
 
   it('compression: contents of every size class, compression on or off, read back byte for byte', async () => {
-    const server = await startServer()
-    const plain = await startServer({ env: { SVC_COMPRESSION_ENABLED: 'false' } })
-    try {
-      for (const bytes of [0, 1, 1023, 1024, 10_239, 10_240, 1_000_000]) {
-        const contentMd = 'Ärger "quoted" \\ tab\t and line\n'.repeat(Math.ceil(bytes / 30)).slice(0, bytes)
-        for (const one of [server, plain]) {
-          assert.equal((await one.post('/v1/add', { ...FIRST, contentMd })).status, 200)
-          assert.equal((await one.post('/v1/get', FIRST)).json().contentMd, contentMd)
-        }
+    const id = { ...FIRST, collection: collectionOf('sizes') }
+    for (const bytes of [0, 1, 1023, 1024, 10_239, 10_240, 1_000_000]) {
+      const contentMd = 'Ärger "quoted" \\ tab\t and line\n'.repeat(Math.ceil(bytes / 30)).slice(0, bytes)
+      for (const one of [standard, without]) {
+        assert.equal((await one.post('/v1/add', { ...id, contentMd })).status, 200)
+        assert.equal((await one.post('/v1/get', id)).json().contentMd, contentMd)
       }
-    } finally {
-      await server.stop()
-      await plain.stop()
     }
   })
 
@@ -434,13 +435,9 @@ describe('options of a running server', () => {
   })
 
   it('start: without SVC_AUTH_ENABLED no credentials are asked for, and wrong ones do no harm', async () => {
-    const server = await startServer()
-    try {
-      const { status } = await server.request('POST', '/v1/add', FIRST, { authorization: 'Bearer nonsense', 'x-api-key': 'svc_live_0' })
-      assert.equal(status, 200)
-      assert.equal((await server.get('/v1/config')).json().authEnabled, false)
-    } finally {
-      await server.stop()
-    }
+    const headers = { authorization: 'Bearer nonsense', 'x-api-key': 'svc_live_0' }
+    const { status } = await standard.request('POST', '/v1/add', { ...FIRST, collection: collectionOf('open') }, headers)
+    assert.equal(status, 200)
+    assert.equal((await standard.get('/v1/config')).json().authEnabled, false)
   })
 })

@@ -72,7 +72,8 @@ const inTurn = async <T>(times: number, ask: () => Promise<T>): Promise<readonly
 const statusOf = ({ status }: TlsAnswer): number => status
 
 for (const how of ['request', 'require'] as const) {
-  describe(`clients of TLS (${how})`, { skip }, () => {
+  // Several at once: each has a server, and most of them wait for its watch of connections.
+  describe(`clients of TLS (${how})`, { skip, concurrency: 2 }, () => {
     const LIMIT = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_RATE_LIMIT_REQUESTS: '4', SVC_RATE_LIMIT_BURST: '0', SVC_RATE_LIMIT_WINDOW: '24h' }
 
     it(`tls clients: the rate limit counts each by its own address, and all answers have the headers of both (${how})`, async (test) => {

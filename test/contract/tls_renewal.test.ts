@@ -16,7 +16,7 @@ import { untilAsked } from '../harness/until.js'
 const skip = LACKS_OPENSSL
 if (skip !== false) console.error(`SKIPPED: renewal of certificates, because ${skip}`)
 /** Clients that each send one request after another. */
-const CLIENTS = 6
+const CLIENTS = 3
 
 let folder: string
 let ca: CertificateAuthority
@@ -87,7 +87,7 @@ describe('a certificate is replaced', { skip }, () => {
       const server = await start(test, files, { env: env(), args: ['--http-loops', loops] })
       const load = new Load(server.port)
       test.after(() => load.end())
-      const renewals = 6
+      const renewals = 4
       for (let at = 0; at < renewals; at++) {
         const next = at % 2 === 0 ? second : first
         rename(next, files)

@@ -79,7 +79,8 @@ describe('expiry', () => {
     })
   })
 
-  describe('"a document with a TTL is deleted automatically once the TTL elapses"', () => {
+  // At once: each waits for its seconds.
+  describe('"a document with a TTL is deleted automatically once the TTL elapses"', { concurrency: true }, () => {
     it('expiry: from its second on no operation knows the document, before the sweep and after it', async () => {
       const c = client.collection()
       await client.add(c, 'stays', { contentMd: 'walrus', meta: { colour: ['red'] } })

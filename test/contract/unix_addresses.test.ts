@@ -32,6 +32,63 @@ async function refusal(options: ServerOptions): Promise<string> {
   return lines[0]!
 }
 
+/** All surfaces at sockets of this name. */
+const everywhere = (end: string): ServerOptions => ({
+  address: `unix:${join(folder, `http.${end}`)}`,
+  env: { SVC_GRPC_ADDR: `unix:${join(folder, `grpc.${end}`)}`, SVC_MCP_ADDR: `unix:${join(folder, `mcp.${end}`)}` },
+})
+
+interface TakenOver {
+  readonly wasLeft: boolean
+  readonly connectedBefore: boolean
+  readonly connectedAfter: boolean
+  readonly mode: number
+  readonly refusal: string
+  readonly connectedStill: boolean
+}
+
+/** What is seen at the sockets of a killed server and of the next one, of all surfaces. */
+async function takeOver(): Promise<{ readonly seen: ReadonlyMap<string, TakenOver>; readonly code: number | null }> {
+  const options = everywhere('left')
+  const killed = await startServer(options)
+  await killed.kill()
+  const before = new Map<string, Pick<TakenOver, 'wasLeft' | 'connectedBefore'>>()
+  for (const [name] of SURFACES) {
+    const path = join(folder, `${name}.left`)
+    before.set(name, { wasLeft: existsSync(path), connectedBefore: await connects(path) })
+  }
+  const next = await startServer(options)
+  const seen = new Map<string, TakenOver>()
+  try {
+    for (const [name, on] of SURFACES) {
+      const path = join(folder, `${name}.left`)
+      const { wasLeft = false, connectedBefore = true } = before.get(name) ?? {}
+      const connectedAfter = await connects(path)
+      const mode = statSync(path).mode & 0o777
+      const refused = await refusal(on(path))
+      seen.set(name, { wasLeft, connectedBefore, connectedAfter, mode, refusal: refused, connectedStill: await connects(path) })
+    }
+    return { seen, code: await next.stop() }
+  } finally {
+    await next.kill()
+    rmSync(killed.directory, { recursive: true, force: true })
+  }
+}
+
+/** A server whose sockets are replaced by files while it runs. */
+async function replaceSockets(): Promise<number | null> {
+  const server = await startServer(everywhere('moved'))
+  for (const [name] of SURFACES) {
+    const path = join(folder, `${name}.moved`)
+    renameSync(path, `${path}.away`)
+    writeFileSync(path, 'another')
+  }
+  return await server.stop()
+}
+
+let taken: ReturnType<typeof takeOver> | undefined
+let replaced: ReturnType<typeof replaceSockets> | undefined
+
 for (const [name, on] of SURFACES)
   describe(`unix addresses: ${name}`, () => {
     it(`unix addresses: ${name} refuses the start at a path where a file or a folder is, and keeps it`, async () => {
@@ -60,28 +117,19 @@ for (const [name, on] of SURFACES)
       socket.destroy()
     })
 
-    it(`unix addresses: ${name} takes over the socket of a server that was killed, and removes its own at the end`, async (test) => {
-      const path = join(folder, `${name}.left`)
-      await (await startServer(on(path))).kill()
-      assert.ok(existsSync(path))
-      assert.equal(await connects(path), false)
-      const next = await startServer(on(path))
-      test.after(() => next.kill())
-      assert.ok(await connects(path))
-      assert.equal(statSync(path).mode & 0o777, 0o600)
-      assert.match(await refusal(on(path)), /\.left can't be listened on: in use/)
-      assert.ok(await connects(path))
-      assert.equal(await next.stop(), 0)
-      assert.equal(existsSync(path), false)
+    it(`unix addresses: ${name} takes over the socket of a server that was killed, and removes its own at the end`, async () => {
+      taken ??= takeOver()
+      const { seen, code } = await taken
+      const { refusal: refused, ...others } = seen.get(name) ?? { refusal: '' }
+      assert.deepEqual(others, { wasLeft: true, connectedBefore: false, connectedAfter: true, mode: 0o600, connectedStill: true })
+      assert.match(refused, /\.left can't be listened on: in use/)
+      assert.equal(code, 0)
+      assert.equal(existsSync(join(folder, `${name}.left`)), false)
     })
 
-    it(`unix addresses: ${name} keeps what has taken the place of its socket`, async (test) => {
-      const path = join(folder, `${name}.moved`)
-      const server = await startServer(on(path))
-      test.after(() => server.kill())
-      renameSync(path, `${path}.away`)
-      writeFileSync(path, 'another')
-      assert.equal(await server.stop(), 0)
-      assert.equal(readFileSync(path, 'utf8'), 'another')
+    it(`unix addresses: ${name} keeps what has taken the place of its socket`, async () => {
+      replaced ??= replaceSockets()
+      assert.equal(await replaced, 0)
+      assert.equal(readFileSync(join(folder, `${name}.moved`), 'utf8'), 'another')
     })
   })

@@ -298,16 +298,17 @@ describe('options of searches by vectors', () => {
 
 describe('find-duplicates of much', () => {
   it('find-duplicates: 5000 documents are compared by default, oldest first, or maxDocs of them', async () => {
-    const client = await DocumentsClient.start()
+    const client = await DocumentsClient.shared()
+    const collection = client.collection()
     try {
       const documents = Array.from({ length: 5_001 }, (_, at) => ({
         key: `k-${at}`,
         lang: 'en',
         contentMd: at < 4_999 ? `text ${at}` : 'last',
       }))
-      await client.addBatch('many', documents)
+      await client.addBatch(collection, documents)
       const look = async (more: Fields): Promise<{ readonly totalDocuments: number; readonly exactDuplicates: number }> => {
-        const answer = await client.post('/v1/find-duplicates', { collection: 'many', mode: 'exact', ...more })
+        const answer = await client.post('/v1/find-duplicates', { collection, mode: 'exact', ...more })
         assert.equal(answer.status, 200, answer.text)
         const { totalDocuments, exactDuplicates } = answer.json<{ totalDocuments: number; exactDuplicates: number }>()
         return { totalDocuments, exactDuplicates }

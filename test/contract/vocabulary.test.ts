@@ -27,7 +27,7 @@ async function fill(client: DocumentsClient): Promise<string> {
 describe('synonyms', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 
@@ -153,7 +153,7 @@ describe('synonyms', () => {
 describe('stop words', () => {
   let client: DocumentsClient
   before(async () => {
-    client = await DocumentsClient.start()
+    client = await DocumentsClient.shared()
   })
   after(() => client.stop())
 

@@ -1,10 +1,11 @@
 /**
  * A client for tests of documents: requests by operation, with the answers as values. Each test
- * file has one server; tests are separated by collection.
+ * file has one server, or shares that of the run; tests are separated by collection.
  */
 import assert from 'node:assert/strict'
-import { setTimeout } from 'node:timers/promises'
+import { collectionOf, sharedServer } from './shared_server.js'
 import { startServer, type Server, type ServerOptions, type TestResponse } from './server.js'
+import { untilHolds } from './until.js'
 
 export interface DocumentJson {
   readonly id: string
@@ -48,7 +49,6 @@ export const MISSING_FIELDS = '400 {"error":"missing fields"}'
 
 /** Long enough for a sweep, which runs once per second, on a loaded machine. */
 const PATIENCE_MS = 20_000
-const POLL_MS = 5
 
 /** Status and body in one text, so that one comparison checks both. */
 export function summary({ status, text }: TestResponse): string {
@@ -60,9 +60,11 @@ export function withoutHint(text: string): string {
   return text.replace(/^(\{"error":"(?:[^"\\]|\\.)*"),"hint":"(?:[^"\\]|\\.)*"\}$/, '$1}')
 }
 
+/** Of all clients of this file: they may have one server. */
+let collections = 0
+
 export class DocumentsClient {
   readonly server: Server
-  #collections = 0
 
   constructor(server: Server) {
     this.server = server
@@ -72,13 +74,18 @@ export class DocumentsClient {
     return new DocumentsClient(await startServer(options))
   }
 
+  /** Of the server that all files of a run share. */
+  static async shared(): Promise<DocumentsClient> {
+    return new DocumentsClient(await sharedServer())
+  }
+
   async stop(): Promise<void> {
     await this.server.stop()
   }
 
-  /** A name that no other test of the file uses. */
+  /** A name that no other test of the run uses. */
   collection(): string {
-    return `collection-${++this.#collections}`
+    return collectionOf(`collection-${++collections}`)
   }
 
   async post(path: string, body: unknown): Promise<TestResponse> {
@@ -159,12 +166,7 @@ export class DocumentsClient {
 
   /** Polls until the condition holds; fails after `PATIENCE_MS`. */
   async until(holds: () => Promise<boolean>, what: string): Promise<void> {
-    const end = performance.now() + PATIENCE_MS
-    while (!(await holds())) {
-      assert.ok(performance.now() < end, `still waiting: ${what}`)
-      // Leaves the processor to the server, and the loop to parallel requests.
-      await setTimeout(POLL_MS)
-    }
+    await untilHolds(holds, () => what, PATIENCE_MS)
   }
 
   async #value<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { EmbeddingServer } from './embedding_server.js'
 import type { Server } from './server.js'
+import { betweenPolls } from './until.js'
 
 export interface VectorStats {
   readonly enabled: boolean
@@ -45,7 +46,7 @@ export async function vectorStats(server: Server): Promise<VectorStats> {
  */
 export async function whenEmbedded(server: Server, wanted: Readonly<Record<string, number>>, msMax = 30_000): Promise<VectorStats> {
   const end = performance.now() + msMax
-  for (;;) {
+  for (let polls = 1; ; polls++) {
     const stats = await vectorStats(server)
     const counts = Object.fromEntries(Object.keys(wanted).map((name) => [name, stats.collections[name]?.embedded_documents ?? 0]))
     if (stats.queue.depth === 0) {
@@ -53,5 +54,6 @@ export async function whenEmbedded(server: Server, wanted: Readonly<Record<strin
       return stats
     }
     assert.ok(performance.now() < end, `still waiting after ${msMax} ms: ${JSON.stringify(stats)}\n${server.output()}`)
+    await betweenPolls(polls)
   }
 }

@@ -90,31 +90,22 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   let isReady = false
   options.onSpawn?.(child.pid ?? -1, () => isReady)
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  const address = await readyAddress(child, printed).finally(() => (isReady = true))
-  const kept = { keepAlive: true, maxSockets: 256 }
-  const agent = options.tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...options.tls })
-  const target = targetOf(address)
+  await untilReady(child, printed).finally(() => (isReady = true))
+  const connected = connectTo(printed, options.tls)
   const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
-    agent.destroy()
+    connected.disconnect()
     child.kill(signal)
     return await ended
   }
-  const request: Server['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
   return {
+    ...connected,
     pid: child.pid ?? -1,
     directory,
-    address,
-    port: target.port ?? 0,
-    url: `${options.tls === undefined ? 'http' : 'https'}://${address}`,
-    addressOf: (surface) => surfaceAddress(printed(), surface),
     output: printed,
     closeOutput: () => {
       child.stdout?.destroy()
       child.stderr?.destroy()
     },
-    request,
-    post: (path, body, headers) => request('POST', path, body, headers),
-    get: (path, headers) => request('GET', path, undefined, headers),
     stop: async () => {
       const code = await finish('SIGTERM')
       if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
@@ -124,6 +115,27 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       await finish('SIGKILL')
     },
     ended,
+  }
+}
+
+type Connected = Pick<Server, 'address' | 'port' | 'url' | 'addressOf' | 'request' | 'post' | 'get'> & { readonly disconnect: () => void }
+
+/** The requests to a server that has printed this. */
+export function connectTo(printed: () => string, tls?: ConnectionOptions): Connected {
+  const address = readyAddressIn(printed()) ?? ''
+  const kept = { keepAlive: true, maxSockets: 256 }
+  const agent = tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...tls })
+  const target = targetOf(address)
+  const request: Server['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
+  return {
+    address,
+    port: target.port ?? 0,
+    url: `${tls === undefined ? 'http' : 'https'}://${address}`,
+    addressOf: (surface) => surfaceAddress(printed(), surface),
+    request,
+    post: (path, body, headers) => request('POST', path, body, headers),
+    get: (path, headers) => request('GET', path, undefined, headers),
+    disconnect: () => agent.destroy(),
   }
 }
 
@@ -171,12 +183,15 @@ function collectOutput(child: ChildProcess): () => string {
   return () => text
 }
 
-async function readyAddress(child: ChildProcess, printed: () => string): Promise<string> {
-  return await new Promise((resolve, reject) => {
+function readyAddressIn(printed: string): string | undefined {
+  const [, text, json] = /^(?:ready on (\S+) after|\{.*"address":"([^"]+)".*"msg":"ready"\}$)/m.exec(printed) ?? []
+  return text ?? json
+}
+
+async function untilReady(child: ChildProcess, printed: () => string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     const check = (): void => {
-      const [, text, json] = /^(?:ready on (\S+) after|\{.*"address":"([^"]+)".*"msg":"ready"\}$)/m.exec(printed()) ?? []
-      const address = text ?? json
-      if (address !== undefined) settle(() => resolve(address))
+      if (readyAddressIn(printed()) !== undefined) settle(resolve)
     }
     const fail = (): void => settle(() => reject(new Error(`the server did not start:\n${printed()}`)))
     const late = setTimeout(() => {
