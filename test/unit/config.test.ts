@@ -318,6 +318,16 @@ describe('what is refused', () => {
     )
     assert.deepEqual([config.vectorDefaultAlgorithm, config.vectorBqRerankFactor, config.vectorParallelMinSize], ['flat', 10, 2048])
     assert.equal(config.vectorParallelWorkers, Math.min(availableParallelism(), 16))
+    const set = loadConfig([], {
+      SVC_VECTOR_BQ_RERANK_FACTOR: '20',
+      SVC_VECTOR_PARALLEL_MIN_SIZE: '100',
+      SVC_VECTOR_PARALLEL_WORKERS: '1',
+      SVC_EMBEDDING_CHUNK_MODE: 'code',
+    })
+    assert.deepEqual(
+      [set.vectorBqRerankFactor, set.vectorParallelMinSize, set.vectorParallelWorkers, set.embeddingChunkMode],
+      [20, 100, 1, 'code'],
+    )
     const wait = (text: string): number => loadConfig([], { SVC_EMBEDDING_QUEUE_WAIT: text }).embeddingQueueWaitMs
     assert.deepEqual(['0', '0s', '250ms', '5s', '1.5s', '1m30s'].map(wait), [0, 0, 250, 5000, 1500, 90_000])
     for (const text of ['5', '-1s', 's', '1s1', '3h', '5 s'])

@@ -78,7 +78,8 @@ function parse(page: string): Map<string, number> {
 describe('the metrics page', () => {
   it('metrics: the page is valid Prometheus text, also with quotes and line breaks in a collection name', () => {
     const samples = parse(renderMetrics(used().read(), GAUGES, operationByName))
-    assert.equal(samples.get('mddb_documents_total{collection="a\\"b\\\\c\\nd"}'), 5)
+    const counted = ['documents', 'revisions', 'meta_indices'].map((what) => samples.get(`mddb_${what}_total{collection="a\\"b\\\\c\\nd"}`))
+    assert.deepEqual(counted, [5, 6, 7])
   })
 
   it('metrics: request counters carry method, path and status, unknown paths are /other', () => {
@@ -117,6 +118,9 @@ describe('the metrics page', () => {
     assert.equal(samples.get('mddb_lane_batch_size_sum{queue="search"}'), 3)
     assert.equal(samples.get('mddb_database_size_bytes'), 4096)
     assert.equal(samples.get('mddb_database_oldest_reader_age'), 3)
+    assert.equal(samples.get('mddb_binlog_size_bytes'), 700)
+    assert.equal(samples.get('mddb_replication_lsn'), Number(9_007_199_254_740_993n))
+    assert.equal(samples.get('mddb_binlog_consumers_lost_total'), 0)
     assert.equal(samples.get('mddb_engine_info{isa="avx2"}'), 1)
     assert.equal(samples.get('mddb_wasm_memory_bytes'), 65_536)
     assert.equal(samples.get('mddb_info{mode="wr"}'), 1)

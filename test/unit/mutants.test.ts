@@ -1,6 +1,6 @@
 /**
  * The list of mutations (test/mutants): every row of the contract's coverage that must have a mutation has
- * one, and each still fits the code. The campaign (npm run campaign:mutants) runs them against the tests.
+ * one, and each still fits the code. The campaign (npm run campaign -- mutants) runs them against the tests.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

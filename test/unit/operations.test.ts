@@ -279,6 +279,9 @@ describe('answers of the loop', () => {
       'automationsEnabled',
       'searchStatsEnabled',
       'graphql_enabled',
+      'replicationRole',
+      'chunkConfig',
+      'automationLogsEnabled',
     ]) {
       assert.ok(field in body, field)
     }
@@ -304,6 +307,8 @@ describe('answers of the loop', () => {
     for (const field of ['hostname', 'os', 'arch', 'goVersion', 'version']) assert.equal(typeof body[field], 'string', field)
     for (const field of ['numCPU', 'uptimeSeconds', 'memoryTotal', 'memoryUsed', 'numGoroutines', 'cpuUsagePercent'])
       assert.equal(typeof body[field], 'number', field)
+    for (const field of ['memorySystem', 'memoryHeap']) assert.ok((body[field] as number) > 0, field)
+    assert.ok('network' in body)
     assert.equal(body.version, '2.9.17')
     assert.ok((body.uptimeSeconds as number) >= 61)
     assert.ok((body.memoryUsed as number) > 0 && (body.memoryUsed as number) < (body.memoryTotal as number))

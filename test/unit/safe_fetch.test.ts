@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { parseAllowed } from '../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../src/outbound/allowlist.js'
+import { loadConfig } from '../../src/config/config.js'
 import { OutboundRefused } from '../../src/outbound/destination.js'
 import { BodyTooLarge } from '../../src/outbound/received_body.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
@@ -95,7 +96,8 @@ describe('outgoing requests', () => {
 
   it('SVC_OUTBOUND_ALLOW_PRIVATE reaches it', async () => {
     const url = route('/private', text('private'))
-    const answer = await new Outbound({ allowed: [], allowPrivate: true }).safeFetch({ url })
+    const { outboundAllowPrivate: allowPrivate } = loadConfig([], { SVC_OUTBOUND_ALLOW_PRIVATE: 'true' })
+    const answer = await new Outbound({ allowed: [], allowPrivate }).safeFetch({ url })
     assert.equal(answer.body.toString(), 'private')
   })
 
