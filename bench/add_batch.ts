@@ -3,7 +3,7 @@
  * answered?
  * Compared with, in the same run: Lucene 9.12 indexing the same documents from memory on one core (no HTTP,
  * no stored body, one commit at the end).
- * Corpus: md50k, 51 318 documents, 248 MB. Run: npm run bench:add-batch.
+ * Corpus: md50k, 51 318 documents, 248 MB. Run: npm run bench -- add-batch.
  * Aim: at least Lucene's rate. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -6,7 +6,7 @@
  * Corpus: the first 10 000 documents of md50k, 4.8 KB on average; each add has a new key.
  * Flushes: fdatasync calls on the data files, counted by the power-cut shim in a separate run that is not
  * timed.
- * Run: npm run bench:add-durable.
+ * Run: npm run bench -- add-durable.
  * Aims: 1.5 x PostgreSQL at 64, 0.6 x lmdb-js at 1, fewer than one flush per 8 adds at 64. Last result:
  * bench/README.md.
  */

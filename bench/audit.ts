@@ -1,9 +1,9 @@
 /**
- * What audit events cost: `npm run bench:audit [-- EVENTS_PER_SECOND] [SECONDS]`. For the thread that emits
- * (the event loop of a server): the time of one event, the share of a core, events dropped at a steady rate
- * with the real file, hash chain and flushes, how late the thread's timers are, and the same at higher rates.
- * The same loop without an audit log is the baseline. Then durable adds over HTTP at 64 connections, of two
- * servers in turns, one of which has a log. Machine and last results: bench/README.md.
+ * What audit events cost: `npm run bench -- audit [-- EVENTS_PER_SECOND] [SECONDS]`. For the thread that
+ * emits (the event loop of a server): the time of one event, the share of a core, events dropped at a steady
+ * rate with the real file, hash chain and flushes, how late the thread's timers are, and the same at higher
+ * rates. The same loop without an audit log is the baseline. Then durable adds over HTTP at 64 connections,
+ * of two servers in turns, one of which has a log. Machine and last results: bench/README.md.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

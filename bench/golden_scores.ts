@@ -2,7 +2,7 @@
  * Question: which scores does Lucene compute for the small collection of the golden tests? Writes
  * test/golden/scores/lucene.json, which the tests read. Run it after a change of collection.json or
  * scores.json.
- * Run: npm run bench:golden-scores
+ * Run: npm run bench -- golden-scores
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

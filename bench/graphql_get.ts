@@ -5,7 +5,7 @@
  * second one has the key in its text: the server reads each text anew, but for those of some 1 000 keys.
  * Baseline in the same run: the same get through the lanes (a query string keeps it from the event loop).
  * Rounds are interleaved, the median counts.
- * Run: npm run bench:graphql-get [DOCUMENTS] [SECONDS] [WHAT]. Aim: 0.5 of the get through the lanes. Last
+ * Run: npm run bench -- graphql-get [DOCUMENTS] [SECONDS] [WHAT]. Aim: 0.5 of the get through the lanes. Last
  * result: see bench/README.md.
  */
 import { readDocuments, sharedPath } from './corpora.js'

@@ -6,7 +6,7 @@
  * Searches: once the server is idle, on one connection, with ten whole documents in the answer. Median over
  * HTTP and the service's own time (searchStats.durationMs). The latter is also measured with one document,
  * which leaves little but the engine.
- * Corpus: md50k, repeated under new keys; queries/md.json. Run: npm run bench:growth [-- STAGE,STAGE...].
+ * Corpus: md50k, repeated under new keys; queries/md.json. Run: npm run bench -- growth [-- STAGE,STAGE...].
  * Aims: latency grows by less than the corpus, the rate falls by less than 20 %. Last result:
  * bench/README.md.
  */

@@ -3,7 +3,7 @@
  * as many bytes? 64 calls in flight on one connection, documents of 1 KB, thousands of keys in turn. The
  * servers run on one core, the client on the other; it neither decodes nor encodes. The two are measured in
  * turn, five times, and the medians compared.
- * Run: npm run bench:grpc-get [-- SECONDS]. Aim: 0.8.
+ * Run: npm run bench -- grpc-get [-- SECONDS]. Aim: 0.8.
  * Last result: see bench/README.md.
  */
 import type { ChildProcess } from 'node:child_process'

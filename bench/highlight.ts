@@ -5,7 +5,7 @@
  * highlighted for the first time.
  * Corpus: md50k and queries/md.json, with the classes of bench/query_classes.ts. Rounds are interleaved,
  * medians of 5.
- * Run: npm run bench:highlight [-- SECONDS]. Aim: at most 1.5 times the request without. Last result:
+ * Run: npm run bench -- highlight [-- SECONDS]. Aim: at most 1.5 times the request without. Last result:
  * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

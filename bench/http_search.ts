@@ -9,7 +9,7 @@
  * keep-alive connections, or by the bench's own client if wrk is missing. Slow searches: unions of the 50
  * commonest words with all matches counted, on one connection without pauses and on four; phrases of two of
  * those words, answers of 300 whole documents and listings of as many, on two. Meanwhile 16 connections get.
- * Corpus: md50k, queries/md.json (words of slow searches). Run: npm run bench:http-search [-- DOCUMENTS]
+ * Corpus: md50k, queries/md.json (words of slow searches). Run: npm run bench -- http-search [-- DOCUMENTS]
  * [SECONDS] [ROUNDS]. Aims: 2.5 x Lucene, better 3 x, p99 at most 4 x p50; p99 of get at most 3 x with slow
  * searches. Last result: bench/README.md.
  */

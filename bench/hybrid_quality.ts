@@ -2,7 +2,7 @@
  * Question: is a fused ranking better than its parts? nDCG@10 and recall@100 of /v1/fts (bm25),
  * /v1/vector-search and /v1/hybrid-search (alpha from 0.1 to 0.9, rrf) on Cranfield and CISI, with the MiniLM
  * vectors of the corpora as documents and queries.
- * Run: npm run bench:hybrid-quality. Aim: alpha fusion at least 0.02 above the better part.
+ * Run: npm run bench -- hybrid-quality. Aim: alpha fusion at least 0.02 above the better part.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

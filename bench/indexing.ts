@@ -6,7 +6,7 @@
  * indexed, markup is left out. Peers: content and key. Each engine is a separate process pinned to one core,
  * so that the work of its background threads counts. Rounds are interleaved, the median counts. Processor
  * time is reported, too, because benches share machines.
- * Corpus: md50k. Run: npm run bench:indexing [-- DOCUMENTS] [ROUNDS].
+ * Corpus: md50k. Run: npm run bench -- indexing [-- DOCUMENTS] [ROUNDS].
  * Aim: at least Tantivy's rate. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

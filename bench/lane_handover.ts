@@ -1,12 +1,10 @@
 /**
  * Question: what does it cost to pass a request to a lane and take its answer back, and what does drain
- * batching save?
- * In one process, no HTTP: the real dispatcher, pools and lanes over an empty store. IN_FLIGHT requests of a
- * read that does almost nothing (`ftsLanguages`) are in flight; each answered request is replaced by a new
- * one. Baseline in the same run: the same pool with one Piscina task per request. CPU is that of the whole
- * process per request.
- * Run: npm run bench:lane-handover [SECONDS]. Fails below RATIO_MIN, so that CI notices a loss of batching.
- * Last result: see bench/README.md.
+ * batching save? In one process, no HTTP: the real dispatcher, pools and lanes over an empty store. IN_FLIGHT
+ * requests of a read that does almost nothing (`ftsLanguages`) are in flight; each answered request is
+ * replaced by a new one. Baseline in the same run: the same pool with one Piscina task per request. CPU is
+ * that of the whole process per request. Run: npm run bench -- lane-handover [SECONDS]. Fails below
+ * RATIO_MIN, so that CI notices a loss of batching. Last result: see bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -7,7 +7,7 @@
  *   `anywhere`: pages at random depth, of 4 000 documents (22 MB), most of which a lane caches in time
  * The server's processor time per request is reported with the rate; it is steadier on a shared machine.
  * Corpus: md50k and its first 10 000 lines, queries/filters.json; seed below. Load by wrk; rounds are
- * interleaved, medians of 5. Run: npm run bench:listing [SECONDS].
+ * interleaved, medians of 5. Run: npm run bench -- listing [SECONDS].
  * Aim: 10 000/s filtered and unfiltered at 50 000; time at most 1.5 times that at 10 000. Last result:
  * bench/README.md.
  */

@@ -4,7 +4,7 @@
  * the client on the other. `get` is answered by the thread of MCP itself, `search` by a lane. Peers in the
  * same run: node's HTTP server with a constant answer of the same size, and the official implementation with
  * one tool that answers a constant.
- * Run: npm run bench:mcp-tool-call [-- SECONDS]. Fails below CALLS_A_SECOND_MIN.
+ * Run: npm run bench -- mcp-tool-call [-- SECONDS]. Fails below CALLS_A_SECOND_MIN.
  * Last result: see bench/README.md.
  */
 import type { ChildProcess } from 'node:child_process'

@@ -2,7 +2,7 @@
  * Question: what does pmisparse cost compared with bm25? Ten whole documents per page; the server's
  * `durationMs` and the time that the client sees, on one connection. `first`: every query for the first time,
  * when the related terms of its words are learned. `again`: the rounds after it, both algorithms in turn.
- * Corpus: md50k and queries/md.json, classes title and nl. Run: npm run bench:pmisparse.
+ * Corpus: md50k and queries/md.json, classes title and nl. Run: npm run bench -- pmisparse.
  * Aim: at most 3 times bm25. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -5,7 +5,7 @@
  * run in mode simple, without their punctuation.
  * Compared with, in the same run and judged by the same code: Lucene 9.12 (EnglishAnalyzer, BM25 k1 1.2 b
  * 0.75), Tantivy (en_stem, BM25) and SQLite FTS5 (porter, bm25; words once).
- * Run: npm run bench:quality [-- --small] (without the known items).
+ * Run: npm run bench -- quality [-- --small] (without the known items).
  * Aims: Lucene's nDCG@10 minus 0.005 (0.522, 0.385), MRR@10 0.675.
  * Last result (2026-11-28, known items 2026-11-21): nDCG@10 Cranfield / CISI: bm25 0.533 / 0.399, in mode
  * auto as written 0.533 / 0.366, tfidf 0.524 / 0.398, bm25f 0.534 / 0.405, Lucene 0.522 / 0.385. Known items

@@ -3,7 +3,7 @@
  * The counter alone, one thread, a fixed clock; medians of ROUNDS rounds of CALLS calls each. Then the same
  * with another thread that counts the same client all the time. Baseline in the same run: a Map of plain
  * counters, which one thread could use for itself.
- * Run: npm run bench:rate-limit. Fails above COST_NS_MAX for one address.
+ * Run: npm run bench -- rate-limit. Fails above COST_NS_MAX for one address.
  * Last result: see bench/README.md.
  */
 import { Worker } from 'node:worker_threads'

@@ -5,7 +5,7 @@
  * that all see the same machine. Latencies are the client's. `ratio`: medians and 99th percentiles relative
  * to those of the plain query with as many results.
  * Corpus: md50k, queries/md.json (40 queries per class, 5 rounds, the first of which warms up). Each document
- * has a unique number (`n`, 51 318 values) besides its metadata. Run: npm run bench:refine.
+ * has a unique number (`n`, 51 318 values) besides its metadata. Run: npm run bench -- refine.
  * Aim: every refinement at most 1.5 times the plain query; an aggregation under 5 ms without a filter, under
  * 20 ms with one. Last result: bench/README.md.
  */

@@ -3,7 +3,7 @@
  * process has to be replaced? Measured from the refused write to the first read that is answered again; 200
  * documents, five times, with a start of the same store for comparison. There is no peer: the measure is the
  * clock.
- * Run: npm run bench:replaced-child. Aim: 1 s. Last result: bench/README.md.
+ * Run: npm run bench -- replaced-child. Aim: 1 s. Last result: bench/README.md.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

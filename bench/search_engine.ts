@@ -12,7 +12,7 @@
  * and patterns (fuzzy1, fuzzy2, wild) are scored by BM25 in ours. Lucene scores the 50 best words of a fuzzy
  * query and gives every match of a pattern the same score. Tantivy gives the same score to all matches of
  * both. With equal scores an engine may stop early.
- * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES]
+ * Corpus: md50k, queries/md.json. Run: npm run bench -- search-engine [-- CLASS,CLASS...] [SLICES]
  * (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
  * Aim: geometric mean at least 1.0 x Tantivy and 1.5 x Lucene, no class under 0.7 x the better. Last result:
  * bench/README.md.

@@ -9,7 +9,7 @@
  *   stem-1: the first suggestion has the original's stem, so that a search finds the same
  *   unnoticed: the misspelling is itself a word of the collection
  * Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
- * Run: npm run bench:spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
+ * Run: npm run bench -- spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
  */
 import { randomSource } from './random_source.js'
 import { Connection, postBytes } from './connection.js'

@@ -5,7 +5,7 @@
  * Measured for the server alone and under its supervisor. Medians of 5 starts, with their processor time;
  * then anonymous memory, idle. There is no peer: the measure is the clock.
  * Stores: md50k in one collection, and 10 000 collections of 5 documents. Corpus: md50k.
- * Run: npm run bench:start [-- PART,PART [DIRECTORY]], parts documents, collections. The first run creates
+ * Run: npm run bench -- start [-- PART,PART [DIRECTORY]], parts documents, collections. The first run creates
  * the stores in the directory, and they are kept; without a directory they are created for the run and
  * removed.
  * Aims: 0.5 s and 500 MB; with the collections 0.5 s and 150 MB. Last result: bench/README.md.

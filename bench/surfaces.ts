@@ -3,7 +3,7 @@
  * each? Anonymous memory and gets a second over HTTP, of a server without them, of one with them, and of the
  * same one afterwards. The two servers are measured in turn, three times; medians. Memory afterwards is
  * measured twice: when the process is idle, and when its collector of garbage has noticed that.
- * Run: npm run bench:surfaces [-- SECONDS]. Aims: 5 MB idle, 80 MB afterwards, the same rate.
+ * Run: npm run bench -- surfaces [-- SECONDS]. Aims: 5 MB idle, 80 MB afterwards, the same rate.
  * Last result: see bench/README.md.
  */
 import { setTimeout as pause } from 'node:timers/promises'

@@ -5,7 +5,7 @@
  * run one hnsw search. Each run is a new process, once with the files in the page cache of the system and
  * once without (dropped by `dd oflag=nocache`, if available). Wall-clock time. Vectors are drawn around
  * centres, as real embeddings are distributed.
- * Run: npm run bench:vector-reopen [-- VECTORS] [ROUNDS]. Aim: under 1 s with 100 000. Last result:
+ * Run: npm run bench -- vector-reopen [-- VECTORS] [ROUNDS]. Aim: under 1 s with 100 000. Last result:
  * bench/README.md.
  */
 import { spawnSync } from 'node:child_process'

@@ -5,7 +5,7 @@
  * each, by the clock), the peers by Python (bench/peers/vector_ann.py; the calls take 1 to 2 us of their
  * time). One after the other on one core. Processor time of the searching thread, which other load on the
  * machine changes little. Recall: the best ten compared with the exact ten.
- * Corpus: vec/win32 (40 000 x 384, 1 000 queries). Run: npm run bench:vector-search [-- SECONDS].
+ * Corpus: vec/win32 (40 000 x 384, 1 000 queries). Run: npm run bench -- vector-search [-- SECONDS].
  * Aims: hnsw at recall .96 and .98 at least 0.9 x the better peer in at most 0.6 of its bytes (aim 1.2 x),
  * built at least at 1.5 x hnswlib's rate, flat at least 1.5 x faiss. Last result: bench/README.md.
  */

@@ -4,7 +4,7 @@
  * seconds in the first argument. Fails if the server ends, if a good request gets a wrong answer, if memory
  * grows after the first minute (or the first half of a shorter run), or if slots are still taken at the end.
  * Prints one JSON line per sample.
- * Run: npm run loadtest:aborts [SECONDS] [SEED].
+ * Run: npm run loadtest -- aborts [SECONDS] [SEED].
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -7,7 +7,7 @@
  * 3. The time of a failed login of a known and of an unknown user, in turn: the area under the ROC curve, and
  *    the medians. One hash at a time, so nothing waits.
  * Corpus: md50k, uniform keys (seeded).
- * Run: npm run loadtest:access [-- DOCUMENTS=20000] [SECONDS=3] [TRIES=1000].
+ * Run: npm run loadtest -- access [-- DOCUMENTS=20000] [SECONDS=3] [TRIES=1000].
  * Aims: 1. at least 0.95 of open, 0.9 with an audit log that loses nothing; 2. at most 2 x; 3. between .47
  * and .53, medians within 2 %.
  * Last result: bench/README.md.

@@ -11,7 +11,7 @@
  * answered on the loop.
  * Corpus: md50k. Load by wrk, also with server and wrk on separate cores; cold and open rounds by the bench's
  * own client.
- * Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY] (DIRECTORY: of a server that has
+ * Run: npm run loadtest -- autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY] (DIRECTORY: of a server that has
  * the documents in its collection md; new documents are added to it).
  * Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
  */

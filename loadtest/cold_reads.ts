@@ -4,7 +4,7 @@
  * The server runs in a control group whose limit is a third of the store. Small gets on 8 connections are
  * measured alone, and beside gets of documents anywhere on 4 connections. Corpus: md50k, four times under
  * different keys. Needs the right to make a control group of memory.
- * Run: npm run loadtest:cold-reads [-- COPIES=4] [SECONDS=8]
+ * Run: npm run loadtest -- cold-reads [-- COPIES=4] [SECONDS=8]
  * Aim: p99 beside cold gets at most 2 x that alone. Last result: bench/README.md.
  */
 import { spawnSync } from 'node:child_process'

@@ -4,7 +4,7 @@
  * first undisturbed, then from just before that moment until the sweep has ended. The runs use one server, so
  * that the remains of earlier sweeps are present. Corpus: md50k, twice. Load by wrk, which adds no pauses of
  * its own.
- * Run: npm run loadtest:expiry [-- DOCUMENTS=100000] [RUNS=5]
+ * Run: npm run loadtest -- expiry [-- DOCUMENTS=100000] [RUNS=5]
  * Aim: no get over 50 ms (median of the runs' longest). Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

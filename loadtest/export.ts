@@ -4,7 +4,7 @@
  * reads and counts. Resident memory is sampled during the second export of each format. Its rise is relative
  * to the moment before, when the first export has warmed the cache and the heap.
  *
- *   npm run loadtest:export -- [--documents 100000] [--seed 7]
+ *   npm run loadtest -- export [--documents 100000] [--seed 7]
  */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'

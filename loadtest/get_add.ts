@@ -4,7 +4,7 @@
  * Compared with, in the same run: the same front end answering a constant of the same size on its loop (no
  * hand-over), and bare uWebSockets.js. Rounds are interleaved, the median counts.
  * Corpus: md50k, uniform keys (seeded); keep-alive connections from a separate process. Run: npm run
- * loadtest:get-add [DOCUMENTS] [SECONDS].
+ * loadtest -- get-add [DOCUMENTS] [SECONDS].
  * Aim: get at 64 connections at least 0.6 of the constant. Last result (2 cores, shared with other work): see
  * bench/README.md.
  */

@@ -3,7 +3,7 @@
  * Each hostile request is sent alone, then several in parallel, to a real server while a healthy client polls
  * a document. Printed for each: the status, the server's processor time, its peak memory above idle (VmHWM,
  * reset before each), and the healthy client's latencies. Linux only.
- * Run: npm run loadtest:hostile [SCALE=1] [PART OF A NAME]. Exits with 1 if a bound is exceeded.
+ * Run: npm run loadtest -- hostile [SCALE=1] [PART OF A NAME]. Exits with 1 if a bound is exceeded.
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

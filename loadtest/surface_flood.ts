@@ -6,11 +6,11 @@
  * Printed: medians of p50 and p99 over the rounds, the medians of the ratios of p99, the peak of the server's
  * memory above idle (VmHWM, reset before each), and how long at most a healthy client of the same surface
  * waits for an answer afterwards. Elsewhere, clients have processors of their own. So the floods yield the
- * processor to the server, and the healthy clients preempt it. Linux only, as root.
- * Run: npm run loadtest:surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server
- * or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not
- * answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last
- * result: see bench/README.md.
+ * processor to the server, and the healthy clients preempt it. Linux only, as root. Run: npm run loadtest --
+ * surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server or a thread ends,
+ * memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not answered
+ * afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result:
+ * see bench/README.md.
  */
 import { execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -3,8 +3,8 @@
  * (`SVC_TLS_CLIENT_AUTH=request`), and through the gate (`require`); new connections a second; and requests
  * that fail while the pair is replaced. Compared with each other in the same run, in interleaved rounds; the
  * median counts. Gets of one document of 1 KB, keep-alive connections. A failed request ends the run with an
- * error. Run: npm run loadtest:tls [-- SECONDS] [LOOPS]. Last result (2 cores, shared by server and client):
- * see bench/README.md.
+ * error. Run: npm run loadtest -- tls [-- SECONDS] [LOOPS]. Last result (2 cores, shared by server and
+ * client): see bench/README.md.
  */
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -11,7 +11,7 @@
  * Medians of the rounds; recall of the best ten compared with the exact ten. Corpus: vec/win32 (40 000 x 384)
  * with their documents of md50k, cut to 2 000 characters. Load by wrk, or by the bench's own client if wrk is
  * missing.
- * Run: npm run loadtest:vector-search [-- SECONDS] [ROUNDS] [PARTS]
+ * Run: npm run loadtest -- vector-search [-- SECONDS] [ROUNDS] [PARTS]
  * Aims: 5 x pgvector at equal recall; p99 of a hybrid search at most the sum of its parts'. Last result:
  * bench/README.md.
  */

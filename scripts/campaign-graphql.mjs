@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:graphql -- [seconds]`: sends generated GraphQL documents to a real server, most of them
+ * `npm run campaign -- graphql [seconds]`: sends generated GraphQL documents to a real server, most of them
  * damaged, with variables of all kinds, for the given number of seconds. Each is answered 200 or 400 with
  * JSON, never by a fault of the server; the process lives, and its memory stays within a bound. Needs a build
  * with tests. Prints the seed; `MDS_TEST_SEED=n` repeats a run.

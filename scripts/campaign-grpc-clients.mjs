@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:grpc-clients`: official clients of gRPC against a server with access control. Code
+ * `npm run campaign -- grpc-clients`: official clients of gRPC against a server with access control. Code
  * for Go and Python is generated from the committed proto and built; Node loads the proto; grpcurl knows
  * it by reflection. Each client writes, reads, searches, exports, counts, and meets the errors of a
  * missing document, a missing field and bad credentials (test/clients). Stand-ins do what the reference's

@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:grpc-fuzz -- [seconds]`: sends mutated messages and frames of gRPC to a server, for
+ * `npm run campaign -- grpc-fuzz [seconds]`: sends mutated messages and frames of gRPC to a server, for
  * the given number of seconds (default 600), by HTTP/2 without a library of gRPC. Messages are made by
  * the descriptors of the proto for every RPC, then changed byte by byte, cut, repeated or nested; the
  * prefix of their frame may lie about length and compression.

@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:mcp-fuzz -- [SECONDS=600]`: sends a server of MCP messages that are nearly right, over
+ * `npm run campaign -- mcp-fuzz [SECONDS=600]`: sends a server of MCP messages that are nearly right, over
  * streamable HTTP of both eras, /message and the plain paths. Messages are built from those of every method
  * and tool; then values are replaced, names are mistyped, and bytes are changed, left out, doubled.
  *

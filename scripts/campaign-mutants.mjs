@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:mutants -- [--sample n] [--part k/n] [--seed n] [--others n] [row id or prefix*] ...`
+ * `npm run campaign -- mutants [--sample n] [--part k/n] [--seed n] [--others n] [row id or prefix*] ...`
  *
  * Mutation testing. For each row of test/contract/coverage.json, applies the mutation that test/mutants lists
  * for it and expects the test named by the row to fail. A mutation is a failure if it survives, hangs (unless

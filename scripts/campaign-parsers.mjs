@@ -1,5 +1,5 @@
 /**
- * `npm run campaign:parsers -- [seconds]`: fuzzes the query parsers, for the given number of seconds each for
+ * `npm run campaign -- parsers [seconds]`: fuzzes the query parsers, for the given number of seconds each for
  * boolean, expression and auto. Inputs are built from the languages' own tokens, from parts of earlier
  * inputs, and from random characters.
  *

@@ -14,7 +14,7 @@ import { execFile } from '../harness/owned_processes.js'
 import { startServer, type Server } from '../harness/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-/** Installed by `npm run campaign:grpc-clients`. */
+/** Installed by `npm run campaign -- grpc-clients`. */
 const PYTHON = join(ROOT, 'build', 'grpc-clients', 'venv', 'bin', 'python')
 const EXAMPLE_MS_MAX = 120_000
 const GUIDE = readFileSync(join(ROOT, 'docs', 'guides', 'clients.md'), 'utf8')

@@ -1,7 +1,7 @@
 /**
  * Client generators applied to /openapi.json: they cover every operation, their code compiles under `strict`,
  * and the clients work on a running server. service-2, "Reference and health": the OpenAPI document;
- * docs/decisions/http-pages.md. `npm run campaign:schemathesis` tests openapi-python-client.
+ * docs/decisions/http-pages.md. `npm run campaign -- schemathesis` tests openapi-python-client.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -55,7 +55,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
 const NOT_RUN = [
   ['README.md', 'npm start ', 'installs, builds and tests, this test among them'],
   ['embedding.md', 'npm run install:minilm ', 'downloads a model of 70 MB'],
-  ['grpc.md', 'grpcurl ', 'is no package of Debian; `npm run campaign:grpc-clients` installs and runs it'],
+  ['grpc.md', 'grpcurl ', 'is no package of Debian; `npm run campaign -- grpc-clients` installs and runs it'],
   ['operations.md', 'go tool pprof ', 'needs Go; profiles.test.ts reads such profiles'],
   [
     'storage.md',

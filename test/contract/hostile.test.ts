@@ -1,6 +1,6 @@
 /**
  * Requests that are designed to be expensive: each is answered, and the server and its lanes continue. npm
- * run loadtest:hostile measures their cost; the generators are shared.
+ * run loadtest -- hostile measures their cost; the generators are shared.
  */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'

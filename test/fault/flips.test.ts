@@ -1,7 +1,7 @@
 /**
  * A flipped bit in the truth env, one for each kind of page and of row part, drawn by MDS_TEST_SEED: no
  * answer contains another document's or collection's data, and nothing is changed or deleted without a
- * request. All kinds and tables: npm run campaign:flips. docs/decisions/integrity.md.
+ * request. All kinds and tables: npm run campaign -- flips. docs/decisions/integrity.md.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -2,7 +2,7 @@
  * Guarantees on a failing disk: no request hangs, no acknowledged write is lost, and the next start succeeds.
  * After a refused commit the content of the page cache is unknown, so the process ends instead of retrying.
  * The front end's watchdog notices a flush that never returns. A few points of each kind; the campaign (`npm
- * run campaign:io-failure`) sweeps all.
+ * run campaign -- io-failure`) sweeps all.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Restores under load, each successful and failing scenario once: restore_run.ts. The campaign (`npm run
- * campaign:restore`) repeats them.
+ * campaign -- restore`) repeats them.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
