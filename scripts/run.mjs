@@ -23,7 +23,7 @@ const names = readdirSync(join(projectRoot, folder))
 
 function isProgram(file, each) {
   const text = readFileSync(join(projectRoot, folder, file), 'utf8').replaceAll(/\s+(?:\* )?/g, ' ')
-  return text.includes(`npm run ${kind} -- ${each}`)
+  return new RegExp(`npm run ${kind} -- ${each}(?![\\w-])`).test(text)
 }
 
 if (name === undefined || !names.includes(name)) {

@@ -144,19 +144,30 @@ function tallyOf({ name, startMs, endMs }, results) {
  * own, and so does one that runs again.
  */
 async function runContract(group, files) {
-  if (files.length === 1 || flags.root !== undefined) return { results: await runFiles(root, group, files), shared: [] }
+  if (files.length === 1 || tier === 'deep' || flags.root !== undefined) return { results: await runFiles(root, group, files), shared: [] }
   const { SHARED_VARIABLE, startSharedServer } = await import('../dist/test/harness/shared_server.js')
   const startMs = Date.now()
-  const { server, text } = await startSharedServer()
+  const failedBy = (text) => [{ name: 'shared', passed: 0, failed: 1, skipped: 0, failures: [text], startMs, endMs: Date.now() }]
+  let started
+  try {
+    started = await startSharedServer()
+  } catch (error) {
+    // Each file starts its own.
+    return { results: await runFiles(root, group, files), shared: failedBy(`the server that contract files share: ${error.message}`) }
+  }
+  const { server, text } = started
   process.env[SHARED_VARIABLE] = text
-  const results = await runFiles(root, group, files)
-  delete process.env[SHARED_VARIABLE]
-  const code = await server.stop()
+  let code
+  let results
+  try {
+    results = await runFiles(root, group, files)
+  } finally {
+    delete process.env[SHARED_VARIABLE]
+    code = await server.stop()
+  }
   if (code === 0) return { results, shared: [] }
-  const failures = [
-    `the server that contract files share ended with ${code}; its output:\n${server.output().slice(-OUTPUT_CHARACTERS_MAX)}`,
-  ]
-  return { results, shared: [{ name: 'shared', passed: 0, failed: 1, skipped: 0, failures, startMs, endMs: Date.now() }] }
+  const output = server.output().slice(-OUTPUT_CHARACTERS_MAX)
+  return { results, shared: failedBy(`the server that contract files share ended with ${code}; its output:\n${output}`) }
 }
 
 async function runAll() {

@@ -45,8 +45,10 @@ export interface ChoreOptions {
   readonly first?: Rest
   /** The message of the log line for a round that failed. */
   readonly failure: string
-  /** Milliseconds after a commit until the next round, if none comes sooner. Default: not woken by one. */
+  /** Milliseconds after a commit until the next round, where the chore is idle. Default: not woken by one. */
   readonly afterCommitMs?: number
+  /** A commit also shortens a rest. A pause after a failed round is never shortened. */
+  readonly commitsEndRest?: true
   /** Milliseconds until a failed round is retried: doubled each time, from the first to the longest. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number }
 }
@@ -67,6 +69,8 @@ export class Chore implements Service {
   #cancel: (() => void) | undefined
   #running: Promise<void> | undefined
   #failuresInRow = 0
+  /** Whether a commit was noted during the round. */
+  #isCommitted = false
 
   constructor(tools: ChoreTools, options: ChoreOptions) {
     this.#options = options
@@ -97,10 +101,12 @@ export class Chore implements Service {
     else if (at < this.#dueAt) this.#arm(at)
   }
 
-  /** Called when entries were committed. */
+  /** Called after each commit. */
   noteCommit(): void {
-    const { afterCommitMs } = this.#options
-    if (afterCommitMs !== undefined) this.wake(afterCommitMs)
+    const { afterCommitMs, commitsEndRest } = this.#options
+    if (afterCommitMs === undefined) return
+    if (this.#state === 'running') this.#isCommitted = true
+    else if (this.#state === 'idle' || (this.#state === 'resting' && commitsEndRest)) this.wake(afterCommitMs)
   }
 
   /** Resolves when the current round has ended. No other one begins. */
@@ -149,7 +155,11 @@ export class Chore implements Service {
   }
 
   #restUntil(rest: Rest, state: ChoreState): void {
-    const at = Math.min(rest === 'idle' ? Infinity : this.#clock.now() + rest, this.#wokenAt)
+    let at = Math.min(rest === 'idle' ? Infinity : this.#clock.now() + rest, this.#wokenAt)
+    const { afterCommitMs = Infinity, commitsEndRest } = this.#options
+    const endsRest = rest === 'idle' || (state === 'resting' && commitsEndRest)
+    if (this.#isCommitted && endsRest) at = Math.min(at, this.#clock.now() + afterCommitMs)
+    this.#isCommitted = false
     this.#wokenAt = Infinity
     this.#enter(at === Infinity ? 'idle' : state)
     if (at < Infinity) this.#arm(at)

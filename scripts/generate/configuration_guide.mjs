@@ -10,6 +10,7 @@ export function configurationGuide({ OPTIONS, formatAddress }) {
   const rows = Object.values(OPTIONS).map((option) => row(option, formatAddress))
   const table = ['| flag | environment | YAML | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n')
   const guide = readFileSync(join(projectRoot, PATH), 'utf8')
+  if (!MARKERS.test(guide)) throw new Error(`${PATH} has lost its markers`)
   return { [PATH]: guide.replace(MARKERS, (_, begin, end) => `${begin}${table}\n${end}`) }
 }
 

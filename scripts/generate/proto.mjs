@@ -11,7 +11,7 @@ import { projectRoot } from '../lib/root.mjs'
 import { commentLines } from './text.mjs'
 
 const FOLDER = 'src/surface/grpc/proto'
-const OWN_RPC = 'An addition of this server.'
+const OWN_RPC = '  // An addition of this server.'
 const OWN_MESSAGES = '// ---- Additions of this server'
 /** Numbers below are the contract's. docs/decisions/grpc.md */
 const FIRST_OWN_NUMBER = 100
@@ -22,7 +22,7 @@ const SCALARS = { string: 'string', integer: 'int32', number: 'double', boolean:
 export function proto({ operations, factsOf }) {
   const contract = contractOf(readFileSync(join(projectRoot, FOLDER, 'mddb.proto'), 'utf8'))
   const additions = new Additions(protobuf.parse(contract, { keepCase: true }).root.lookup('mddb'), factsOf)
-  for (const row of operations) if (row.protocols.grpc !== null) additions.ofRow(row)
+  additions.ofRows(operations.filter(({ protocols }) => protocols.grpc !== null))
   const text = withAdditions(contract, additions)
   return { [`${FOLDER}/mddb.proto`]: text, [`${FOLDER}/mddb.binpb`]: descriptorOf(text) }
 }
@@ -32,7 +32,7 @@ function contractOf(text) {
   const kept = []
   for (const line of text.split(`\n${OWN_MESSAGES}`)[0].trimEnd().split('\n')) {
     const isOwnField = Number(/^ {2}[\w<>, .]+ = (\d+);$/.exec(line)?.[1] ?? 0) >= FIRST_OWN_NUMBER
-    const isOwnRpc = line.startsWith('  rpc ') && kept.at(-1)?.endsWith(OWN_RPC)
+    const isOwnRpc = line.startsWith('  rpc ') && kept.at(-1) === OWN_RPC
     if (!isOwnField && !isOwnRpc) kept.push(line)
     else while (kept.at(-1).startsWith('  //')) kept.pop()
   }
@@ -45,6 +45,10 @@ class Additions {
   /** Our own messages, in the order of their first use. */
   messages = new Map()
   rpcs = []
+  /** Objects of the rows, with the names of the fields whose facts were used. */
+  #used = new Map()
+  /** Of all fields of the rows: what a comment may name. */
+  #names = new Set()
   #contract
   #factsOf
 
@@ -53,7 +57,16 @@ class Additions {
     this.#factsOf = factsOf
   }
 
-  ofRow({ name, description, protocols: { grpc }, input, output, comesInParts }) {
+  /** @throws Error for a number that no message has a place for */
+  ofRows(rows) {
+    for (const row of rows) for (const root of [row.input, row.output]) for (const name of namesBelow(root)) this.#names.add(name)
+    for (const row of rows) this.#ofRow(row)
+    for (const row of rows)
+      for (const [schema, field] of [row.input, row.output].flatMap((root) => [...numbered(root, this.#factsOf)]))
+        if (!this.#used.get(schema)?.has(field)) throw new Error(`${row.name}: no message of its RPC has the place of ${field}`)
+  }
+
+  #ofRow({ name, description, protocols: { grpc }, input, output, comesInParts }) {
     const method = this.#contract.lookup('MDDB').methods[grpc]
     if (method !== undefined) {
       this.#walk(this.#contract.get(method.requestType), input)
@@ -61,7 +74,7 @@ class Additions {
       return
     }
     if (comesInParts) throw new Error(`${name}: an RPC of our own answers in one message`)
-    this.rpcs.push([grpc, `${description.replace(/\.$/, '')}. ${OWN_RPC}`])
+    this.rpcs.push([grpc, `${description.replace(/\.$/, '')}.`])
     this.#declare(`${grpc}Request`, input)
     this.#declare(`${grpc}Response`, output)
   }
@@ -77,6 +90,7 @@ class Additions {
         const type = this.#contract.get(known.type)
         if (type !== null) this.#walk(type, itemOf(grpcAs))
       } else if (grpc !== undefined) {
+        this.#use(schema, name)
         const added = this.#fieldOf(`${message.name}.${name}`, name, value, grpc)
         if (added.number < FIRST_OWN_NUMBER) throw new Error(`${message.name}.${name}: its number is below ${FIRST_OWN_NUMBER}`)
         put(this.fields, message.name, added)
@@ -91,14 +105,23 @@ class Additions {
     for (const [name, value] of Object.entries(schema.properties ?? {})) {
       const grpc = facts[name]?.grpc
       if (grpc === undefined) throw new Error(`${message}.${name} needs a number (\`grpc\` of the field)`)
+      this.#use(schema, name)
       put(this.messages, message, this.#fieldOf(`${message}.${name}`, name, value, grpc))
     }
+  }
+
+  #use(schema, field) {
+    if (!this.#used.has(schema)) this.#used.set(schema, new Set())
+    this.#used.get(schema).add(field)
   }
 
   #fieldOf(place, member, schema, fact) {
     const { number, name = snakeCase(member), message, hasPresence = false } = typeof fact === 'number' ? { number: fact } : fact
     const label = hasPresence ? 'optional ' : ''
-    return { number, declaration: `${label}${this.#typeOf(place, schema, message)} ${name} = ${number};`, comment: schema.description }
+    const comment = schema.description?.replaceAll(/`(\w+)`/g, (quoted, each) =>
+      this.#names.has(each) ? `\`${snakeCase(each)}\`` : quoted,
+    )
+    return { number, declaration: `${label}${this.#typeOf(place, schema, message)} ${name} = ${number};`, comment }
   }
 
   #typeOf(place, schema, message) {
@@ -115,6 +138,28 @@ class Additions {
   }
 }
 
+function* namesBelow(schema) {
+  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+    yield name
+    yield* namesBelow(value)
+  }
+  for (const inner of innerOf(schema)) yield* namesBelow(inner)
+}
+
+function innerOf({ items, additionalProperties, anyOf = [] }) {
+  return [items, additionalProperties, ...anyOf].filter((inner) => inner !== undefined)
+}
+
+/** Every field with a number below a schema: its object and its name. */
+function* numbered(schema, factsOf) {
+  const facts = factsOf(schema)
+  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+    if (facts[name]?.grpc !== undefined) yield [schema, name]
+    yield* numbered(facts[name]?.grpcAs ?? value, factsOf)
+  }
+  for (const inner of innerOf(schema)) yield* numbered(inner, factsOf)
+}
+
 /** The same field may be met on several ways, and must be the same on all. */
 function put(messages, message, field) {
   if (!messages.has(message)) messages.set(message, new Map())
@@ -125,8 +170,8 @@ function put(messages, message, field) {
   if (known === undefined) fields.set(field.number, field)
 }
 
-function itemOf({ items, additionalProperties, ...schema }) {
-  return items ?? additionalProperties ?? schema
+function itemOf(schema) {
+  return schema.items ?? schema.additionalProperties ?? schema
 }
 
 function memberOf(name) {
@@ -145,16 +190,21 @@ function withAdditions(contract, { fields, messages, rpcs }) {
   let text = contract
   const end = /^(service MDDB \{\n[\s\S]*?)^\}/m
   const declared = rpcs.map(
-    ([name, comment]) => `${commentLines(comment, '  // ')}  rpc ${name}(${name}Request) returns (${name}Response);\n`,
+    ([name, comment]) => `${commentLines(comment, '  // ')}${OWN_RPC}\n  rpc ${name}(${name}Request) returns (${name}Response);\n`,
   )
-  text = text.replace(end, (_, body) => `${body}${declared.join('')}}`)
+  text = replaced(text, end, (_, body) => `${body}${declared.join('')}}`)
   for (const [name, added] of fields)
-    text = text.replace(new RegExp(`^(message ${name} \\{)(\\}|\\n[\\s\\S]*?^\\})`, 'm'), (_, head, rest) => {
+    text = replaced(text, new RegExp(`^(message ${name} \\{)(\\}|\\n[\\s\\S]*?^\\})`, 'm'), (_, head, rest) => {
       const body = rest === '}' ? '\n' : rest.slice(0, -1)
       return `${head}${body}${linesOf(added)}}`
     })
   const own = [...messages].map(([name, its]) => (its.size === 0 ? `message ${name} {}\n` : `message ${name} {\n${linesOf(its)}}\n`))
   return own.length === 0 ? text : `${text}\n${OWN_MESSAGES}\n\n${own.join('\n')}`
+}
+
+function replaced(text, pattern, by) {
+  if (!pattern.test(text)) throw new Error(`the proto has no ${pattern}`)
+  return text.replace(pattern, by)
 }
 
 function linesOf(fields) {

@@ -12,7 +12,7 @@ export { laneOperations, operations } from './src/operations/index.ts'
 export { factsOf } from './src/operations/json_schema.ts'
 export { OPTIONS } from './src/config/options.ts'
 export { formatAddress } from './src/config/values.ts'
-export { CONTRACT } from './src/surface/graphql/schema.ts'
+export { CONTRACT } from './src/surface/graphql/contract.ts'
 `
 
 /** @param changed sources that replace those on disk: path below the root -> text */

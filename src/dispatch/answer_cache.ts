@@ -3,7 +3,7 @@
  * written and the lifetime that the request (`cacheTtl`) or its operation allows has not expired. Front-end
  * thread only, so that the answers of every lane share one cache. Eviction is least recently used; the order
  * is tracked once the cache is half full. Decisions: docs/decisions/search-answers.md,
- * 0064-autocomplete.md.
+ * docs/decisions/term-expansion.md.
  */
 import type { Principal } from '../access/principal.js'
 import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../limits/answers.js'

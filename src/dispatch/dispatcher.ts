@@ -141,8 +141,9 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
       ticket.queue = 'commit'
       ticket.direct = true
     }
-    this.#queues.push(ticket)
+    // Before the scrape itself waits.
     if (operation === metrics) this.#queues.setGauges(this.telemetry, this.#inFlight, this.#slots.used)
+    this.#queues.push(ticket)
     this.#deadlines.begin()
     this.#scheduleDrain()
     return ticket

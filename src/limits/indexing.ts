@@ -10,11 +10,16 @@ export const REPLAY_ENTRIES_PER_PAGE = 256
 export const REBUILD_BATCH_BYTES = 16 * MIB
 /** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
 export const REBUILD_PAGE_DOCUMENTS = 64
-/** Interval between two checks that the index reaches the disk: equal to the retry interval of the engine. */
+/**
+ * Interval between two checks that the index reaches the disk, while entries are on their way there: equal to
+ * the retry interval of the engine.
+ */
 export const INDEX_WATCH_MS = 1000
+/** The same once all entries are there: merges may still fail. */
+export const INDEX_IDLE_WATCH_MS = 10_000
 /** Pause before the bodies that the index lacks are fetched again. */
 export const UNINDEXED_RETRY_MS = 30_000
-/** Interval between two checks whether the index lacks bodies. A check is one look-up. */
+/** Pause after a commit or a build before it is checked whether the index lacks bodies: one look-up. */
 export const UNINDEXED_POLL_MS = 1_000
 /**
  * Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB. An instance

@@ -1,8 +1,13 @@
 /** Bounds of the write lane's background work on the store: expiry sweep, scrub, upgrade of rows. */
 import { MIB } from './units.js'
 
-/** Pause between two sweeps if nothing was due. Until the sweep, readers treat expired documents as gone. */
+/**
+ * Shortest pause before a sweep, and the pause after a commit, which may have set a sooner expiry. Until the
+ * sweep, readers treat expired documents as gone.
+ */
 export const SWEEP_INTERVAL_MS = 1000
+/** Longest pause while a document expires later: within this time a clock that is set forward is noticed. */
+export const SWEEP_REST_MS_MAX = 60_000
 /**
  * Expired documents that one sweep deletes, about 15 ms. If there are more, the next sweep follows after a
  * pause of the same length. 0 disables sweeping.

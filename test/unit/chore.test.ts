@@ -51,6 +51,48 @@ describe('a chore', () => {
     assert.equal(subject.clock.nextAt, undefined)
   })
 
+  it('chore: a commit wakes one that is idle, or whose rest commits end; never one that rests by itself or retries', async () => {
+    const roundsWith = async (round: () => Rest, options: Partial<ChoreOptions>): Promise<readonly number[]> => {
+      const subject = new Subject(round, { retry: { firstMs: 30_000, longestMs: 30_000 }, ...options })
+      subject.chore.start()
+      for (let second = 0; second < 3; second++) {
+        await subject.clock.advance(1000)
+        subject.chore.noteCommit()
+      }
+      await subject.clock.advance(1000)
+      return subject.begun
+    }
+    const fails = (): Rest => {
+      throw new Error('not now')
+    }
+    assert.deepEqual(await roundsWith(() => 'idle', { afterCommitMs: 500 }), [0, 1500, 2500, 3500])
+    assert.deepEqual(await roundsWith(() => 'idle', {}), [0])
+    assert.deepEqual(await roundsWith(() => 30_000, { afterCommitMs: 500 }), [0])
+    assert.deepEqual(await roundsWith(() => 30_000, { afterCommitMs: 500, commitsEndRest: true }), [0, 1500, 2500, 3500])
+    assert.deepEqual(await roundsWith(fails, { afterCommitMs: 500, commitsEndRest: true }), [0])
+  })
+
+  it('chore: a commit during a round counts after it, unless the round gives a rest or fails', async () => {
+    for (const [rest, rounds] of [
+      ['idle', [0, 500]],
+      [30_000, [0]],
+    ] as const) {
+      // prettier-ignore
+      let isFirst = true
+      const subject: Subject = new Subject(
+        () => {
+          if (isFirst) subject.chore.noteCommit()
+          isFirst = false
+          return rest
+        },
+        { afterCommitMs: 500 },
+      )
+      subject.chore.start()
+      await subject.clock.advance(10_000)
+      assert.deepEqual(subject.begun, rounds)
+    }
+  })
+
   it('chore: a wake-up ends the rest, at once or after a delay, and never makes it longer', async () => {
     const subject = new Subject(() => 1000)
     subject.chore.start()

@@ -1,8 +1,7 @@
 /**
  * The embedding provider `local`: a model on this machine, in a thread of its own, which starts with the
  * first text. Tasks run one at a time, those of queries first. Nothing is sent over the network, and no key
- * is needed. Front-end thread. Models: docs/decisions/chunks-and-models.md,
- * 0132-minilm-beside-the-project.md.
+ * is needed. Front-end thread. Models: docs/decisions/chunks-and-models.md.
  */
 import { createRequire } from 'node:module'
 import type { Piscina as Pool } from 'piscina'

@@ -2,7 +2,7 @@
  * The active embedding provider. It is that of the default configuration in the store, otherwise that of the
  * options, otherwise a local Ollama detected at the start. It is created again when one of them changes,
  * whoever wrote the change, or a restore has replaced the store. Listeners are notified before a request for
- * a change is answered. Front-end thread only. Rules: docs/decisions/embedding.md and 0135.
+ * a change is answered. Front-end thread only. Rules: docs/decisions/embedding.md.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'

@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.js'
 import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Caller } from './caller.js'
-import { asked, askedByInput, whole, type Arguments, type Resolve } from './fields/field.js'
+import { asked, askedByInput, whole, withMaps, type Arguments, type Resolve } from './fields/field.js'
 import { MUTATIONS } from './fields/mutations.js'
 import { QUERIES } from './fields/queries.js'
 import { installScalars } from './scalars.js'
@@ -38,7 +38,7 @@ export function executableSchema(config: Config): GraphQLSchema {
 
 /** A field without a resolver of its own passes its input on, and the answer back, as they are. */
 function usualOf({ args }: Field): Resolve {
-  return args.some(({ name }) => name === 'input') ? askedByInput(whole) : asked(whole)
+  return args.some(({ name }) => name === 'input') ? askedByInput(whole) : asked(whole, withMaps)
 }
 
 type Run = (args: Arguments, caller: Caller) => unknown

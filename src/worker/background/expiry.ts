@@ -5,7 +5,7 @@
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
-import { SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
+import { SWEEP_INTERVAL_MS, SWEEP_REST_MS_MAX } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
 import { noteDamage } from '../../store/noted_damage.js'
@@ -23,6 +23,7 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
     name: 'expiry',
     first: SWEEP_INTERVAL_MS,
     afterCommitMs: SWEEP_INTERVAL_MS,
+    commitsEndRest: true,
     failure: 'expired documents are not deleted yet',
     round: async () => {
       const begun = performance.now()
@@ -32,7 +33,8 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
       // index work that follows it.
       if (due && lane.store.read(isDue)) return Math.min(performance.now() - begun, SWEEP_INTERVAL_MS)
       const { soonest, now } = lane.store.read((view) => ({ soonest: view.soonestExpiry(), now: view.now }))
-      return soonest === Number.POSITIVE_INFINITY ? 'idle' : Math.max(SWEEP_INTERVAL_MS, (soonest - now) * 1000)
+      if (soonest === Number.POSITIVE_INFINITY) return 'idle'
+      return Math.min(Math.max(SWEEP_INTERVAL_MS, (soonest - now) * 1000), SWEEP_REST_MS_MAX)
     },
   })
 }

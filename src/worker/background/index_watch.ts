@@ -4,7 +4,7 @@
  * memory without limit. In that case this process exits, and the next start replays. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { INDEX_WATCH_MS } from '../../limits/indexing.js'
+import { INDEX_IDLE_WATCH_MS, INDEX_WATCH_MS } from '../../limits/indexing.js'
 import { log } from '../../telemetry/log.js'
 import type { LaneWork } from './lane_work.js'
 
@@ -14,6 +14,7 @@ export function indexWatch({ lane: { engine, store }, tools }: LaneWork, onFatal
     name: 'index-watch',
     first: INDEX_WATCH_MS,
     afterCommitMs: INDEX_WATCH_MS,
+    commitsEndRest: true,
     failure: 'the state of the index on disk is not known',
     round: () => {
       const state = engine.storageState()
@@ -22,9 +23,9 @@ export function indexWatch({ lane: { engine, store }, tools }: LaneWork, onFatal
         if (state === 'lost') onFatal('storage failure: this process can write its index no more')
         else log.warn(state === 'good' ? 'index: on disk again' : 'index: writes to disk fail')
       }
-      // Without entries that the disk lacks, the engine writes nothing that could fail.
+      // Once all entries are on disk, only merges are written.
       const isStored = engine.stats().checkpoint >= store.read((view) => view.lastLsn())
-      return state === 'good' && isStored ? 'idle' : INDEX_WATCH_MS
+      return state === 'good' && isStored ? INDEX_IDLE_WATCH_MS : INDEX_WATCH_MS
     },
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Removes the rows of deleted collections in slices. This is ordinary work in the write lane's queue. Write
- * lane only.
+ * Removes the rows of deleted collections in slices. This is ordinary work in the write lane's queue. It
+ * sleeps until a commit, which may have deleted one. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'

@@ -59,11 +59,11 @@ export class SpaceGuard {
     this.#parts = parts
     this.#isDoubted = isDoubted
     if (isDoubted) parts.space.letGo()
-    this.#set(isDoubted || !this.#hasSpace(0, 1))
     this.#watching = new Chore(tools, {
       name: 'disk-watch',
       first: DISK_WATCH_MS,
       afterCommitMs: DISK_WATCH_MS,
+      commitsEndRest: true,
       failure: 'the space of the disk is not known',
       retry: { firstMs: DISK_WATCH_MS, longestMs: DISK_WATCH_MS },
       round: () => {
@@ -71,6 +71,7 @@ export class SpaceGuard {
         return this.isFull || parts.space.missingBytes() > 0 ? DISK_WATCH_MS : DISK_IDLE_WATCH_MS
       },
     })
+    this.#set(isDoubted || !this.#hasSpace(0, 1))
     this.#watching.start()
   }
 
@@ -168,6 +169,8 @@ export class SpaceGuard {
     if (isFull === this.#isFull) return
     this.#isFull = isFull
     this.#rowsMax = FULL_DISK_ROWS
+    // The watch may be resting as for a disk with space.
+    if (isFull) this.#watching.wake(DISK_WATCH_MS)
     this.#parts.onChange(isFull, this.#parts.space.freeBytes())
   }
 }

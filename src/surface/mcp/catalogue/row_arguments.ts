@@ -13,13 +13,17 @@ export interface ArgumentChoice {
   readonly needs?: readonly string[]
   /** Of the tool itself: in place of those of the row with the same names, the others after them. */
   readonly own?: readonly Argument[]
+  /** Arguments whose default depends on the collection, so that none is stated. */
+  readonly noDefault?: readonly string[]
   /** What is not given stays as it is, so that no argument has a default. */
   readonly keepsRest?: boolean
 }
 
 /** @throws Error for a field whose schema is no type of an argument: a programming error */
 export function argumentsOf({ name: operation, input }: Operation, choice: ArgumentChoice = {}): readonly Argument[] {
-  const { without = [], needs = [], own = [], keepsRest = false } = choice
+  const { without = [], needs = [], own = [], noDefault = [], keepsRest = false } = choice
+  const unknown = without.filter((field) => input.properties?.[field] === undefined)
+  if (unknown.length > 0) throw new Error(`${operation} has no ${unknown.join()}, which its tool leaves out`)
   const fields = Object.entries(input.properties ?? {}).filter(([field]) => !without.includes(field))
   const derived = fields.map(([field, schema]) => {
     const name = snakeCase(field)
@@ -31,12 +35,14 @@ export function argumentsOf({ name: operation, input }: Operation, choice: Argum
       ...argument(name, typeOf(`${operation}.${field}`, name, schema), textOf(schema, input)),
       field,
       isRequired,
-      ...(fallback === undefined || isRequired || keepsRest ? {} : { fallback }),
+      ...(fallback === undefined || isRequired || keepsRest || noDefault.includes(name) ? {} : { fallback }),
       ...(schema.type === 'array' || schema.type === 'object' ? { examples: schema.examples } : {}),
       ...(schema.type === 'array' ? { items: itemsOf(schema) } : {}),
       ...(schema.anyOf?.[0]?.enum === undefined ? {} : { known: schema.anyOf[0].enum }),
     }
   })
+  const named = [...needs, ...noDefault].filter((name) => !derived.some((one) => one.name === name))
+  if (named.length > 0) throw new Error(`${operation} has no argument ${named.join()}`)
   return [...derived, ...own.filter((one) => !derived.includes(one))]
 }
 

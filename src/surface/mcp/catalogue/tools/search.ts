@@ -31,6 +31,7 @@ const semanticSearch: ToolDefinition = {
   answers: 'documents',
   without: ['queryVector', 'oversample'],
   needs: ['query'],
+  noDefault: ['algorithm'],
   own: [
     argument(
       'retrieval_mode',
@@ -87,6 +88,7 @@ export const searchTools: readonly ToolDefinition[] = [
     class: 'ROW',
     answers: 'documents',
     without: ['fieldWeights', 'lang', 'oversample', 'retrievalMode', 'windowSize', 'disableStem', 'disableSynonyms', 'geo'],
+    noDefault: ['vector_algorithm', 'strategy', 'alpha'],
     own: shown,
     input: wantedParts,
     outputSchema: HYBRID_RESULTS,
@@ -99,6 +101,7 @@ export const searchTools: readonly ToolDefinition[] = [
     class: 'ROW',
     answers: 'documents',
     without: ['queryVector', 'filterMeta', 'hasMeta', 'retrievalMode', 'windowSize', 'oversample'],
+    noDefault: ['algorithm'],
     needs: ['target_collections'],
     own: [includeContent, maxTokens],
     input: wantedParts,
