@@ -208,10 +208,11 @@ async function restartUnderLoad({ start, untilBack }: Restarting): Promise<void>
   await untilBack?.(proxy)
   await untilAsked(() => getsOf(again), (count) => count > 10) // prettier-ignore
   isStopped = true
-  assert.deepEqual((await Promise.all(clients)).flat(), [])
+  const failed = (await Promise.all(clients)).flat()
   await proxy.stop()
   await Promise.all([again.stop(), second.stop()])
   rmSync(directory, { recursive: true, force: true })
+  assert.deepEqual(failed, [])
 }
 
 /** Documents that the server has answered. */
