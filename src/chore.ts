@@ -82,6 +82,11 @@ export class Chore implements Service {
     return this.#options.name
   }
 
+  /** Whether `noteCommit` may wake it. */
+  get isWokenByCommits(): boolean {
+    return this.#options.afterCommitMs !== undefined
+  }
+
   get state(): ChoreState {
     return this.#state
   }
@@ -94,19 +99,19 @@ export class Chore implements Service {
   }
 
   /** The next round begins in `delayMs` at the latest; if one is running, after its end. */
-  wake(delayMs = 0): void {
+  wake(delayMs = 0, now = this.#clock.now()): void {
     if (this.#end.signal.aborted) return
-    const at = this.#clock.now() + delayMs
+    const at = now + delayMs
     if (!this.#isStarted || this.#state === 'running') this.#wokenAt = Math.min(this.#wokenAt, at)
     else if (at < this.#dueAt) this.#arm(at)
   }
 
-  /** Called after each commit. */
-  noteCommit(): void {
+  /** Called after each commit. @param now by the clock of the chore */
+  noteCommit(now = this.#clock.now()): void {
     const { afterCommitMs, commitsEndRest } = this.#options
     if (afterCommitMs === undefined) return
     if (this.#state === 'running') this.#isCommitted = true
-    else if (this.#state === 'idle' || (this.#state === 'resting' && commitsEndRest)) this.wake(afterCommitMs)
+    else if (this.#state === 'idle' || (this.#state === 'resting' && commitsEndRest)) this.wake(afterCommitMs, now)
   }
 
   /** Resolves when the current round has ended. No other one begins. */

@@ -207,8 +207,8 @@ class Call {
 
   napi_env env_;
   bool isUsable_;
-  size_t count_ = 6;
-  napi_value arguments_[6] = {};
+  size_t count_ = 8;
+  napi_value arguments_[8] = {};
 };
 
 }  // namespace mds::binding

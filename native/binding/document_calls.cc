@@ -87,17 +87,19 @@ DocumentReader* reader_of(const Call& call) noexcept {
   return documents == nullptr ? nullptr : documents->reader.get();
 }
 
-napi_value length_of(const Call& call, const DocumentRead& read, const DocumentFacts& facts, std::span<uint8_t> target) noexcept {
-  int64_t length = 0;
-  if (read.kind == DocumentRead::Kind::kWritten) {
-    std::memcpy(target.data(), &facts, sizeof facts);
-    length = static_cast<int64_t>(read.bytes);
-  }
+// Bytes written, or the negated number of bytes needed; 0: not plain.
+napi_value length_value(const Call& call, const DocumentRead& read) noexcept {
+  int64_t length = read.kind == DocumentRead::Kind::kWritten ? static_cast<int64_t>(read.bytes) : 0;
   // A document of the size of kNotResident cannot be.
   if (read.kind == DocumentRead::Kind::kSpaceShort && read.bytes < size_t{1} << 31) length = -static_cast<int64_t>(read.bytes);
   if (read.kind == DocumentRead::Kind::kNotResident) length = kNotResident;
   napi_value value = nullptr;
   return napi_create_int64(call.env(), length, &value) == napi_ok ? value : nullptr;
+}
+
+napi_value length_of(const Call& call, const DocumentRead& read, const DocumentFacts& facts, std::span<uint8_t> target) noexcept {
+  if (read.kind == DocumentRead::Kind::kWritten) std::memcpy(target.data(), &facts, sizeof facts);
+  return length_value(call, read);
 }
 
 napi_value read_document(const Call& call) {
@@ -163,13 +165,29 @@ napi_value read_document_page(const Call& call) {
   return napi_create_uint32(call.env(), static_cast<uint32_t>(done), &value) == napi_ok ? value : nullptr;
 }
 
+// Returns a length as the reads of one document do.
+napi_value read_results(const Call& call) {
+  DocumentReader* reader = reader_of(call);
+  const std::optional<uint32_t> collection = call.number(1);
+  const std::optional<double> now = call.real(2);
+  const std::optional<Bytes> hits = call.bytes(3);
+  const std::optional<Bytes> terms = call.bytes(4);
+  const std::optional<uint32_t> limit = call.number(5);
+  const std::optional<uint32_t> bytesMax = call.number(6);
+  const auto space = call.space(7);
+  if (reader == nullptr || !collection || !now || !hits || !terms || !limit || !bytesMax || !space)
+    return call.raise_type("readResults: expected an open reader, a number, a time, a hits record, terms, two numbers and space");
+  const ResultsWanted wanted{.collection = *collection, .now = *now, .hits = *hits, .terms = *terms, .limit = *limit, .bytesMax = *bytesMax};
+  return length_value(call, reader->read_results(wanted, *space));
+}
+
 }  // namespace
 
 bool add_document_calls(napi_env env, napi_value exports) noexcept {
   return add_function<open_documents>(env, exports, "openDocuments") && add_function<close_documents>(env, exports, "closeDocuments") &&
          add_function<read_document>(env, exports, "readDocument") && add_function<find_document>(env, exports, "findDocument") &&
          add_function<get_document>(env, exports, "getDocument") && add_function<count_major_faults>(env, exports, "majorFaults") &&
-         add_function<read_document_page>(env, exports, "readDocumentPage");
+         add_function<read_document_page>(env, exports, "readDocumentPage") && add_function<read_results>(env, exports, "readResults");
 }
 
 }  // namespace mds::binding

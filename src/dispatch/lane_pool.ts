@@ -1,7 +1,7 @@
 /**
  * A fixed set of worker threads of one kind, on top of Piscina. A batch is sent as one Piscina task. Its
- * answers come back over one MessagePort per worker before the task settles; the task itself has no result.
- * Front-end thread only.
+ * answers come back over one MessagePort per worker before the task settles, the last ones as the result of
+ * the task. Front-end thread only.
  *
  * `atomics: 'disabled'`: by default Piscina parks an idle worker in Atomics.wait. Its event loop then stands
  * still, and lmdb-js, which resets the read snapshot in a timer, keeps old pages in use. The pool neither
@@ -28,7 +28,7 @@ import { decodeAnswers, type LaneAnswer } from '../wire/answer_codec.js'
 import { DeathReasons } from './death_reasons.js'
 import { releaseEnvelope, transferListOf, type Envelope } from '../wire/envelope.js'
 import { EnvelopeBlocks } from '../wire/envelope_blocks.js'
-import type { LaneHello, LaneMessage } from '../wire/lane_messages.js'
+import type { BatchResult, LaneHello, LaneMessage } from '../wire/lane_messages.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../wire/object_messages.js'
 import { encodeRequests } from '../wire/request_codec.js'
 import type { Ticket } from './ticket.js'
@@ -72,7 +72,9 @@ function heapMb({ bodyBytesMax, limits }: Config): number {
 }
 
 export class LanePool {
-  readonly #pool: Pool<Envelope | typeof CLOSE_TASK, void>
+  readonly #pool: Pool<Envelope | typeof CLOSE_TASK, BatchResult>
+  /** Memory of the answers of each worker, by the number of its thread. */
+  readonly #answerBlocks = new Map<number, EnvelopeBlocks>()
   readonly #ports = new Set<MessagePort>()
   readonly #blocks: EnvelopeBlocks | null
   readonly #epochOffset = performance.timeOrigin
@@ -109,7 +111,7 @@ export class LanePool {
     // Only read and point lanes use blocks: the buffers of commands outlive their batch.
     this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
     const laneStart: LaneStart = { ...start, requests: this.#blocks?.memory ?? null }
-    this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, void>({
+    this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, BatchResult>({
       filename: ENTRY,
       name: 'runBatch',
       minThreads: threads,
@@ -172,10 +174,13 @@ export class LanePool {
     const envelope = encodeRequests(tickets, this.#epochOffset, this.#blocks)
     for (const ticket of tickets) ticket.body = null
     this.#pool.run(envelope, { transferList: transferListOf(envelope) }).then(
-      () => {
+      (result) => {
         releaseEnvelope(envelope, this.#blocks)
         this.#inFlight -= 1
-        settled(false)
+        // None: the worker has died since, and its memory of answers is gone.
+        const blocks = result === undefined ? undefined : this.#answerBlocks.get(result.thread)
+        if (result !== undefined && blocks !== undefined) this.#answer(result.answers, blocks)
+        settled(result !== undefined && blocks === undefined)
       },
       (error: Error) => {
         this.#reasons.say(error.message)
@@ -189,6 +194,11 @@ export class LanePool {
         })
       },
     )
+  }
+
+  #answer(envelope: Envelope, blocks: EnvelopeBlocks | null): void {
+    for (const answer of decodeAnswers(envelope, blocks)) this.events.onAnswer(answer)
+    releaseEnvelope(envelope, blocks)
   }
 
   /**
@@ -244,8 +254,9 @@ export class LanePool {
     port.postMessage({ kind: 'fetched', number, failures } satisfies ObjectsFetched)
   }
 
-  #greet({ port, answers, profiles }: LaneHello): void {
+  #greet({ thread, port, answers, profiles }: LaneHello): void {
     const blocks = new EnvelopeBlocks(answers)
+    this.#answerBlocks.set(thread, blocks)
     if (profiles !== null) this.events.onProfiles?.(this.kind, profiles)
     let row = -1
     let isReady = false
@@ -257,8 +268,7 @@ export class LanePool {
     port.on('message', (message: LaneMessage) => {
       switch (message.kind) {
         case 'answers':
-          for (const answer of decodeAnswers(message.envelope, blocks)) this.events.onAnswer(answer)
-          releaseEnvelope(message.envelope, blocks)
+          this.#answer(message.envelope, blocks)
           break
         case 'fetch':
           void this.#fetchFor(port, message)
@@ -291,6 +301,7 @@ export class LanePool {
     })
     port.on('close', () => {
       this.#ports.delete(port)
+      this.#answerBlocks.delete(thread)
       for (const order of [...this.#orders.values()]) if (order.port === port) order.settle('died')
       if (isReady) this.#ready -= 1
       if (this.#closing && !isReady && row >= 0) this.events.onUnopened?.(row)

@@ -249,6 +249,24 @@ export type Command =
   | VectorsCommand
   | ForgetReleasesCommand
 
+/**
+ * Whether nothing that the thread does before the command is decided changes its bytes, so that it need not
+ * be packed to stay on the thread. The others have views of rows or objects of the request.
+ */
+export function ownsItsBytes({ kind }: Command): boolean {
+  return kind === 'add' || kind === 'addBatch' || kind === 'delete' || kind === 'deleteBatch' || kind === 'setTtl'
+}
+
+/** About the bytes that a command of new documents adds to the store; 0 for others, which are small. */
+export function bytesOfDocuments(command: Command): number {
+  if (command.kind === 'add') return bytesOfDocument(command.document)
+  return command.kind === 'addBatch' ? command.documents.reduce((sum, document) => sum + bytesOfDocument(document), 0) : 0
+}
+
+function bytesOfDocument({ body, index, meta }: PreparedDocument): number {
+  return (body.kind === 'new' ? body.record.length : 0) + index.length + meta.length
+}
+
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 
 /**

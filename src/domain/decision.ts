@@ -65,6 +65,8 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
     },
     body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
+    // An expired document is deleted by the step before.
+    ...(expired ? {} : { present: { head: current, identity } }),
   })
   return { steps, added: current === undefined, headJson: jsonOfRecord(head) }
 }

@@ -65,7 +65,25 @@ export interface NativeDocuments {
    * @returns the number of rows read
    */
   readPage(collection: number, count: number, space: Uint8Array): number
+  /**
+   * Writes the results of a ranked search as JSON, separated by commas, in one snapshot. 0 also if a document
+   * is not what was indexed.
+   * @param bytesMax the results that need more are not written
+   * @param now unix seconds: a document that has expired is not there
+   */
+  writeResults(page: ResultPage, bytesMax: number, now: number, space: Uint8Array): number
   close(): void
+}
+
+/** A page of results by the hits of a search. */
+export interface ResultPage {
+  readonly collection: number
+  /** A hits record (docs/formats/search-plan.md). */
+  readonly hits: Uint8Array
+  /** How each term is shown (native/engine/truth/result_page.cc). */
+  readonly terms: Uint8Array
+  /** The results are the first hits, at most this many. */
+  readonly limit: number
 }
 
 type Handle = object
@@ -78,6 +96,16 @@ interface Addon {
   getDocument(reader: Handle, names: string, now: number, space: Uint8Array, facts: Uint8Array, asksResidency: boolean): number
   majorFaults(): number
   readDocumentPage(reader: Handle, collection: number, count: number, space: Uint8Array, table: Uint8Array): number
+  readResults(
+    reader: Handle,
+    collection: number,
+    now: number,
+    hits: Uint8Array,
+    terms: Uint8Array,
+    limit: number,
+    bytesMax: number,
+    space: Uint8Array,
+  ): number
 }
 
 const FUNCTIONS = [
@@ -87,6 +115,7 @@ const FUNCTIONS = [
   'findDocument',
   'getDocument',
   'readDocumentPage',
+  'readResults',
   'majorFaults',
 ] as const
 /** Bytes of the native structure DocumentFacts. */
@@ -205,10 +234,16 @@ export function openDocuments(
     onRead(page.countRead(rows))
     return rows
   }
+  const writeResults = ({ collection, hits, terms, limit }: ResultPage, bytesMax: number, now: number, space: Uint8Array): number => {
+    const length = addon.readResults(reader, collection, now, hits, terms, limit, bytesMax, space)
+    if (length > 0) onRead(limit)
+    return length
+  }
   return {
     facts,
     page,
     readPage,
+    writeResults,
     read: (collection, docid, space, lsn) => counted(addon.readDocument(reader, collection, docid, space, bytes, lsn)),
     find: (collection, lowered, spelled, space) => counted(addon.findDocument(reader, collection, lowered, spelled, space, bytes)),
     get: (names, now, space, asksResidency) => counted(addon.getDocument(reader, names, now, space, bytes, asksResidency)),

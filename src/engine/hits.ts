@@ -15,7 +15,10 @@ const STATUS_CUT = 2
 /** The boost factors of the hits follow the expansions. */
 const STATUS_BOOSTED = 4
 
-/** Throws an Error that names the violated expectation if the bytes are not a hits record. */
+/**
+ * Throws an Error that names the violated expectation if the bytes are not a hits record. The hits themselves
+ * are decoded when they are read first: an answer that native code puts together needs none of them.
+ */
 export function decodeHits(record: Uint8Array): Hits {
   const bytes = viewOf(record)
   if (bytes.length < HITS_HEADER_BYTES) throw new Error(`hits record: ${bytes.length} bytes, header has ${HITS_HEADER_BYTES}`)
@@ -33,20 +36,37 @@ export function decodeHits(record: Uint8Array): Hits {
   const status = bytes.readUInt32LE(28)
   const factorsAt = (status & STATUS_BOOSTED) === 0 ? bytes.length : bytes.length - hitCount * 8
   if (factorsAt < hitsEnd + 4) throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} factors`)
-  const hits: Hit[] = []
-  for (let index = 0, at = HITS_HEADER_BYTES; index < hitCount; index++, at += stride) {
-    const hit = decodeHit(bytes, at, maskWords)
-    hits.push(factorsAt === bytes.length ? hit : { ...hit, factor: bytes.readDoubleLE(factorsAt + index * 8) })
-  }
+  let decoded: readonly Hit[] | undefined
   return {
+    record,
     total: bytes.readUInt32LE(4),
-    hits,
+    count: hitCount,
+    get hits() {
+      return (decoded ??= decodeAll(bytes, { hitCount, maskWords, stride, factorsAt }))
+    },
     lsn: bytes.readBigUInt64LE(16),
     docCount: bytes.readUInt32LE(24),
     complete: (status & STATUS_STOPPED) === 0,
     expansions: decodeExpansions(bytes.subarray(0, factorsAt), hitsEnd),
     expansionsCut: (status & STATUS_CUT) !== 0,
   }
+}
+
+interface HitsLayout {
+  readonly hitCount: number
+  readonly maskWords: number
+  readonly stride: number
+  /** Where the factors of the hits begin; the end of the record if it has none. */
+  readonly factorsAt: number
+}
+
+function decodeAll(bytes: Buffer, { hitCount, maskWords, stride, factorsAt }: HitsLayout): readonly Hit[] {
+  const hits: Hit[] = []
+  for (let index = 0, at = HITS_HEADER_BYTES; index < hitCount; index++, at += stride) {
+    const hit = decodeHit(bytes, at, maskWords)
+    hits.push(factorsAt === bytes.length ? hit : { ...hit, factor: bytes.readDoubleLE(factorsAt + index * 8) })
+  }
+  return hits
 }
 
 function decodeExpansions(bytes: Buffer, start: number): Expansion[] {

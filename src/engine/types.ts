@@ -243,6 +243,11 @@ export interface NearTerm {
 
 export interface Hits {
   readonly total: number
+  /** As the engine returned it: a hits record. */
+  readonly record: Uint8Array
+  /** Number of hits in the record. */
+  readonly count: number
+  /** @throws Error if one of them is not a hit */
   readonly hits: readonly Hit[]
   readonly lsn: bigint
   readonly docCount: number

@@ -16,7 +16,7 @@ import type { HeadReader } from './documents/heads.js'
 import type { RevisionView } from './documents/revisions.js'
 import { ANONYMOUS_REQUEST, retainedBytes, storeEntry } from './entries/entry.js'
 import type { Entry } from './entries/entry.js'
-import type { ApplyTarget } from './entries/entry_kind.js'
+import type { ApplyTarget, PresentState } from './entries/entry_kind.js'
 import { kindOf } from './entries/kinds.js'
 import type { Environment } from './environment.js'
 import type { Head } from './head.js'
@@ -68,6 +68,7 @@ export class WriteTransaction implements ApplyTarget {
   constructor(environment: Environment, now: number, tracksHistory = false) {
     this.environment = environment
     this.tracksHistory = tracksHistory
+    environment.named.clear()
     this.view = new View(environment, now)
     this.#store = requireStoreCounters(environment)
   }
@@ -132,12 +133,13 @@ export class WriteTransaction implements ApplyTarget {
   /**
    * @param body the record that comes with the entry: the body of a put that brings a new body (bodyLsn =
    * lsn), the body that a move entry stores in the env, or the vectors that are set; else undefined
+   * @param present what the decision has read of the document; nothing may have been applied since
    */
-  apply(entry: Entry, body: Buffer | undefined): void {
+  apply(entry: Entry, body: Buffer | undefined, present?: PresentState): void {
     const environment = this.environment
     this.isApplying = true
     const kind = kindOf(entry)
-    const apply = (): void => kind.apply(this, entry, body)
+    const apply = (): void => kind.apply(this, entry, body, present)
     if (kind.isCounted) this.#correctingTally(entry.collection, entry.docid, apply)
     else apply()
     const record = storeEntry(environment.seals, entry, kind.keepsBody ? (body?.length ?? 0) : 0, this.author)

@@ -95,6 +95,11 @@ export interface Environment {
   readonly seals: Seals
   /** Cached bytes of objects. */
   readonly cachedObjects: ObjectSource
+  /**
+   * Collections that the write transaction has looked up, by name. Cleared when one begins, and by every
+   * change of the table.
+   */
+  readonly named: Map<string, { readonly id: number; readonly name: string } | undefined>
   /** The counts of a comparison that is in progress on this thread. Writes correct them. */
   readonly tallies: { running: Tally | undefined }
   /** Collections that are lost, once this thread has searched for them. */
@@ -193,6 +198,7 @@ export function openEnvironment(
     ...tables,
     seals: new Seals(keyring, tables.sealings),
     cachedObjects: cachedObjects,
+    named: new Map(),
     tallies: { running: undefined },
     lost: { collections: undefined },
   }

@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits/store.js'
 import { claimClockNote, log } from '../telemetry/log.js'
 import { DocumentCache } from './documents/document_cache.js'
-import type { DocumentSource } from './documents/document_source.js'
+import type { DocumentSource, ResultPage } from './documents/document_source.js'
 import { agreesWithRows } from './source_check.js'
 import type { StoreComparison } from './comparison/store_comparison.js'
 import { cutTail, openEnvironment, unusedBytes } from './environment.js'
@@ -101,6 +101,14 @@ export class TruthStore {
     return this.#source?.get(names, unixSeconds(), space, asksResidency) ?? 0
   }
 
+  /**
+   * Writes a page of results as JSON by native code alone, on a snapshot of its own, which is the newest one.
+   * See `DocumentSource.writeResults`. 0 where the native reader is not available.
+   */
+  writeResults(page: ResultPage, bytesMax: number, space: Uint8Array): number {
+    return this.#source?.writeResults(page, bytesMax, unixSeconds(), space) ?? 0
+  }
+
   /** Page faults of this thread that waited for the disk, since it began. */
   majorFaults(): number {
     return this.#source?.majorFaults() ?? 0
@@ -119,6 +127,11 @@ export class TruthStore {
         this.#shared = undefined
       }
     })
+  }
+
+  /** Whether reads show the snapshot of a batch, which may be older than the newest state. */
+  get isSharing(): boolean {
+    return this.#shared !== undefined
   }
 
   /**

@@ -41,19 +41,23 @@ export type { Identity } from './documents/identities.js'
 
 export class View {
   readonly #environment: Environment
-  /** Collections looked up so far, for several requests that share the view. */
-  readonly #known = new Map<string, Collection | undefined>()
+  /**
+   * Collections looked up so far. Those of a transaction, which sees its own writes, are the environment's.
+   */
+  readonly #named: Map<string, Collection | undefined>
   /** Unix seconds. Documents that expire at or before this time are not visible. */
   readonly now: number
   readonly #cache: DocumentCache | undefined
   readonly #bodies: BodyReader
   readonly #heads: HeadReader
   readonly #documents: DocumentReader
-  readonly objects: ObjectView
-  readonly vectors: VectorView
-  readonly revisions: RevisionView
-  readonly histories: HistoryView
-  readonly binlog: BinlogView
+  readonly #sealOf: (collection: number) => CollectionSeal | undefined
+  // Made on first use: most requests need few of them.
+  #objects: ObjectView | undefined
+  #vectors: VectorView | undefined
+  #revisions: RevisionView | undefined
+  #histories: HistoryView | undefined
+  #binlog: BinlogView | undefined
   #seal: CollectionSeal | undefined
   #sealCollection = 0
 
@@ -65,16 +69,32 @@ export class View {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    const sealOf = (collection: number): CollectionSeal | undefined => this.#sealOf(collection)
-    this.#bodies = new BodyReader(environment, sealOf)
-    this.#heads = new HeadReader(environment, now, sealOf)
+    this.#named = cache === undefined ? environment.named : new Map<string, Collection | undefined>()
+    this.#sealOf = (collection) => this.#findSeal(collection)
+    this.#bodies = new BodyReader(environment, this.#sealOf)
+    this.#heads = new HeadReader(environment, now, this.#sealOf)
     const readers = { heads: this.#heads, bodies: this.#bodies, isSealed: (collection: number) => this.#isSealed(collection) }
     this.#documents = new DocumentReader(environment, readers, now, () => this.storeCounters().lastLsn, cache, source)
-    this.objects = new ObjectView(environment, this.#bodies, sealOf)
-    this.vectors = new VectorView(environment)
-    this.revisions = new RevisionView(environment, this.#heads)
-    this.histories = new HistoryView(environment)
-    this.binlog = new BinlogView(environment)
+  }
+
+  get objects(): ObjectView {
+    return (this.#objects ??= new ObjectView(this.#environment, this.#bodies, this.#sealOf))
+  }
+
+  get vectors(): VectorView {
+    return (this.#vectors ??= new VectorView(this.#environment))
+  }
+
+  get revisions(): RevisionView {
+    return (this.#revisions ??= new RevisionView(this.#environment, this.#heads))
+  }
+
+  get histories(): HistoryView {
+    return (this.#histories ??= new HistoryView(this.#environment))
+  }
+
+  get binlog(): BinlogView {
+    return (this.#binlog ??= new BinlogView(this.#environment))
   }
 
   /** For `apply`, which uses only this reader. */
@@ -83,17 +103,19 @@ export class View {
   }
 
   collection(name: string): Collection | undefined {
-    // A transaction must see its own writes.
-    if (this.#cache === undefined) return readCollection(this.#environment, name)
-    if (!this.#known.has(name)) this.#known.set(name, readCollection(this.#environment, name))
-    return this.#known.get(name)
+    const known = this.#named
+    if (known.has(name)) return known.get(name)
+    const found = readCollection(this.#environment, name)
+    known.set(name, found)
+    if (found !== undefined) known.set(found.name, found)
+    return found
   }
 
   /**
    * The seal of the collection. It is cached within a snapshot for consecutive requests. A transaction must
    * see its own writes.
    */
-  #sealOf(collection: number): CollectionSeal | undefined {
+  #findSeal(collection: number): CollectionSeal | undefined {
     if (this.#cache === undefined) return this.#environment.seals.of(collection)
     if (this.#sealCollection !== collection) {
       this.#seal = this.#environment.seals.of(collection)

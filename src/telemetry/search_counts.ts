@@ -98,13 +98,9 @@ export class SearchCounts {
     const group = this.#groupFor(collection)
     const hash = hashOf(query)
     const hashes = (group + 8) / HASH_BYTES
-    let at = -1
-    for (let i = 0; i < COUNTED_QUERIES_MAX; i++)
-      if (this.#hashes[hashes + i] === hash) {
-        at = i
-        break
-      }
-    const isNew = at < 0
+    let at = 0
+    while (at < COUNTED_QUERIES_MAX && this.#hashes[hashes + at] !== hash) at++
+    const isNew = at === COUNTED_QUERIES_MAX
     if (isNew) at = this.#rarest(group)
     const entry = entryAt(group, at) / 4
     const words = this.#words
@@ -190,8 +186,9 @@ export class SearchCounts {
   #rarest(group: number): number {
     let rarest = 0
     let least = Infinity
-    for (let i = 0; i < COUNTED_QUERIES_MAX; i++) {
-      const count = this.#words[entryAt(group, i) / 4 + COUNT] as number
+    let word = entryAt(group, 0) / 4 + COUNT
+    for (let i = 0; i < COUNTED_QUERIES_MAX; i++, word += ENTRY_BYTES / 4) {
+      const count = this.#words[word] as number
       if (count < least) {
         least = count
         rarest = i

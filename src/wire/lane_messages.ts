@@ -11,11 +11,19 @@ import type { ObjectsWanted } from './object_messages.js'
  */
 export interface LaneHello {
   readonly hello: true
+  /** Number of the thread, by which the results of its batches name it. */
+  readonly thread: number
   readonly port: MessagePort
   readonly answers: BlockMemory
   /** By which the thread can be profiled; null if that is off. */
   readonly profiles: MessagePort | null
 }
+
+/**
+ * The result of a batch: its last answers, which so need no message of their own. Undefined: all were sent
+ * on the lane's port before.
+ */
+export type BatchResult = { readonly thread: number; readonly answers: Envelope } | undefined
 
 /**
  * Messages of a lane. `failed`: its context could not be opened; it will run nothing. `fatal`: the process

@@ -7,7 +7,7 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { ABORT } from 'lmdb'
 import { loadConfig } from '../../src/config/config.js'
-import { encodeCommand, type Command, type PreparedDocument } from '../../src/domain/commands.js'
+import { decodeCommand, encodeCommand, type Command, type PreparedDocument } from '../../src/domain/commands.js'
 import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { prepareDocument } from '../../src/domain/writes/preparation.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
@@ -102,7 +102,7 @@ export class WriteLaneBench {
 
   /** @returns the answer of the lane */
   async commit(command: Command, actor = ''): Promise<CommitAnswer> {
-    return await new Promise((reply) => void this.lane.commit([{ bytes: encodeCommand(command), actor, reply }]))
+    return await new Promise((reply) => void this.lane.commit([{ command: decodeCommand(encodeCommand(command)), bytes: 0, actor, reply }]))
   }
 
   /** One group. */

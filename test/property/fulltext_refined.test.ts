@@ -13,6 +13,7 @@ import { passesRanges, type RangedDocument, readRanges } from '../../src/domain/
 import type { RangeInput } from '../../src/operations/ranges.js'
 import { withFactors } from '../../src/domain/search/refinement.js'
 import { readRequest } from '../../src/domain/fulltext/fulltext_request.js'
+import { KnownPlans } from '../../src/domain/fulltext/known_plans.js'
 import { type FulltextTools, searchFulltext } from '../../src/domain/fulltext/fulltext_search.js'
 import { passesFilter } from '../../src/domain/documents/metadata.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
@@ -180,9 +181,19 @@ test('a hit whose document has moved on is judged and boosted as it is now', () 
     head: (_: number, docid: number) => ({ addedAt: 1, updatedAt: 1, json: Buffer.from(headOf(docid)), meta: Buffer.from('{}') }),
     escapedContent: () => Buffer.from('walrus'),
   } as unknown as View
-  const found = { total: 5, hits, lsn: 1n, docCount: 5, complete: true, expansions: [], expansionsCut: false }
+  const found = {
+    record: Buffer.alloc(0),
+    count: hits.length,
+    total: 5,
+    hits,
+    lsn: 1n,
+    docCount: 5,
+    complete: true,
+    expansions: [],
+    expansionsCut: false,
+  }
   const config = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
-  const tools = { analyzer, config, engine: { search: () => found }, store: { read: <T>(run: (view: View) => T): T => run(view) }, out: new ByteWriter() } as unknown as FulltextTools // prettier-ignore
+  const tools = { analyzer, config, engine: { search: () => found }, plans: new KnownPlans(), store: { writeResults: () => 0, read: <T>(run: (view: View) => T): T => run(view) }, out: new ByteWriter() } as unknown as FulltextTools // prettier-ignore
   const request = readRequest({ collection: 'c', query: 'walrus', boost: { 'tag:a': 2 }, rangeMeta: { price: { lt: 50 } } }, config)
   const answer = searchFulltext(tools, request, { id: 1, settings: NO_SETTINGS }, { shouldStop: () => false })
   const { results } = JSON.parse(Buffer.from(answer).toString()) as { results: { document: { key: string }; score: number }[] }

@@ -14,7 +14,7 @@ import { SettingsCache } from '../../src/domain/settings/collection_settings.js'
 import { parseMetadata } from '../../src/domain/documents/metadata.js'
 import { readSchema } from '../../src/domain/schemas/collection_schema.js'
 import { schemaErrors } from '../../src/domain/schemas/metadata_check.js'
-import { requireSchema, requireSchemaStill, writeRulesOf } from '../../src/domain/writes/write_rules.js'
+import { NO_RULES, requireSchema, requireSchemaStill, writeRulesOfCollection } from '../../src/domain/writes/write_rules.js'
 import { decideDrop } from '../../src/domain/decision.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
 import type { SettingsChange } from '../../src/domain/settings/settings_commands.js'
@@ -154,7 +154,10 @@ test('a write is checked against the schema at its commit, however old the schem
           )
           present = {}
         } else if (step?.kind === 'write') {
-          const rules = store.read((view) => writeRulesOf(reading, view, 'c'))
+          const rules = store.read((view) => {
+            const collection = view.collection('c')
+            return collection === undefined ? NO_RULES : writeRulesOfCollection(reading, view, collection.id)
+          })
           const expected = modelErrors(present, step.meta).length === 0
           assert.equal(passes(() => requireSchema(rules, parseMetadata(step.meta).values)), expected) // prettier-ignore
           if (expected) waiting.push({ at: at + step.after, meta: step.meta, settingsLsn: rules.settingsLsn })

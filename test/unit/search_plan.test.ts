@@ -145,7 +145,9 @@ const EXPANDED_BYTES = `
 describe('hits', () => {
   it('are decoded as the format says', () => {
     assert.deepEqual(decodeHits(bytes(HITS_BYTES)), {
+      record: bytes(HITS_BYTES),
       total: 5,
+      count: 2,
       hits: [
         { docid: 10, score: 1.5, lsn: 259n, matched: [0, 31, 33] },
         { docid: 11, score: 1, lsn: 0xffffffffffffffffn, matched: [] },
@@ -200,6 +202,6 @@ describe('hits', () => {
     }
     const nan = Buffer.from(good)
     nan.writeDoubleLE(Number.NaN, 40)
-    assert.throws(() => decodeHits(nan), /score NaN/)
+    assert.throws(() => decodeHits(nan).hits, /score NaN/)
   })
 })

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/hits_record.h"
 #include "query/exhaustive/segment_search.h"
 #include "query/expansion/plan_expansion.h"
 #include "query/filter/segment_refinement.h"
@@ -19,9 +20,6 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kHitsMagic = 0x3152534D;
-constexpr size_t kHitsHeaderBytes = 32;
-constexpr size_t kHitBytes = 24;
 constexpr size_t kExpansionBytes = 12;
 constexpr uint32_t kStatusStopped = 1;
 constexpr uint32_t kStatusCut = 2;
@@ -31,7 +29,7 @@ struct HitsLayout {
   uint32_t maskWords;
   size_t hitBytes;
 
-  explicit HitsLayout(size_t terms) noexcept : maskWords(static_cast<uint32_t>((terms + 31) / 32)), hitBytes((kHitBytes + size_t{maskWords} * 4 + 7) & ~size_t{7}) {}
+  explicit HitsLayout(size_t terms) noexcept : maskWords(static_cast<uint32_t>((terms + 31) / 32)), hitBytes(hit_stride(maskWords)) {}
 };
 
 template <class T>

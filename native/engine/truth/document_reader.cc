@@ -153,8 +153,12 @@ DocumentRead DocumentReader::write(uint32_t collection, const StoredHead& head, 
   return body && body->rawBytes == *rawBytes ? write_text(collection, head, *body, space, facts) : DocumentRead{};
 }
 
+size_t DocumentReader::text_bytes(const StoredHead& head, const StoredBody& body) noexcept {
+  return head.json.size() + kContentBegin.size() + body.rawBytes + kContentEnd.size();
+}
+
 DocumentRead DocumentReader::write_text(uint32_t collection, const StoredHead& head, const StoredBody& body, std::span<uint8_t> space, DocumentFacts& facts) noexcept {
-  const size_t bytes = head.json.size() + kContentBegin.size() + body.rawBytes + kContentEnd.size();
+  const size_t bytes = text_bytes(head, body);
   if (bytes > space.size()) return {DocumentRead::Kind::kSpaceShort, bytes};
   uint8_t* at = space.data();
   append_text(at, head.json);

@@ -10,6 +10,7 @@
 
 #include <lmdb.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "truth/residency.h"
 #include "truth/truth_rows.h"
@@ -56,6 +58,20 @@ struct DocumentRead {
   size_t bytes = 0;
 };
 
+// A page of results to be written as JSON.
+struct ResultsWanted {
+  uint32_t collection;
+  // Unix seconds: a document that has expired is not there.
+  double now;
+  // A hits record; the results are its first `limit` hits.
+  Bytes hits;
+  // How each term of the plan is shown (result_page.cc).
+  Bytes terms;
+  uint32_t limit;
+  // The results may need no more than this.
+  size_t bytesMax;
+};
+
 class DocumentReader {
  public:
   [[nodiscard]] static Result<std::unique_ptr<DocumentReader>> open(MDB_env* env);
@@ -79,6 +95,10 @@ class DocumentReader {
   // Reads documents in one snapshot, their texts one after the other, until one does not fit
   // (document_page.cc). Reads at most kPageDocumentsMax. Returns how many it has dealt with.
   [[nodiscard]] size_t read_page(uint32_t collection, std::span<PageDocument> documents, std::span<uint8_t> space) noexcept;
+
+  // Writes the results of a ranked search, separated by commas, in one snapshot (result_page.cc). Not plain:
+  // nothing is written, because a document is not plain, is gone, has expired, or is not what was indexed.
+  [[nodiscard]] DocumentRead read_results(const ResultsWanted& wanted, std::span<uint8_t> space) noexcept;
 
  private:
   struct Table {
@@ -104,8 +124,18 @@ class DocumentReader {
     bool isOpen_;
   };
 
+  // Rows of the documents of a page: heads, and bodies as they are stored, of which nothing has been checked.
+  struct FoundRows {
+    std::array<std::optional<StoredHead>, kPageDocumentsMax> heads;
+    std::array<std::optional<Bytes>, kPageDocumentsMax> bodies;
+  };
+
   DocumentReader() noexcept;
 
+  // docids: at most kPageDocumentsMax
+  void find_rows(uint32_t collection, std::span<const uint32_t> docids, FoundRows& found) noexcept;
+  // Empty if it is not plain.
+  [[nodiscard]] std::optional<StoredBody> body_of(uint32_t collection, const FoundRows& found, size_t index) noexcept;
   [[nodiscard]] bool open_table(const char* name, bool isRecord, Table& table) noexcept;
   [[nodiscard]] DocumentRead get_named(std::string_view names, double now, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   // The row as it is stored, of which nothing has been checked.
@@ -116,6 +146,7 @@ class DocumentReader {
   [[nodiscard]] std::optional<StoredHead> spelled_head(uint32_t collection, std::string_view lowered, std::string_view spelled) noexcept;
   [[nodiscard]] std::optional<StoredHead> head(uint32_t collection, uint32_t docid) noexcept;
   [[nodiscard]] DocumentRead write(uint32_t collection, const StoredHead& head, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
+  [[nodiscard]] static size_t text_bytes(const StoredHead& head, const StoredBody& body) noexcept;
   [[nodiscard]] DocumentRead write_text(uint32_t collection, const StoredHead& head, const StoredBody& body, std::span<uint8_t> space, DocumentFacts& facts) noexcept;
   [[nodiscard]] bool unpack(const StoredBody& body, std::span<uint8_t> out) noexcept;
 

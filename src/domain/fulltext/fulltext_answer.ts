@@ -3,8 +3,11 @@
  * other parts that the request asks for. Documents are copied from the store's JSON and never parsed. One per
  * request, over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
  */
-import type { Expansion, Explanation } from '../../engine/types.js'
+import type { Expansion, Explanation, Hits } from '../../engine/types.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { NATIVE_PAGE_DOCUMENTS_MAX } from '../../limits/search.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
+import type { TruthStore } from '../../store/truth_store.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { Highlights } from '../search/highlights.js'
@@ -13,6 +16,7 @@ import { ResultList } from '../search/result_list.js'
 import type { Passages } from '../search/shown_passages.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './fulltext_request.js'
+import { encodeShownTerms } from './shown_terms.js'
 
 export interface SearchFacts {
   /** Live documents of the collection in the index. */
@@ -175,6 +179,22 @@ export class AnswerWriter {
     const copy = this.#results === undefined || highlights === undefined ? undefined : Buffer.from(highlights)
     this.#results?.push({ docid: document.docid, document: Buffer.from(json), score, matchedTerms, highlights: copy })
     list.end()
+  }
+
+  /**
+   * Writes all results by one native call, from the record of the hits, if the answer shows nothing but
+   * documents, scores and matched terms, and every document is what was indexed.
+   * @returns whether they have been written; if not, nothing has
+   */
+  writeAll(store: TruthStore, collection: number, { count, record, expansions }: Hits): boolean {
+    const { limit, offset, explain } = this.#request
+    const needsDocuments = this.#results ?? this.#highlights ?? this.#passages ?? this.#list.facets
+    if (offset > 0 || explain || needsDocuments !== undefined || this.#list.isCapped) return false
+    if (limit > NATIVE_PAGE_DOCUMENTS_MAX || expansions.length > 0) return false
+    const results = Math.min(limit, count)
+    if (results === 0) return true
+    const page = { collection, hits: record, terms: encodeShownTerms(this.#shown), limit: results }
+    return this.#list.writeAll(results, (space) => store.writeResults(page, ANSWER_BYTES_MAX, space))
   }
 
   /**

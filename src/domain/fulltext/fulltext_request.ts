@@ -59,6 +59,8 @@ export interface FulltextRequest {
   /** The query as written. */
   readonly text: string
   readonly query: ParsedQuery
+  /** Mode, edits and distance as requested: how a text becomes a query. */
+  readonly syntax: string
   /** Parses another query text with the options of this request. */
   readonly parse: (text: string) => ParsedQuery
   /** The query before spelling correction. Undefined if it was not corrected. */
@@ -107,11 +109,13 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
   const fuzzy = readWhole('fuzzy', input.fuzzy, FUZZY_EDITS_MAX)
   const distance = Math.min(readWhole('distance', input.distance) || PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX)
   const limit = readLimit(input.limit, profile.topK)
-  const parse = (other: string): ParsedQuery => parseQuery(other, input.mode ?? undefined, { fuzzy, distance })
+  const mode = input.mode ?? undefined
+  const parse = (other: string): ParsedQuery => parseQuery(other, mode, { fuzzy, distance })
   return {
     collection: input.collection,
     text,
     query: parse(text),
+    syntax: `${mode} ${fuzzy} ${distance}`,
     parse,
     correctedFrom: undefined,
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),

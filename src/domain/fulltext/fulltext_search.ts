@@ -24,6 +24,7 @@ import { Highlights, type HighlightTools } from '../search/highlights.js'
 import type { CuttingTools } from '../embedding/chunks.js'
 import { countSearch, type StatisticsTools } from '../search/search_stats.js'
 import { Passages } from '../search/shown_passages.js'
+import type { KnownPlans } from './known_plans.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from '../words/query_words.js'
 import { documentsOf, searchUntilFull } from '../search/rounds.js'
@@ -39,6 +40,7 @@ export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingT
   readonly engine: SearchEngine
   readonly out: ByteWriter
   readonly related: RelatedTerms
+  readonly plans: KnownPlans
 }
 
 /** What the last round found. */
@@ -105,8 +107,10 @@ export function readQuery(tools: FulltextTools, asked: FulltextRequest, collecti
   const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
   const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
   const settings = collection?.settings ?? NO_SETTINGS
-  const words = queryWords(tools.analyzer, settings, request)
-  return { request, query: suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop), settings }
+  const plan = tools.plans.of(settings, request, () =>
+    planQuery(request.query, queryWords(tools.analyzer, settings, request), request.scoring),
+  )
+  return { request, query: suggestTerms(tools, request, collection, plan, stop), settings }
 }
 
 /**
@@ -174,11 +178,12 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
       if (!found.complete || stop.shouldStop()) throw serviceError('deadline')
       return { plan, hits: found }
     },
+    writeAtOnce: ({ hits: found }) => curation === undefined && answer.writeAll(tools.store, first.collection, found),
     documents: (found) => documentsOf(first.collection, found.hits.hits),
     write: (view, { plan, hits: found }, k) => {
       answer.restart(found.expansions)
       dropped = writeResults(tools, view, plan, found, arrangement, answer, stop)
-      return answer.isFull || found.hits.length < k
+      return answer.isFull || found.count < k
     },
   })
   return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }

@@ -101,6 +101,18 @@ export class ResultList {
     this.#out.cut(this.#begun)
   }
 
+  /**
+   * Writes all results of the answer at once, into a list that is empty.
+   * @param write returns the number of bytes stored, 0 for nothing, or the negated number of bytes that it
+   * needs
+   * @returns whether they have been written
+   */
+  writeAll(count: number, write: (space: Uint8Array) => number): boolean {
+    if (!this.#out.appended(write)) return false
+    this.#count = count
+    return true
+  }
+
   /** Ends the result that was begun. @throws ServiceError 400 when the answer exceeds its bound */
   end(): void {
     this.#out.ascii('}')

@@ -17,6 +17,11 @@ export interface Rounds<Found> {
   /** Asks the engine for `k` hits. @throws ServiceError `deadline` when the search was stopped */
   find(k: number): Found
   /**
+   * Writes all results of the first round without a view, where that is possible. Default: it never is.
+   * @returns whether they have been written; if not, nothing has
+   */
+  writeAtOnce?(found: Found): boolean
+  /**
    * Collection and docid of the documents whose contents `write` may read. Contents that are not cached are
    * fetched together.
    */
@@ -35,6 +40,7 @@ export interface Rounds<Found> {
 export function searchUntilFull<Found>(store: TruthStore, rounds: Rounds<Found>): Found {
   for (let k = rounds.first; ; k = Math.min(k * SEARCH_AGAIN_FACTOR, rounds.most)) {
     const found = rounds.find(k)
+    if (k === rounds.first && rounds.writeAtOnce?.(found) === true) return found
     const isDone = store.read((view) =>
       readingOf(
         view,

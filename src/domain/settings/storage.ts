@@ -28,11 +28,6 @@ function isSame(one: S3Location, other: S3Location): boolean {
   return marks(one) === marks(other)
 }
 
-export function storageOf(settings: SettingsCache, view: View, collectionName: string): Storage | undefined {
-  const collection = view.collection(collectionName)
-  return collection === undefined ? undefined : storageOfCollection(settings, view, collection.id)
-}
-
 export function storageOfCollection(settings: SettingsCache, view: View, collection: number): Storage | undefined {
   const { config } = settings.of(view, collection)
   if (config.storageBackend === 'memory') return { collection, location: MEMORY_LOCATION }

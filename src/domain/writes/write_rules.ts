@@ -7,7 +7,7 @@
 import { badRequest, serviceError } from '../../errors.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import type { View } from '../../store/view.js'
-import type { SettingsCache } from '../settings/collection_settings.js'
+import type { CollectionSettings, SettingsCache } from '../settings/collection_settings.js'
 import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema } from '../schemas/collection_schema.js'
 import { schemaErrors } from '../schemas/metadata_check.js'
@@ -22,15 +22,15 @@ export interface WriteRules {
   readonly sealedIn?: number
 }
 
-const NO_RULES: WriteRules = { settingsLsn: 0n, schema: undefined, sealedIn: 0 }
-
-export function writeRulesOf(settings: SettingsCache, view: View, collectionName: string): WriteRules {
-  const collection = view.collection(collectionName)
-  return collection === undefined ? NO_RULES : writeRulesOfCollection(settings, view, collection.id)
-}
+/** Of a collection that does not exist. */
+export const NO_RULES: WriteRules = { settingsLsn: 0n, schema: undefined, sealedIn: 0 }
 
 export function writeRulesOfCollection(settings: SettingsCache, view: View, collection: number): WriteRules {
-  const { lsn, schema } = settings.of(view, collection)
+  return rulesOfSettings(view, collection, settings.of(view, collection))
+}
+
+/** @param settings those of the collection that the view shows */
+export function rulesOfSettings(view: View, collection: number, { lsn, schema }: CollectionSettings): WriteRules {
   return { settingsLsn: lsn, schema, sealedIn: isSealed(view, collection) ? collection : 0 }
 }
 
@@ -70,7 +70,9 @@ export function requireSchemaStill(
   collectionName: string,
   { meta, settingsLsn }: { readonly meta: string; readonly settingsLsn: bigint },
 ): void {
-  const rules = writeRulesOf(settings, view, collectionName)
-  if (rules.settingsLsn === settingsLsn || rules.schema === undefined) return
+  const collection = view.collection(collectionName)
+  if (collection === undefined || view.settingsLsn(collection.id) === settingsLsn) return
+  const rules = writeRulesOfCollection(settings, view, collection.id)
+  if (rules.schema === undefined) return
   requireSchema(rules, Object.entries(JSON.parse(meta) as Record<string, readonly string[]>))
 }

@@ -65,13 +65,15 @@ interface NamedCollection {
 
 /** Does nothing if the collection exists. */
 export function createCollection(environment: Environment, entry: NamedCollection): void {
-  if (keyOfRow(environment, entry) !== undefined) return
+  if (environment.named.get(entry.collectionName)?.id === entry.collection || keyOfRow(environment, entry) !== undefined) return
+  environment.named.clear()
   const row = encodeCollection({ id: entry.collection, name: entry.collectionName })
   environment.collections.put(collectionKey(entry.collectionName), row)
 }
 
 export function removeCollection(environment: Environment, entry: NamedCollection): void {
   const key = keyOfRow(environment, entry)
+  environment.named.clear()
   if (key !== undefined) environment.collections.remove(key)
 }
 

@@ -72,7 +72,25 @@ export interface DocumentSource {
    * @returns the number of rows read
    */
   readPage(collection: number, count: number, space: Uint8Array): number
+  /**
+   * Writes the results of a ranked search as JSON, separated by commas, in one snapshot. 0 also if one of the
+   * documents is not what was indexed.
+   * @param bytesMax results that need more are not written
+   * @param now unix seconds: a document that has expired is not there
+   */
+  writeResults(page: ResultPage, bytesMax: number, now: number, space: Uint8Array): number
   close(): void
+}
+
+/** A page of results by the hits of a search. */
+export interface ResultPage {
+  readonly collection: number
+  /** A hits record (docs/formats/search-plan.md). */
+  readonly hits: Uint8Array
+  /** How each term is shown (native/engine/truth/result_page.cc). */
+  readonly terms: Uint8Array
+  /** The results are the first hits, at most this many. */
+  readonly limit: number
 }
 
 /**

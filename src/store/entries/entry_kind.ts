@@ -6,7 +6,9 @@
 import type { Environment } from '../environment.js'
 import type { CollectionCounters } from '../counters.js'
 import type { HeadReader } from '../documents/heads.js'
+import type { Identity } from '../documents/identities.js'
 import type { RevisionView } from '../documents/revisions.js'
+import type { Head } from '../head.js'
 
 /**
  * The origin of an entry, in the order of the codes on disk: a request, the expiry of a document, a bulk
@@ -104,6 +106,13 @@ export interface FieldChecks {
   readonly body: (record: Buffer | undefined) => void
 }
 
+/** What a decision has read of the document that its entry changes, as it is when the entry is applied. */
+export interface PresentState {
+  /** Expired or not. Undefined: there is none. */
+  readonly head: Head | undefined
+  readonly identity: Identity | undefined
+}
+
 export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   readonly name: E['kind']
   /** Code on disk, below 64. It never changes and is never reused. */
@@ -136,8 +145,9 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   /**
    * Changes the state. Deterministic; it fails only on I/O errors or a broken invariant.
    * @param body the record that came with the entry
+   * @param present what the decision has read already; default: it is read here
    */
-  readonly apply: (target: ApplyTarget, entry: E, body: Buffer | undefined) => void
+  readonly apply: (target: ApplyTarget, entry: E, body: Buffer | undefined, present?: PresentState) => void
   /** Adds the work that the group has to do for the entry. Default: none. */
   readonly addEffects?: (entry: E, effects: EntryEffects) => void
 }

@@ -3,7 +3,6 @@
  * and stops them when it closes. Each chore puts its changes into the commit queue as ordinary work, in
  * slices. Write lane only.
  */
-import type { Chore } from '../../chore.js'
 import type { Service } from '../../services.js'
 import { accessTracking } from './access_tracking.js'
 import { eventMinutes } from './event_minutes.js'
@@ -28,10 +27,7 @@ export interface LaneChoreParts extends LaneWork {
   readonly onFatal: (reason: string) => void
 }
 
-/** A service of the lane that may be woken by commits. */
-type LaneChore = Service & Partial<Pick<Chore, 'noteCommit'>>
-
-export function laneChores(parts: LaneChoreParts): readonly LaneChore[] {
+export function laneChores(parts: LaneChoreParts): readonly Service[] {
   const { lane, purgeRowsMax, isIndexBuilding, onFindings, onFatal } = parts
   const { temporal, encryption } = lane.config
   return [

@@ -153,7 +153,7 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
   requireApplicable(steps)
   for (const { entry } of steps) transaction.requireIntact(entry)
   for (const step of steps) {
-    transaction.apply(step.entry, step.body)
+    transaction.apply(step.entry, step.body, step.present)
     kindOf(step.entry).addEffects?.(step.entry, effects)
     if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
     if (step.vectorOp !== undefined) effects.vectorOps.push(step.vectorOp)

@@ -8,7 +8,6 @@
  */
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
-import { decodeCommand } from '../../domain/commands.js'
 import { joinBatch } from '../../engine/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vector_bytes.js'
 import type { VectorChange } from '../../engine/vector_types.js'
@@ -35,7 +34,7 @@ import type { SpaceGuard } from './space_guard.js'
 /** One command in progress. */
 interface Pending {
   readonly work: Work
-  /** Size of the command; 0 for background work. */
+  /** About what its command adds to the store; 0 for background work. */
   readonly bytes: number
   /** Name of the requesting principal; empty if there is none. */
   readonly actor: string
@@ -143,10 +142,9 @@ class CommitQueue implements WriteLane, SpaceListener {
 
   async commit(commands: Parameters<WriteLane['commit']>[0]): Promise<void> {
     await Promise.all(
-      commands.map(async ({ bytes, actor, reply }) => {
-        const command = decodeCommand(bytes)
+      commands.map(async ({ command, bytes, actor, reply }) => {
         const work = command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)
-        const answer = await this.#enqueue(work, bytes.length, actor)
+        const answer = await this.#enqueue(work, bytes, actor)
         logCommand(command, answer)
         reply(answer)
       }),

@@ -20,7 +20,7 @@ import {
 } from '../../domain/access/names.js'
 import { identityOfMcpKey, shownMcpKeys } from '../../domain/access/mcp_keys.js'
 import type { Group, User } from '../../domain/access/accounts.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { badRequest, serviceError } from '../../errors.js'
 import * as auth from '../../operations/auth.js'
 import * as groups from '../../operations/groups.js'
@@ -39,8 +39,8 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function command(change: AccessChange): Uint8Array {
-  return encodeCommand({ kind: 'access', change })
+function command(change: AccessChange): Command {
+  return { kind: 'access', change }
 }
 
 function login({ config, store }: LaneContext, { username, password }: InputOf<typeof auth.login>): LoginMessage {
@@ -81,7 +81,7 @@ function listKeys({ store }: LaneContext, _input: unknown, { access }: RequestCo
   })
 }
 
-function deleteKey(_lane: LaneContext, { keyHash = '' }: InputOf<typeof auth.deleteApiKey>, { access }: RequestContext): Uint8Array {
+function deleteKey(_lane: LaneContext, { keyHash = '' }: InputOf<typeof auth.deleteApiKey>, { access }: RequestContext): Command {
   if (keyHash === '') throw badRequest('key hash required')
   return command({ kind: 'deleteKey', username: access.principal.name, hash: keyHash.toLowerCase() })
 }
@@ -108,11 +108,11 @@ function listMcpKeys({ store }: LaneContext): Answer {
   })
 }
 
-function deleteMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.deleteMcpKey>): Uint8Array {
+function deleteMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.deleteMcpKey>): Command {
   return command({ kind: 'deleteMcpKey', key })
 }
 
-function disableMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.disableMcpKey>): Uint8Array {
+function disableMcpKey(_lane: LaneContext, { key }: InputOf<typeof mcp.disableMcpKey>): Command {
   return command({ kind: 'disableMcpKey', key })
 }
 
@@ -120,7 +120,7 @@ function findUser({ store }: LaneContext, { username }: InputOf<typeof auth.find
   return json({ exists: store.read((view) => userNamed(view, username) !== undefined) })
 }
 
-function storeAccount(_lane: LaneContext, { change, username, passwordHash, disabled }: InputOf<typeof auth.storeAccount>): Uint8Array {
+function storeAccount(_lane: LaneContext, { change, username, passwordHash, disabled }: InputOf<typeof auth.storeAccount>): Command {
   if (change === 'change')
     return command({
       kind: 'changeUser',
@@ -132,7 +132,7 @@ function storeAccount(_lane: LaneContext, { change, username, passwordHash, disa
   return command({ kind: change === 'ensure' ? 'ensureUser' : 'addUser', username, passwordHash })
 }
 
-function noteKeyUses(_lane: LaneContext, { hashes, at }: InputOf<typeof auth.noteKeyUses>): Uint8Array {
+function noteKeyUses(_lane: LaneContext, { hashes, at }: InputOf<typeof auth.noteKeyUses>): Command {
   return command({ kind: 'noteKeyUses', uses: hashes.map((hash, index) => [hash, at[index] ?? 0] as const) })
 }
 
@@ -184,7 +184,7 @@ function changeUser(
   }
 }
 
-function deleteUser(_lane: LaneContext, { username }: InputOf<typeof users.deleteUser>): Uint8Array {
+function deleteUser(_lane: LaneContext, { username }: InputOf<typeof users.deleteUser>): Command {
   return command({ kind: 'deleteUser', username })
 }
 
@@ -192,7 +192,7 @@ function listPermissions({ store }: LaneContext, { username }: InputOf<typeof us
   return store.read((view) => json(shownGrants(userNamed(view, username)?.grants ?? {}).map((grant) => ({ username, ...grant }))))
 }
 
-function setPermission(_lane: LaneContext, { username, collection, ...grant }: InputOf<typeof users.setPermission>): Uint8Array {
+function setPermission(_lane: LaneContext, { username, collection, ...grant }: InputOf<typeof users.setPermission>): Command {
   checkCollection(collection)
   return command({ kind: 'grant', to: 'user', name: username, collection, grant: grantOf(grant) })
 }
@@ -209,13 +209,13 @@ function getGroup({ store }: LaneContext, { name }: InputOf<typeof groups.getGro
   return store.read((view) => json(shownGroup(name, requireGroup(view, name), membersOf(view, name))))
 }
 
-function createGroup(_lane: LaneContext, { name, description = '', members = [] }: InputOf<typeof groups.createGroup>): Uint8Array {
+function createGroup(_lane: LaneContext, { name, description = '', members = [] }: InputOf<typeof groups.createGroup>): Command {
   checkGroupName(name)
   checkDescription(description)
   return command({ kind: 'addGroup', name, description, members: checkMembers(members) })
 }
 
-function updateGroup(_lane: LaneContext, { name, description, members }: InputOf<typeof groups.updateGroup>): Uint8Array {
+function updateGroup(_lane: LaneContext, { name, description, members }: InputOf<typeof groups.updateGroup>): Command {
   if (description !== undefined) checkDescription(description)
   return command({
     kind: 'changeGroup',
@@ -225,7 +225,7 @@ function updateGroup(_lane: LaneContext, { name, description, members }: InputOf
   })
 }
 
-function deleteGroup(_lane: LaneContext, { name }: InputOf<typeof groups.deleteGroup>): Uint8Array {
+function deleteGroup(_lane: LaneContext, { name }: InputOf<typeof groups.deleteGroup>): Command {
   return command({ kind: 'deleteGroup', name })
 }
 
@@ -234,7 +234,7 @@ function listGroupPermissions({ store }: LaneContext, { group }: InputOf<typeof 
   return json({ permissions: shownGrants(grants).map((grant) => ({ group, groupName: group, ...grant })) })
 }
 
-function setGroupPermission(_lane: LaneContext, input: InputOf<typeof groups.setGroupPermission>): Uint8Array {
+function setGroupPermission(_lane: LaneContext, input: InputOf<typeof groups.setGroupPermission>): Command {
   const { group = '', groupName = '', collection, ...grant } = input
   const name = group === '' ? groupName : group
   if (name === '') throw serviceError('missingFields')

@@ -13,7 +13,7 @@ import {
 } from '../../wire/ingest_messages.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
-import { encodeCommand } from '../../domain/commands.js'
+import { encodeCommand, type Command } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits/jobs.js'
@@ -86,7 +86,7 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
 
 const NO_DOCUMENTS: IngestDocuments = { keepTimes: false, documents: [] }
 
-function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
+function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Command | StoreFirst {
   const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
@@ -116,8 +116,8 @@ function list(lane: LaneContext, { collection }: InputOf<typeof listRow>, { acce
   return json({ jobs, total: jobs.length })
 }
 
-function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Uint8Array {
-  return encodeCommand({ kind: 'cancelIngest', id })
+function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Command {
+  return { kind: 'cancelIngest', id }
 }
 
 function json(value: unknown): Answer {

@@ -1,7 +1,7 @@
 /** Operations on a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing. */
 import { isServerAdmin, requireServerAdmin } from '../../access/authorize.js'
 import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { listDocuments } from '../../domain/listing/listing.js'
 import type { ListingRequest } from '../../domain/listing/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
@@ -87,9 +87,9 @@ function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer
 }
 
 /** Older versions accepted the name `*`. It also means all collections, so it is left to administrators. */
-function deleteCollection(_lane: LaneContext, { collection }: InputOf<typeof deleteCollectionRow>, { access }: RequestContext): Uint8Array {
+function deleteCollection(_lane: LaneContext, { collection }: InputOf<typeof deleteCollectionRow>, { access }: RequestContext): Command {
   if (collection === ALL_COLLECTIONS) requireServerAdmin(access)
-  return encodeCommand({ kind: 'deleteCollection', collection, endsGrants: isServerAdmin(access) })
+  return { kind: 'deleteCollection', collection, endsGrants: isServerAdmin(access) }
 }
 
 /**

@@ -2,7 +2,7 @@
  * Documents: add, get, update, delete and operations on one document. Reads answer from stored bytes. Writes
  * are prepared here and decided on the write lane.
  */
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import type { PreparedDocument, StatedTimes, UpdateCommand } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/writes/changes.js'
 import { checkIdentity } from '../../domain/documents/identity.js'
@@ -10,7 +10,7 @@ import { requireText } from '../../domain/documents/metadata.js'
 import { appendPlain } from '../../domain/documents/plain_document.js'
 import { readSecond, stateAsOf } from '../../domain/documents/past_states.js'
 import { checkTtl, prepareDocument } from '../../domain/writes/preparation.js'
-import { writeRulesOf, type WriteRules } from '../../domain/writes/write_rules.js'
+import { NO_RULES, type WriteRules } from '../../domain/writes/write_rules.js'
 import { Template } from '../../domain/documents/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits/input.js'
@@ -37,7 +37,7 @@ import type { StoreFirst } from '../../wire/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
-function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
+function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Command | StoreFirst {
   requireText(input.contentMd, input.meta)
   const rules = rulesOf(lane, input.collection)
   const { meta, ttl = 0, skipRevision = false } = input
@@ -46,10 +46,10 @@ function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Arra
 }
 
 export function rulesOf(lane: LaneContext, collection: string): WriteRules {
-  return lane.store.read((view) => writeRulesOf(lane.settings, view, collection))
+  return lane.collections.find(collection)?.rules ?? NO_RULES
 }
 
-function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array | StoreFirst {
+function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Command | StoreFirst {
   checkBatch(input.documents)
   const rules = rulesOf(lane, input.collection)
   const documents: PreparedDocument[] = []
@@ -163,7 +163,7 @@ function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
   })
 }
 
-function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array | StoreFirst {
+function update(lane: LaneContext, input: InputOf<typeof updateRow>): Command | StoreFirst {
   const { collection, key, lang } = input
   const change = parseChange(input)
   const prepared = lane.store.read((view) => prepareUpdate(lane, view, findDocument(view, collection, key, lang), change))
@@ -171,7 +171,7 @@ function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array
   return commandOf(lane, { kind: 'update', collection, key, lang, replaces, ...prepared })
 }
 
-function updateBatch(lane: LaneContext, input: InputOf<typeof updateBatchRow>, request: RequestContext): Uint8Array | StoreFirst {
+function updateBatch(lane: LaneContext, input: InputOf<typeof updateBatchRow>, request: RequestContext): Command | StoreFirst {
   checkBatch(input.documents)
   const { collection } = input
   const updates: UpdateCommand[] = []
@@ -225,11 +225,11 @@ function prepareBatchUpdate(lane: LaneContext, collection: string, item: unknown
   }
 }
 
-function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Uint8Array {
-  return encodeCommand({ kind: 'delete', collection, key, lang })
+function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Command {
+  return { kind: 'delete', collection, key, lang }
 }
 
-function removeBatch(_lane: LaneContext, input: InputOf<typeof deleteBatchRow>): Uint8Array {
+function removeBatch(_lane: LaneContext, input: InputOf<typeof deleteBatchRow>): Command {
   checkBatch(input.documents)
   const documents: (readonly [string, string])[] = []
   const errors: string[] = []
@@ -241,7 +241,7 @@ function removeBatch(_lane: LaneContext, input: InputOf<typeof deleteBatchRow>):
       errors.push(`documents[${index}]: ${error.message}`)
     }
   })
-  return encodeCommand({ kind: 'deleteBatch', collection: input.collection, documents, errors })
+  return { kind: 'deleteBatch', collection: input.collection, documents, errors }
 }
 
 function identityOf(item: unknown): readonly [key: string, lang: string] {
@@ -251,9 +251,9 @@ function identityOf(item: unknown): readonly [key: string, lang: string] {
   return [key, lang]
 }
 
-function setTtl(_lane: LaneContext, { collection, key, lang, ttl }: InputOf<typeof setTtlRow>): Uint8Array {
+function setTtl(_lane: LaneContext, { collection, key, lang, ttl }: InputOf<typeof setTtlRow>): Command {
   checkTtl(ttl)
-  return encodeCommand({ kind: 'setTtl', collection, key, lang, ttl })
+  return { kind: 'setTtl', collection, key, lang, ttl }
 }
 
 export const documentHandlers: readonly BoundHandler[] = [

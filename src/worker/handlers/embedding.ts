@@ -4,7 +4,7 @@
  */
 import { decodeMessage, encodeMessage } from '../../wire/messages.js'
 import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/embedding_messages.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
@@ -101,9 +101,9 @@ function inputs(lane: LaneContext, { epoch, documents, texts, variant, dimension
   return { body: encodeMessage({ isOther, documents: cut } satisfies CutDocuments) }
 }
 
-function store(_lane: LaneContext, { message }: InputOf<typeof storeRow>): Uint8Array {
+function store(_lane: LaneContext, { message }: InputOf<typeof storeRow>): Command {
   const { epoch, job, documents } = decodeMessage<MadeVectors>(message)
-  return encodeCommand({ kind: 'vectors', epoch: Buffer.from(epoch, 'hex'), job, documents })
+  return { kind: 'vectors', epoch: Buffer.from(epoch, 'hex'), job, documents }
 }
 
 function stats(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {

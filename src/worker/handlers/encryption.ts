@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { configOf } from '../../domain/settings/collection_settings.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { showRotation, unfinishedRotation } from '../../domain/rotation.js'
 import { serviceError } from '../../errors.js'
 import {
@@ -76,12 +76,12 @@ function statesByKey(view: View, collection: number, request: RequestContext): M
   return counts
 }
 
-function rotate(_lane: LaneContext, { collection }: InputOf<typeof rotateRow>): Uint8Array {
-  return encodeCommand({
+function rotate(_lane: LaneContext, { collection }: InputOf<typeof rotateRow>): Command {
+  return {
     kind: 'rotate',
     collection: collection === undefined || collection === '' ? null : collection,
     id: `rot-${randomBytes(8).toString('hex')}`,
-  })
+  }
 }
 
 function jobs(lane: LaneContext): Answer {

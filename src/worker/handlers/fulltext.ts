@@ -32,10 +32,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryIn
 }
 
 function prepare(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput): PreparedSearch {
-  const collection = lane.store.read((view) => {
-    const found = view.collection(input.collection)
-    return found === undefined ? undefined : { id: found.id, settings: lane.settings.of(view, found.id) }
-  })
+  const collection = lane.collections.find(input.collection)
   return { request: readRequest(input, lane.config, collection?.settings.config.retrieval), collection }
 }
 

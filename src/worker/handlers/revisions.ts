@@ -1,6 +1,6 @@
 /** Revisions: the states of a document that were kept, newest first. The newest is the present one. */
 import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/documents/past_states.js'
@@ -51,7 +51,7 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: R
   })
 }
 
-function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Array | StoreFirst {
+function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Command | StoreFirst {
   const { collection, key, lang } = input
   const wanted = { timestamp: input.timestamp, revision: input.revision ?? null }
   const prepared = lane.store.read((view) => prepareRestore(lane, view, findDocument(view, collection, key, lang), wanted))
@@ -84,8 +84,8 @@ function nameOf({ revision, updatedAt }: Head): { readonly revision: number; rea
   return { revision, timestamp: updatedAt }
 }
 
-function truncate(_lane: LaneContext, { collection, keepRevs }: InputOf<typeof truncateRow>): Uint8Array {
-  return encodeCommand({ kind: 'truncate', collection, keep: keepRevs })
+function truncate(_lane: LaneContext, { collection, keepRevs }: InputOf<typeof truncateRow>): Command {
+  return { kind: 'truncate', collection, keep: keepRevs }
 }
 
 export const revisionHandlers: readonly BoundHandler[] = [

@@ -2,11 +2,11 @@
  * Schemas of collections: set, get, list, and validation without a write. The rules are in
  * src/domain/schemas. Every write is checked against them (src/domain/writes/write_rules.ts).
  */
+import type { Command } from '../../domain/commands.js'
 import { schemaTextOf } from '../../domain/settings/collection_settings.js'
 import { parseMetadata } from '../../domain/documents/metadata.js'
 import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
 import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
-import { writeRulesOf } from '../../domain/writes/write_rules.js'
 import {
   deleteSchema as deleteSchemaRow,
   getSchema as getSchemaRow,
@@ -27,13 +27,13 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function set(lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Uint8Array {
+function set(lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Command {
   const text = textOfSchema(schema)
   readSchema(text)
   return settingsCommand(lane, collection, { kind: 'schema', text })
 }
 
-function remove(lane: LaneContext, { collection }: Named): Uint8Array {
+function remove(lane: LaneContext, { collection }: Named): Command {
   return settingsCommand(lane, collection, { kind: 'schema', text: null })
 }
 
@@ -57,7 +57,7 @@ function list(lane: LaneContext, _input: unknown, { access }: RequestContext): A
 
 function validate(lane: LaneContext, { collection, meta }: InputOf<typeof validateRow>): Answer {
   const { values } = parseMetadata(meta)
-  const { schema } = lane.store.read((view) => writeRulesOf(lane.settings, view, collection))
+  const schema = lane.collections.find(collection)?.settings.schema
   const errors = schema === undefined ? [] : schemaErrors(schema, values)
   return json({ valid: errors.length === 0, errors, warnings: metadataWarnings(values) })
 }

@@ -12,7 +12,7 @@ import {
   type ConfigChange,
 } from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import { readDraft } from '../../domain/settings/curation.js'
 import type { CurationRule } from '../../domain/settings/curation.js'
 import { configBefore, newLocation } from '../../domain/settings/storage.js'
@@ -58,9 +58,9 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function command(lane: LaneContext, collection: string | undefined, change: SettingsChange): Uint8Array {
+function command(lane: LaneContext, collection: string | undefined, change: SettingsChange): Command {
   return collection === undefined || collection === ''
-    ? encodeCommand({ kind: 'settings', collection: null, change })
+    ? { kind: 'settings', collection: null, change }
     : settingsCommand(lane, collection, change)
 }
 
@@ -81,7 +81,7 @@ function setConfig(
   lane: LaneContext,
   input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
   { access }: RequestContext,
-): Uint8Array | StoreFirst {
+): Command | StoreFirst {
   const nulls = input[NULLS] ?? []
   if (SERVER_ADMIN_FIELDS.some((field) => input[field] !== undefined || nulls.includes(field))) requireServerAdmin(access)
   const change = readChange(input, nulls)
@@ -95,7 +95,7 @@ function configIn(view: View, name: string, change: ConfigChange): CollectionCon
   return collection === undefined ? undefined : configBefore(view, collection.id, change)
 }
 
-function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Uint8Array {
+function deleteConfig(lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>, { access }: RequestContext): Command {
   return command(lane, collection, { kind: 'unconfigure', byServerAdmin: isServerAdmin(access) })
 }
 
@@ -119,11 +119,11 @@ function listSynonyms(lane: LaneContext, { collection }: Named): Answer {
   })
 }
 
-function setSynonyms(lane: LaneContext, input: InputOf<typeof setSynonymsRow>): Uint8Array {
+function setSynonyms(lane: LaneContext, input: InputOf<typeof setSynonymsRow>): Command {
   return command(lane, input.collection, { kind: 'synonyms', term: readTerm(input.term), synonyms: readSynonyms(input.synonyms) })
 }
 
-function deleteSynonyms(lane: LaneContext, { collection, term }: InputOf<typeof deleteSynonymsRow>): Uint8Array {
+function deleteSynonyms(lane: LaneContext, { collection, term }: InputOf<typeof deleteSynonymsRow>): Command {
   return command(lane, collection, { kind: 'synonyms', term: readTerm(term), synonyms: null })
 }
 
@@ -138,7 +138,7 @@ function listStopWords(lane: LaneContext, { collection }: Named): Answer {
 }
 
 function changeStopWords(kind: 'addStopWords' | 'deleteStopWords') {
-  return (lane: LaneContext, { collection, words }: InputOf<typeof addStopWordsRow>): Uint8Array => {
+  return (lane: LaneContext, { collection, words }: InputOf<typeof addStopWordsRow>): Command => {
     if (words.length > STOP_WORDS_REQUESTED_MAX)
       throw badRequest(`invalid words: ${words.length}, at most ${STOP_WORDS_REQUESTED_MAX} are allowed`)
     const defaults = defaultStopWords(lane.config.ftsDefaultLang)
@@ -167,15 +167,15 @@ function findRule(view: View, named: string | undefined, id: string): CurationRu
   return rule
 }
 
-function addCuration(lane: LaneContext, input: InputOf<typeof addCurationRow>): Uint8Array {
+function addCuration(lane: LaneContext, input: InputOf<typeof addCurationRow>): Command {
   return command(lane, input.collection, { kind: 'addRule', rule: readDraft(input), seed: randomBytes(12).toString('hex') })
 }
 
-function replaceCuration(lane: LaneContext, input: InputOf<typeof replaceCurationRow>): Uint8Array {
+function replaceCuration(lane: LaneContext, input: InputOf<typeof replaceCurationRow>): Command {
   return command(lane, input.collection, { kind: 'replaceRule', id: input.id, rule: readDraft(input) })
 }
 
-function deleteCuration(lane: LaneContext, { collection, id }: InputOf<typeof deleteCurationRow>): Uint8Array {
+function deleteCuration(lane: LaneContext, { collection, id }: InputOf<typeof deleteCurationRow>): Command {
   return command(lane, collection, { kind: 'deleteRule', id })
 }
 

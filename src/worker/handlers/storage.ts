@@ -3,7 +3,7 @@
  * Requested by the front end, which sends and fetches the objects (src/background/objects/body_moves.ts).
  * Also the data for the sweep of object stores. Bulk lane, except for short requests.
  */
-import { encodeCommand } from '../../domain/commands.js'
+import type { Command } from '../../domain/commands.js'
 import type { BodyMove } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import { readingAll } from '../../domain/documents/wanted_bodies.js'
@@ -93,7 +93,7 @@ function isMisplaced({ instance }: LaneContext, view: View, head: Head, storage:
   return object.keyId !== view.objects.writtenForm(head.collection) || !object.instance.equals(instance())
 }
 
-function move(lane: LaneContext, { collection, docids }: InputOf<typeof moveRow>): Uint8Array | StoreFirst {
+function move(lane: LaneContext, { collection, docids }: InputOf<typeof moveRow>): Command | StoreFirst {
   const storage = lane.store.read((view) => storageOfCollection(lane.settings, view, collection))
   const making = storage === undefined ? undefined : new ObjectMaking(lane, storage)
   const found = lane.store.read((view) =>
@@ -108,7 +108,7 @@ function move(lane: LaneContext, { collection, docids }: InputOf<typeof moveRow>
     const object = making?.make(record) ?? null
     return { docid, bodyLsn, object, body: object === null && !isHere ? record : null }
   })
-  const command = encodeCommand({ kind: 'move', collection, moves })
+  const command: Command = { kind: 'move', collection, moves }
   return making === undefined ? command : making.first(command)
 }
 
@@ -154,10 +154,10 @@ function idOf(name: string): Buffer {
   return Buffer.from(name.replace(/^probe-/, ''), 'hex')
 }
 
-function forget({ store, config }: LaneContext, { swept }: InputOf<typeof forgetRow>): Uint8Array {
+function forget({ store, config }: LaneContext, { swept }: InputOf<typeof forgetRow>): Command {
   const now = store.read((view) => view.now)
   const rows = swept.map((row: string) => Buffer.from(row, 'hex'))
-  return encodeCommand({ kind: 'forgetReleases', before: now - config.objectRetentionSeconds, swept: rows })
+  return { kind: 'forgetReleases', before: now - config.objectRetentionSeconds, swept: rows }
 }
 
 /** Returns a page of them; `next` is where to continue, empty at the end. */

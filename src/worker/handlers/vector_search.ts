@@ -6,7 +6,6 @@ import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
 import { parseFilters } from '../../domain/search/filters.js'
-import type { SearchedCollection } from '../../domain/search/context.js'
 import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
 import { searchHybrid } from '../../domain/hybrid/hybrid_search.js'
 import { classifyText } from '../../domain/vectors/classify.js'
@@ -39,7 +38,7 @@ export const vectorSearchHandlers: readonly BoundHandler[] = [
 ]
 
 function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop: RequestContext): Answer {
-  const collection = collectionOf(lane, input.collection)
+  const collection = lane.collections.find(input.collection)
   const config = collection?.settings.config
   const profile = config?.retrieval
   const search = {
@@ -82,7 +81,7 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
 
 /** Searches by words only if there is no provider, while it is unavailable, and if alpha requests it. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
-  const collection = collectionOf(lane, input.collection)
+  const collection = lane.collections.find(input.collection)
   const config = collection?.settings.config
   const request = readHybrid(input, lane.config, algorithmOf(config, lane.config.vectorDefaultAlgorithm), config?.retrieval)
   const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
@@ -116,14 +115,14 @@ function answerClassify(lane: LaneContext, input: InputOf<typeof classifyRow>): 
 
 function answerDuplicates(lane: LaneContext, input: InputOf<typeof duplicatesRow>, stop: RequestContext): Answer {
   const request = readDuplicates(input)
-  return json(findDuplicates(lane, request, collectionOf(lane, input.collection), stop))
+  return json(findDuplicates(lane, request, lane.collections.find(input.collection), stop))
 }
 
 function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow>, stop: RequestContext): Answer {
   const points = input.sample ?? 0
   if (!Number.isInteger(points) || points < 0) throw badRequest('invalid sample')
   const [text, vector] = [readQueryText(input.query), readQueryVector(input.queryVector)]
-  const collection = collectionOf(lane, input.collection)
+  const collection = lane.collections.find(input.collection)
   requireDimensions(lane, vector, collection === undefined ? [] : [collection.id])
   const query = text === undefined && vector === undefined ? undefined : queryOf(lane, text, vector).query
   const answer = lane.store.read((view) => {
@@ -138,13 +137,6 @@ function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow
 function mostUsed(variants: readonly { readonly dimensions: number; readonly documents: number }[]): number {
   return variants.reduce((most, variant) => (variant.documents > most.documents ? variant : most), { dimensions: 0, documents: 0 })
     .dimensions
-}
-
-function collectionOf(lane: LaneContext, name: string): SearchedCollection | undefined {
-  return lane.store.read((view) => {
-    const found = view.collection(name)
-    return found === undefined ? undefined : { id: found.id, settings: lane.settings.of(view, found.id) }
-  })
 }
 
 function json(value: object): Answer {

@@ -2,6 +2,7 @@
  * Handlers of autocomplete and spell correction. The rules are in src/domain/fulltext/autocomplete.ts and
  * src/domain/spell. Reads run on read lanes; dictionaries are changed like settings.
  */
+import type { Command } from '../../domain/commands.js'
 import { spellWordsOf } from '../../domain/settings/collection_settings.js'
 import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
 import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
@@ -63,12 +64,12 @@ function getDictionary(lane: LaneContext, { collection, lang }: InputOf<typeof g
   return json({ collection, lang, words: words.map(([word]) => word) })
 }
 
-function addWords(lane: LaneContext, { collection, lang, words, frequency }: InputOf<typeof addWordsRow>): Uint8Array {
+function addWords(lane: LaneContext, { collection, lang, words, frequency }: InputOf<typeof addWordsRow>): Command {
   const change = { words: readSpellWords(words), frequency: readFrequency(frequency), language: languageOf(lane, lang) }
   return settingsCommand(lane, collection, { kind: 'spellWords', ...change })
 }
 
-function deleteWords(lane: LaneContext, { collection, lang, words }: InputOf<typeof deleteWordsRow>): Uint8Array {
+function deleteWords(lane: LaneContext, { collection, lang, words }: InputOf<typeof deleteWordsRow>): Command {
   const change = { words: readSpellWords(words), frequency: null, language: languageOf(lane, lang) }
   return settingsCommand(lane, collection, { kind: 'spellWords', ...change })
 }

@@ -5,12 +5,14 @@
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import type { ChoreTools } from '../../chore.js'
+import { Chore, type ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { analysisVersion } from '../../domain/documents/analysis_version.js'
 import { RightsCache } from '../../domain/access/rights_cache.js'
 import { SettingsCache } from '../../domain/settings/collection_settings.js'
+import { KnownCollections } from '../../domain/collections/known_collections.js'
+import { KnownPlans } from '../../domain/fulltext/known_plans.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../../domain/words/surface_words.js'
 import { Corrector } from '../../domain/spell/corrector.js'
@@ -144,11 +146,13 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
   const surfaces = new SurfaceWords()
   const sharedBodies = openSharedBodies(start.config.limits)
   const control = new ControlBlock(start.control)
+  const settings = new SettingsCache()
   let instance: Buffer | undefined
   return {
     config: start.config,
     store,
-    settings: new SettingsCache(),
+    settings,
+    collections: new KnownCollections(store, settings, control),
     rights: new RightsCache(control, start.config.authAdminUsername),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
@@ -158,6 +162,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
+    plans: new KnownPlans(),
     vectorEngine: openVectorEngine(vectorTuning(start.config)),
     areVectorsReady: () => !control.vectorsLoading,
     embeddingDepth: () => control.embeddingDepth,
@@ -298,7 +303,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
   const space = guardSpace(context, disk, control, tools, () => lane)
   let consumers: BinlogConsumers | undefined
-  let chores: ReturnType<typeof laneChores> = []
+  let woken: readonly Pick<Chore, 'noteCommit'>[] = []
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     role: control,
     writer,
@@ -307,13 +312,14 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     chores: (enqueue) => {
       const parts = { lane: context, tools, enqueue }
       consumers = new BinlogConsumers(parts)
-      chores = laneChores({
+      const chores = laneChores({
         ...parts,
         purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
         isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
         onFindings: (count) => (control.findings = count),
         onFatal,
       })
+      woken = chores.filter((chore): chore is Chore => chore instanceof Chore && chore.isWokenByCommits)
       return [...chores, consumers]
     },
     onVectorFailure: (error) => {
@@ -323,7 +329,8 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     onPublished: () => control.countPublished(),
     onCommitted: () => {
-      for (const chore of chores) chore.noteCommit?.()
+      const now = performance.now()
+      for (const chore of woken) chore.noteCommit(now)
       space.noteCommit()
     },
     onAccessChanged: () => control.raiseAccessEpoch(),

@@ -4,10 +4,11 @@
  * because a lane in an unknown state must not acknowledge anything.
  */
 import { ForwardedEvents } from '../../audit/forwarded_events.js'
+import { bytesOfDocuments, decodeCommand } from '../../domain/commands.js'
 import { endedTokens } from '../../domain/access/restored_accounts.js'
 import { receiveAuditEvents } from '../../telemetry/audit.js'
-import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
-import type { LaneHello } from '../../wire/lane_messages.js'
+import { MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads'
+import type { BatchResult, LaneHello } from '../../wire/lane_messages.js'
 import { openEngine } from '../../engine/native_engine.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits/wire.js'
 import { laneOperations } from '../../operations/index.js'
@@ -21,7 +22,7 @@ import { queueClassOf } from '../../operations/queue_class.js'
 import { decodeRequests, type LaneRequest } from '../../wire/request_codec.js'
 import { handlers } from '../handlers/index.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
-import { droppedFrame, forwardFrame, type FormReaders } from '../request/lane_request.js'
+import { droppedFrame, type FormReaders } from '../request/lane_request.js'
 import { operationOf, RequestRunner } from '../request/request_runner.js'
 import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
 import { LanePort } from './lane_port.js'
@@ -30,7 +31,7 @@ import type { LaneStart } from '../../wire/lane_start.js'
 import type { NextGeneration, OpenLane } from './open_lane.js'
 
 /** The task that Piscina runs: a batch, or the order to close the lane. */
-export type RunBatch = (task: Envelope | 'close') => Promise<void>
+export type RunBatch = (task: Envelope | 'close') => Promise<BatchResult>
 
 /** Must be called once, when the thread starts. */
 export async function startLane(readers: FormReaders): Promise<RunBatch> {
@@ -90,11 +91,11 @@ class Lane {
     })
   }
 
-  async run(task: Envelope | 'close'): Promise<void> {
+  async run(task: Envelope | 'close'): Promise<BatchResult> {
     if (this.#opened === undefined) throw new Error('the lane did not open')
     if (task === 'close') {
       await this.#opened.close()
-      return
+      return undefined
     }
     this.#opened.context.rights.beginBatch()
     const requests = decodeRequests(task, this.#requestBlocks)
@@ -109,6 +110,8 @@ class Lane {
       context.store.sharing(() => this.#runReads(context, requests))
     else this.#runReads(context, requests)
     this.#sampleMemory(context, takenAt)
+    const answers = this.#port.takeRest()
+    return answers === undefined ? undefined : { thread: threadId, answers }
   }
 
   #observeWaits(requests: readonly LaneRequest[], takenAt: number): void {
@@ -130,7 +133,6 @@ class Lane {
       else this.#port.flushIfDue()
       this.#port.answer(this.#runner.run(context, request))
     }
-    this.#port.flush()
   }
 
   async #runTasks(context: LaneContext, requests: readonly LaneRequest[]): Promise<void> {
@@ -147,20 +149,26 @@ class Lane {
    */
   async #runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
     const commands: Parameters<WriteLane['commit']>[0][number][] = []
+    let unanswered = 0
     for (const request of requests) {
       if (this.#control.isStopped(request.slot)) {
         this.#port.answerSoon(droppedFrame(request))
         continue
       }
-      const frame = request.isDirect ? this.#runner.run(context, request) : forwardFrame(request, request.body)
-      if (frame.kind !== 'forward') {
-        this.#port.answerSoon(frame)
+      const prepared = request.isDirect ? this.#runner.prepare(context, request) : { command: decodeCommand(request.body) }
+      if ('frame' in prepared) {
+        this.#port.answerSoon(prepared.frame)
         continue
       }
-      const { body: bytes } = frame
-      const reply: (typeof commands)[number]['reply'] = (answer) =>
-        this.#port.answerSoon(this.#runner.committed(context, request, bytes, answer))
-      commands.push({ bytes, actor: request.principal.name, reply })
+      const { command } = prepared
+      const bytes = Math.max(request.body.length, bytesOfDocuments(command))
+      const reply: (typeof commands)[number]['reply'] = (answer) => {
+        const committed = this.#runner.committed(context, request, command, answer)
+        if (--unanswered === 0) this.#port.answerLast(committed)
+        else this.#port.answerSoon(committed)
+      }
+      unanswered++
+      commands.push({ command, bytes, actor: request.principal.name, reply })
     }
     if (commands.length === 0) return
     try {
@@ -237,7 +245,7 @@ function greet(isProfiled: boolean): LanePort {
   const { port1, port2 } = new MessageChannel()
   const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
   const profiles = isProfiled ? openProfilePort() : null
-  const hello: LaneHello = { hello: true, port: port2, answers: answers.memory, profiles }
+  const hello: LaneHello = { hello: true, thread: threadId, port: port2, answers: answers.memory, profiles }
   parentPort?.postMessage(hello, profiles === null ? [port2] : [port2, profiles])
   return new LanePort(port1, answers)
 }

@@ -4,11 +4,11 @@
  *
  * Sending costs the event loop a wake-up, so the answers of a batch are held back for a short time. They are
  * sent when ANSWERS_COALESCED_MAX have gathered, when the oldest has waited ANSWER_HOLD_US_MAX, before
- * anything slow starts, and when the batch ends.
+ * anything slow starts, and with the result of the batch.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
-import { transferListOf } from '../../wire/envelope.js'
+import { transferListOf, type Envelope } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
 import type { LaneMessage } from '../../wire/lane_messages.js'
 import type { FetchFailure } from '../../outbound/object_stores.js'
@@ -72,6 +72,11 @@ export class LanePort {
     if (this.#encoder.count >= ANSWERS_COALESCED_MAX || this.#encoder.bytes >= ENVELOPE_BYTES_WANTED) this.flush()
   }
 
+  /** For the last answer of a batch that is about to end: it becomes the result (`takeRest`). */
+  answerLast(answer: LaneAnswer): void {
+    this.#encoder.add(answer)
+  }
+
   /**
    * For answers that come in a burst, such as those of a flushed group: they are sent together at the end of
    * the current task. At most a batch of commands is held.
@@ -90,6 +95,19 @@ export class LanePort {
     if (this.#encoder.count === 0) return
     const envelope = this.#encoder.finish()
     this.send({ kind: 'answers', envelope }, transferListOf(envelope))
+  }
+
+  /**
+   * The answers that have not been sent, for the result of the batch. Undefined if there are none, or if they
+   * have buffers to transfer: then they are sent.
+   */
+  takeRest(): Envelope | undefined {
+    if (this.#encoder.count === 0) return undefined
+    const envelope = this.#encoder.finish()
+    const transferList = transferListOf(envelope)
+    if (transferList.length === 0) return envelope
+    this.send({ kind: 'answers', envelope }, transferList)
+    return undefined
   }
 
   send(message: LaneMessage, transferList: readonly ArrayBuffer[] = []): void {

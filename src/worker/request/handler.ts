@@ -3,10 +3,13 @@
  * returns. A handler is synchronous: no lane awaits the network, and no read view is held across an `await`.
  */
 import type { Config } from '../../config/config.js'
+import type { Command } from '../../domain/commands.js'
 import type { RightsCache } from '../../domain/access/rights_cache.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/settings/collection_settings.js'
+import type { KnownCollections } from '../../domain/collections/known_collections.js'
+import type { KnownPlans } from '../../domain/fulltext/known_plans.js'
 import type { Autocompleter } from '../../domain/fulltext/autocomplete.js'
 import type { VectorCache } from '../../domain/embedding/text_vectors.js'
 import type { Corrector } from '../../domain/spell/corrector.js'
@@ -32,12 +35,15 @@ export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
   readonly settings: SettingsCache
+  /** Collections by name, for searches. */
+  readonly collections: KnownCollections
   readonly rights: RightsCache
   readonly completer: Autocompleter
   readonly corrector: Corrector
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   readonly related: RelatedTerms
+  readonly plans: KnownPlans
   /** In-memory objects of storage backends; shared by all lanes. */
   readonly sharedBodies: SharedBodies
   /** Identity of this server in an object store that it shares with others. Determined on first use. */
@@ -121,9 +127,9 @@ type Run<Input, Result> = (lane: LaneContext, input: Input, request: RequestCont
 /**
  * How an operation is run.
  * - `read`: on a read lane or the bulk lane; its answer goes to the client.
- * - `prepare`: the same, but it returns the bytes of a command (src/domain/commands.ts), which the front end
- *   carries to the write lane, and the write lane answers; or it returns what the front end has to do before
- *   the command may be committed.
+ * - `prepare`: the same, but it returns a command (src/domain/commands.ts), which the front end carries to
+ *   the write lane, and the write lane answers; or it returns what the front end has to do before the command
+ *   may be committed.
  * - `io`: it returns a message for the front end, which does what no lane may do (wait, keep state, use the
  *   network) and then answers: src/dispatch/io.ts.
  * - `stream`: bulk lane; the answer is made in parts.
@@ -131,7 +137,7 @@ type Run<Input, Result> = (lane: LaneContext, input: Input, request: RequestCont
  */
 export type Handler<Input = unknown> =
   | { readonly kind: 'read'; readonly run: Run<Input, Answer> }
-  | { readonly kind: 'prepare'; readonly run: Run<Input, Uint8Array | StoreFirst> }
+  | { readonly kind: 'prepare'; readonly run: Run<Input, Command | StoreFirst> }
   | { readonly kind: 'io'; readonly run: Run<Input, unknown> }
   | { readonly kind: 'stream'; readonly run: Run<Input, AnswerStream> }
   | { readonly kind: 'task'; readonly run: Run<Input, Promise<Answer>> }
@@ -150,8 +156,7 @@ export function read<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, 
   return bind(row, { kind: 'read', run })
 }
 
-/** The caller owns the returned bytes. */
-export function prepare<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Uint8Array | StoreFirst>): BoundHandler {
+export function prepare<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Command | StoreFirst>): BoundHandler {
   return bind(row, { kind: 'prepare', run })
 }
 
@@ -186,7 +191,9 @@ export interface CommitAnswer extends Answer {
 export interface WriteLane {
   commit(
     commands: readonly {
-      readonly bytes: Uint8Array
+      readonly command: Command
+      /** About what it adds to the store. */
+      readonly bytes: number
       /** Name of the principal. */ readonly actor: string
       readonly reply: (answer: CommitAnswer) => void
     }[],

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { authorize, type Authorized } from '../../access/authorize.js'
+import { decodeCommand, encodeCommand, ownsItsBytes, type Command } from '../../domain/commands.js'
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { serviceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
@@ -17,6 +18,7 @@ import type { CommitAnswer, Handler, LaneContext, RequestContext } from './handl
 import {
   answerFrame,
   bytesOf,
+  droppedFrame,
   errorAnswer,
   forwardFrame,
   hinted,
@@ -29,6 +31,9 @@ import {
   type FormReaders,
 } from './lane_request.js'
 import { fetchMessage } from './storage.js'
+
+/** What a write that stays on its thread becomes. */
+export type Prepared = { readonly command: Command } | { readonly frame: LaneAnswer }
 
 export interface RunnerParts {
   readonly control: ControlBlock
@@ -48,6 +53,23 @@ export class RequestRunner {
 
   /** Never throws: an error becomes the answer. */
   run(context: LaneContext, request: LaneRequest): LaneAnswer {
+    return this.#run(context, request, (command) => forwardFrame(request, encodeCommand(command)))
+  }
+
+  /**
+   * Prepares a write that stays on its thread, so that its command is not packed.
+   * @returns the command, or the frame of a request that does not become one
+   */
+  prepare(context: LaneContext, request: LaneRequest): Prepared {
+    let prepared: Command | undefined
+    const frame = this.#run(context, request, (command) => {
+      prepared = ownsItsBytes(command) ? command : decodeCommand(encodeCommand(command))
+      return droppedFrame(request)
+    })
+    return prepared === undefined ? { frame } : { command: prepared }
+  }
+
+  #run(context: LaneContext, request: LaneRequest, onCommand: (command: Command) => LaneAnswer): LaneAnswer {
     const { control, readers } = this.#parts
     const operation = operationOf(request)
     try {
@@ -58,7 +80,7 @@ export class RequestRunner {
       // rebuilt.
       if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
       if (operation.searchesVectors === true && control.vectorsLoading) throw serviceError('vectorsLoading')
-      return hinted(operation, input, () => this.#runHandler(context, request, about, input))
+      return hinted(operation, input, () => this.#runHandler(context, request, about, input, onCommand))
     } catch (error) {
       if (error instanceof EmbeddingsWanted) return textsFrame(request, error)
       if (error instanceof BodiesWanted)
@@ -89,16 +111,22 @@ export class RequestRunner {
    * Handles the write lane's answer to a command. A command that lacks objects comes back in its prepared
    * form.
    */
-  committed(context: LaneContext, request: LaneRequest, command: Uint8Array, answer: CommitAnswer): LaneAnswer {
+  committed(context: LaneContext, request: LaneRequest, command: Command, answer: CommitAnswer): LaneAnswer {
     if (answer.queued !== undefined) {
       const named = { epoch: context.store.presentEpoch().toString('hex'), documents: answer.queued }
       return messageFrame(request, { kind: 'capacity', code: answer.code ?? null, body: bytesOf(answer.body), named })
     }
     if (answer.wanted === undefined) return answerFrame(this.#parts.readers, request, answer)
-    return this.#bringObjects(context, request, { objects: answer.wanted, body: command, isCommand: true })
+    return this.#bringObjects(context, request, { objects: answer.wanted, body: encodeCommand(command), isCommand: true })
   }
 
-  #runHandler(context: LaneContext, request: LaneRequest, about: RequestContext, input: unknown): LaneAnswer {
+  #runHandler(
+    context: LaneContext,
+    request: LaneRequest,
+    about: RequestContext,
+    input: unknown,
+    onCommand: (command: Command) => LaneAnswer,
+  ): LaneAnswer {
     const { operation, access } = about
     const handler = this.#handlerOf(operation)
     switch (handler.kind) {
@@ -106,7 +134,7 @@ export class RequestRunner {
         return this.#part(request, about, this.streams.begin(handler.run(context, input, about), access))
       case 'prepare': {
         const command = handler.run(context, input, about)
-        return command instanceof Uint8Array ? forwardFrame(request, command) : messageFrame(request, command)
+        return command.kind === 'store' ? messageFrame(request, command) : onCommand(command)
       }
       case 'io':
         return messageFrame(request, { kind: 'io', message: handler.run(context, input, about) })

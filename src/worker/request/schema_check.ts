@@ -114,7 +114,7 @@ function objectCheck({ required = [], additionalProperties, properties = {}, pat
   const checks: readonly ObjectCheck[] = [
     requiredCheck(required),
     ...(additionalProperties === undefined ? [] : [fieldsCheck((name) => !Object.hasOwn(properties, name), checkOf(additionalProperties))]),
-    ...Object.entries(properties).map(([name, schema]) => fieldCheck(name, checkOf(schema))),
+    propertiesCheck(Object.entries(properties).map(([name, schema]) => [name, checkOf(schema)] as const)),
     ...Object.entries(patternProperties).map(([pattern, schema]) => {
       const expression = new RegExp(pattern, 'u')
       return fieldsCheck((name) => expression.test(name), checkOf(schema))
@@ -137,11 +137,15 @@ function requiredCheck(required: readonly string[]): ObjectCheck {
   }
 }
 
-function fieldCheck(name: string, check: Check): ObjectCheck {
+/** Checks the fields of these names, in this order. */
+function propertiesCheck(properties: readonly (readonly [name: string, check: Check])[]): ObjectCheck {
   return (object) => {
-    if (!Object.hasOwn(object, name)) return null
-    const mismatch = check(object[name])
-    return mismatch === null ? null : below(name, mismatch)
+    for (const [name, check] of properties) {
+      if (!Object.hasOwn(object, name)) continue
+      const mismatch = check(object[name])
+      if (mismatch !== null) return below(name, mismatch)
+    }
+    return null
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import type { FetchFirst, StoreFirst } from '../../wire/messages.js'
 import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
-import { encodeCommand } from '../../domain/commands.js'
+import { encodeCommand, type Command } from '../../domain/commands.js'
 import type {
   AddBatchCommand,
   AddCommand,
@@ -18,7 +18,7 @@ import type {
   UpdateCommand,
 } from '../../domain/commands.js'
 import { compressionOf } from '../../domain/writes/preparation.js'
-import { storageOf, type Storage } from '../../domain/settings/storage.js'
+import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import type { Locations } from '../../domain/settings/locations.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { encodeBody } from '../../store/body.js'
@@ -38,15 +38,23 @@ export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand 
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be
  * called inside a read.
  */
-export function commandOf(lane: LaneContext, command: DocumentCommand): Uint8Array | StoreFirst {
-  const storage = lane.store.read((view) => storageOf(lane.settings, view, command.collection))
-  if (storage === undefined) return encodeCommand(command)
+export function commandOf(lane: LaneContext, command: DocumentCommand): Command | StoreFirst {
+  const storage = storageOf(lane, command.collection)
+  if (storage === undefined) return command
   const making = new ObjectMaking(lane, storage)
   const withObject = (document: PreparedDocument): PreparedDocument => {
     const record = newBodyOf(lane, command, document)
     return record === undefined ? document : { ...document, object: making.make(record) }
   }
-  return making.first(encodeCommand(withObjects(command, withObject)))
+  return making.first(withObjects(command, withObject))
+}
+
+/** Where new bodies of the collection become objects. Undefined: they are stored in the env. */
+function storageOf(lane: LaneContext, name: string): Storage | undefined {
+  const collection = lane.collections.find(name)
+  // Most collections are configured for none.
+  if (collection?.settings.config.storageBackend === undefined) return undefined
+  return lane.store.read((view) => storageOfCollection(lane.settings, view, collection.id))
 }
 
 function withObjects(command: DocumentCommand, withObject: (document: PreparedDocument) => PreparedDocument): DocumentCommand {
@@ -96,16 +104,16 @@ export class ObjectMaking {
     })
   }
 
-  first(command: Uint8Array): Uint8Array | StoreFirst {
+  first(command: Command): Command | StoreFirst {
     if (this.#outgoing.length === 0) return command
-    return { kind: 'store', objects: this.#outgoing, command }
+    return { kind: 'store', objects: this.#outgoing, command: encodeCommand(command) }
   }
 }
 
 /** The command, to be committed once the location has stored, returned and deleted a test object. */
-export function probedFirst({ instance }: LaneContext, location: S3Location, command: Uint8Array): StoreFirst {
+export function probedFirst({ instance }: LaneContext, location: S3Location, command: Command): StoreFirst {
   const key = `${folderOf(instance())}probe-${newObjectId().toString('hex')}`
-  return { kind: 'store', objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }
+  return { kind: 'store', objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command: encodeCommand(command) }
 }
 
 const PROBE = 'Write test by a server that is configured to store documents here.\n'

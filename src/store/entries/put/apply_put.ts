@@ -11,14 +11,14 @@ import type { Head } from '../../head.js'
 import { trackWrite } from '../../histories/history_tables.js'
 import { bodyKey, documentKey, lsnKey, revisionKey } from '../../keys.js'
 import { countState, uncountState } from '../../tally.js'
-import type { ApplyTarget } from '../entry_kind.js'
+import type { ApplyTarget, PresentState } from '../entry_kind.js'
 import type { PutEntry } from './put_entry.js'
 
-export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | undefined): void {
+export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | undefined, present?: PresentState): void {
   const { environment } = target
   const { collection, docid, lsn } = entry
   const head = decodeHead(entry.head, collection, () => `head of entry ${lsn}`)
-  const old = target.heads.evenExpired(collection, docid)
+  const old = present === undefined ? target.heads.evenExpired(collection, docid) : present.head
   const counters = target.counters(collection)
   if (docid >= counters.nextDocid) counters.nextDocid = docid + 1
   createCollection(environment, entry)
@@ -39,7 +39,7 @@ export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | un
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
   if (entry.wantsVectors) environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
-  spell(environment, entry)
+  spell(environment, entry, present)
   if (target.tracksHistory) {
     const type = old === undefined ? 'create' : 'update'
     const { actor = target.author.actor } = entry
@@ -62,8 +62,9 @@ function supersede(environment: Environment, old: Head, lsn: bigint): void {
 /**
  * Updates the identity row to the latest spelling. Every other spelling ever written has a row of its own.
  */
-function spell(environment: Environment, { collection, docid, key, lang }: PutEntry): void {
-  const known = readIdentity(environment, environment.seals.of(collection), collection, key, lang)
+function spell(environment: Environment, { collection, docid, key, lang }: PutEntry, present: PresentState | undefined): void {
+  const seal = environment.seals.of(collection)
+  const known = present === undefined ? readIdentity(environment, seal, collection, key, lang) : present.identity
   if (known !== undefined && known.docid === docid) {
     if (known.key === key && known.lang === lang) return
     writeSpelling(environment, collection, docid, known.key, known.lang)
