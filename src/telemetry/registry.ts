@@ -237,7 +237,7 @@ export class Telemetry {
   countRequest(operationIndex: number, status: number, seconds: number): void {
     const index = operationIndex < 0 ? this.#names.length - 1 : operationIndex
     const at = this.#own(index * OPERATION_COLUMNS)
-    this.#add(at + (STATUS_INDEX[status] ?? COUNTED_STATUSES.length), 1)
+    this.#table[at + (STATUS_INDEX[status] ?? COUNTED_STATUSES.length)]! += 1
     this.#observe(at + STATUS_COLUMNS, DURATION_BUCKETS, seconds)
   }
 
@@ -256,8 +256,8 @@ export class Telemetry {
   /** @param seconds duration of the round */
   countRound(chore: ChoreName, seconds: number, isFailed: boolean): void {
     const at = this.#own(this.#choreColumn(chore))
-    this.#add(at, 1)
-    if (isFailed) this.#add(at + 1, 1)
+    this.#table[at]! += 1
+    if (isFailed) this.#table[at + 1]! += 1
     this.#table[at + 2] = seconds
   }
 
@@ -278,7 +278,7 @@ export class Telemetry {
   }
 
   add(counter: CounterName, amount: number): void {
-    this.#add(this.#own(this.#countersAt + COUNTER_INDEX[counter]), amount)
+    this.#table[this.#own(this.#countersAt + COUNTER_INDEX[counter])]! += amount
   }
 
   /** @returns the value of a gauge, summed over threads */
@@ -338,15 +338,11 @@ export class Telemetry {
     return this.#row * this.#columns + column
   }
 
-  #add(at: number, amount: number): void {
-    this.#table[at] = this.#table[at]! + amount
-  }
-
   #observe(at: number, bounds: readonly number[], value: number): void {
     let bucket = 0
     while (bucket < bounds.length && value > bounds[bucket]!) bucket += 1
-    this.#add(at + bucket, 1)
-    this.#add(at + bounds.length + 1, value)
+    this.#table[at + bucket]! += 1
+    this.#table[at + bounds.length + 1]! += value
   }
 
   #sum(column: number): number {

@@ -33,17 +33,14 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
 ])
 
 function search(lane: LaneContext, input: SearchInput, stop: RequestContext): Answer {
-  const collection = lane.store.read((view) => {
-    const found = view.collection(input.collection)
-    return found === undefined ? undefined : { id: found.id, config: lane.settings.of(view, found.id).config }
-  })
-  const profile = collection?.config.retrieval ?? {}
+  const collection = lane.collections.find(input.collection)
+  const profile = collection?.settings.config.retrieval ?? {}
   const request = parseSearch(input, profile)
   const passages = passagesOf(lane, input, profile, stop)
   if (collection === undefined) return page(0, '[]')
   const listing = { ...request, collection: collection.id, passages }
   const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stop.stopWord)
-  return page(total, lane.out.view(), [...(isTruncated ? TRUNCATED : []), ...promptFacts(collection.config)])
+  return page(total, lane.out.view(), [...(isTruncated ? TRUNCATED : []), ...promptFacts(collection.settings.config)])
 }
 
 function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection' | 'passages'> {
