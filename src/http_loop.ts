@@ -50,8 +50,11 @@ await reads.serve(generation)
 const connections = new LoopConnections(loops, loop, telemetry)
 const port = new CorePort(messages, {
   onDrain: () => {
-    frontEnd.stopListening()
-    void frontEnd.idle().then(() => port.drained())
+    // Connections that came before the message are taken in this turn of the loop.
+    setImmediate(() => {
+      frontEnd.stopListening()
+      void frontEnd.idle().then(() => port.drained())
+    })
   },
   onServe: (named) => reads.serve(named),
   onCrowded: (clients) => connections.refuse(clients),

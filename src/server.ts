@@ -5,7 +5,7 @@
  * after either, no statement of this process about a write can be trusted, and a clean exit can hang after an
  * I/O error.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError, type AccessMode, type Config } from './config/config.js'
 import { Accounts } from './background/access/accounts.js'
 import { AuditLog } from './audit/audit_log.js'
@@ -36,7 +36,7 @@ import { lockFile, openEngine } from './engine/native_engine.js'
 import { raiseLoopPriority } from './engine/loop_priority.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { printListening, printReady, printWarnings } from './greeting.js'
-import { LAST_WORDS_MS } from './limits/process.js'
+import { LAST_REQUESTS_MS_MAX, LAST_WORDS_MS } from './limits/process.js'
 import { laneOperations } from './operations/index.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
@@ -339,15 +339,16 @@ class Server implements ServerState, LanesListener {
   async #drainAndClose(): Promise<void> {
     if (this.#control.phase === 'unhealthy') return
     await this.#leave()
-    // A fatal fault ends the process by itself.
-    if (this.phase() === 'unhealthy') return
-    this.#control.phase = 'draining'
-    log.info('shutting down: finishing what was accepted')
-    for (const surface of this.#running.values()) surface.stopListening()
     const patience = setTimeout(() => {
       log.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
       process.kill(process.pid, 'SIGKILL')
     }, this.config.shutdownSecondsMax * 1000)
+    for (const surface of this.#running.values()) surface.stopListening()
+    if (this.phase() === 'leaving') await this.#serveLast()
+    // A fatal fault ends the process by itself.
+    if (this.phase() === 'unhealthy') return
+    this.#control.phase = 'draining'
+    log.info('shutting down: finishing what was accepted')
     await this.#services.stop()
     clearTimeout(patience)
     log.info('stopped')
@@ -361,6 +362,16 @@ class Server implements ServerState, LanesListener {
     this.#control.phase = 'leaving'
     log.info('shutting down: not ready any more, still serving', { ms: drainMs })
     await sleep(drainMs)
+    // Connections that the kernel has accepted are taken before the socket closes: it would reset them.
+    await nextTurn()
+  }
+
+  /**
+   * Balancers without checks of their own send until a connection is refused. What comes on connections that
+   * were open by then is served, too.
+   */
+  async #serveLast(): Promise<void> {
+    await Promise.race([this.#idle(), sleep(Math.min(LAST_REQUESTS_MS_MAX, (this.config.shutdownSecondsMax * 1000) / 4))])
   }
 
   async #finishRequests(): Promise<void> {
@@ -372,8 +383,12 @@ class Server implements ServerState, LanesListener {
       },
       (this.config.shutdownSecondsMax * 1000) / 2,
     )
-    await Promise.all([...this.#running.values()].map((surface) => surface.idle()))
+    await this.#idle()
     clearTimeout(slow)
+  }
+
+  async #idle(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((surface) => surface.idle()))
   }
 
   #closeSurfaces(): void {

@@ -23,6 +23,11 @@ export const GC_HELPERS_CORES_MIN = 4
 export const SHUTDOWN_SECONDS_DEFAULT = 15
 /** `SVC_DRAIN_MS`: the slowest balancers look every half minute, and twice. Orchestrators wait no longer. */
 export const DRAIN_MS_MAX = 300_000
+/**
+ * After `SVC_DRAIN_MS`, how long requests on open connections are still served, at most: half a second after
+ * the last one has come is usual (`REQUEST_ON_ITS_WAY_MS`), and a long answer is not waited for here.
+ */
+export const LAST_REQUESTS_MS_MAX = 3_000
 /** Time for answers to leave their sockets after a fatal fault, before the process kills itself. */
 export const LAST_WORDS_MS = 50
 

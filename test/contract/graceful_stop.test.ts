@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isListening } from '../harness/ports.js'
 import { RawSocket, rawPost } from '../harness/raw_socket.js'
 import { startServer } from '../harness/server.js'
 import { untilAsked } from '../harness/until.js'
@@ -37,6 +38,24 @@ describe('a graceful stop', () => {
     assert.equal((await server.post('/v1/get', DOCUMENT)).status, 200, 'new connections are accepted, too')
     assert.equal(await server.ended, 0, server.output())
     assert.match(server.output(), /not ready any more, still serving[^]*finishing what was accepted/)
+  })
+
+  it('drain: once no connection is accepted, what comes on those that are open is served', async () => {
+    const server = await startServer({ env: { SVC_DRAIN_MS: '300' } })
+    assert.equal((await server.post('/v1/add', DOCUMENT)).status, 200)
+    const early = await RawSocket.open(server.port)
+    const slow = await RawSocket.open(server.port)
+    const text = rawPost('/v1/add', LARGE)
+    // Until it is answered, the server waits for requests on open connections.
+    slow.write(text.slice(0, 1000))
+    assert.equal((await server.get('/livez')).status, 200)
+    process.kill(server.pid, 'SIGTERM')
+    await untilAsked(() => isListening(server.port), (isThere) => !isThere) // prettier-ignore
+    early.write(rawPost('/v1/get', JSON.stringify(DOCUMENT)))
+    assert.match(await early.until(() => false), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/)
+    slow.write(text.slice(1000))
+    assert.match(await slow.until(() => false), /^HTTP\/1\.1 200 /)
+    assert.equal(await server.ended, 0, server.output())
   })
 
   it('stop: of clients that send their next request with each answer, every request is answered, the last with Connection: close', async () => {

@@ -138,9 +138,7 @@ export class FrontEnd<Handle extends object> {
     return address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) }
   }
 
-  /**
-   * Accepts no new connections. Requests on open ones are answered 503 from now on (the phase is `draining`).
-   */
+  /** Accepts no new connections. Requests on open ones are answered 503 once the phase is `draining`. */
   stopListening(): void {
     if (this.#listenSocket !== undefined) uWS.us_listen_socket_close(this.#listenSocket)
     this.#listenSocket = undefined
