@@ -2,10 +2,11 @@
  * Bundles the programs. Each thread of a server then loads one file instead of 400, and the start takes half
  * the time. Types are not checked here; tsc does that.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { cacheCode } from './code_cache.mjs'
 import { hashOf } from './fingerprint.mjs'
 
 /** Entry points of processes and threads, below `src`. Those of surfaces are found by their list. */
@@ -32,6 +33,10 @@ const PROGRAMS = [
  */
 const INLINED = ['diff', 'flatbuffers']
 
+/** What every start loads: one in the main thread, one in each lane. */
+const CACHED = ['src/server.ts', 'src/lane.ts']
+
+const BUNDLES = join('dist', 'bin')
 const SURFACES = 'src/surface/index.ts'
 
 /** The threads of surfaces: `thread.ts` beside a definition that the list of surfaces imports. */
@@ -45,19 +50,39 @@ function threadsOfSurfaces(root, changed) {
 
 /** Does nothing if the bundles were built from the present sources. */
 export async function bundleWhereChanged(root) {
-  const stamp = join(root, 'dist', 'bin', '.sources')
-  const hash = hashOf(root, ['src', 'tsconfig.json', 'package-lock.json', 'scripts/lib/bundle.mjs'])
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return
-  await bundle(root)
-  writeFileSync(stamp, hash)
+  const hash = hashOfSources(root)
+  if (builtIn(root).hash === hash) return
+  const programs = await bundle(root)
+  writeFileSync(stampOf(root), JSON.stringify({ hash, programs }))
+}
+
+const stampOf = (root) => join(root, BUNDLES, '.sources')
+
+function hashOfSources(root) {
+  const sources = ['src', 'tsconfig.json', 'package-lock.json', 'scripts/lib/bundle.mjs', 'scripts/lib/code_cache.mjs']
+  // Another Node refuses the code caches of this one.
+  return hashOf(root, sources, process.version)
 }
 
 /**
- * Writes `dist/bin` below `folder` from `src` below `root`.
+ * What `bundleWhereChanged` has written last: the hash of its sources, and by program its sources and files.
+ */
+function builtIn(root) {
+  try {
+    return JSON.parse(readFileSync(stampOf(root), 'utf8'))
+  } catch {
+    return { hash: '', programs: {} }
+  }
+}
+
+/**
+ * Writes `dist/bin` below `folder` from `src` below `root`. Programs without a changed source are copied.
  * @param changed sources that replace those on disk or are not there: path below the root -> text
+ * @returns by program its sources and files
  */
 export async function bundle(root, folder = root, changed = new Map()) {
-  const outdir = join(folder, 'dist', 'bin')
+  const outdir = join(folder, BUNDLES)
+  const unchanged = changed.size === 0 ? {} : unchangedPrograms(root, changed)
   // Parts have a content hash in their name, so a new build does not overwrite the old ones.
   rmSync(outdir, { recursive: true, force: true })
   const common = {
@@ -72,13 +97,42 @@ export async function bundle(root, folder = root, changed = new Map()) {
     target: 'node20.15',
     packages: 'external',
     sourcemap: true,
+    metafile: true,
     // A copy of the installation may link to the tests of another one, and has sources of its own.
     preserveSymlinks: true,
     logLevel: 'warning',
     plugins: [inlined(), ...(changed.size === 0 ? [] : [withChanges(root, changed)])],
   }
   const entries = [...PROGRAMS.map((name) => ({ in: `src/${name}.ts`, out: name })), ...threadsOfSurfaces(root, changed)]
-  await Promise.all(entries.map((entry) => build({ ...common, entryPoints: [entry] })))
+  const programs = entries.map(async (entry) => {
+    if (unchanged[entry.out] !== undefined) return [entry.out, copied(unchanged[entry.out], join(root, BUNDLES), outdir)]
+    const { metafile } = await build({ ...common, entryPoints: [entry] })
+    const files = Object.keys(metafile.outputs).map((path) => relative(outdir, join(root, path)))
+    // A copy with changed sources is started too rarely for a cache.
+    const added = changed.size === 0 ? await cacheCodeOf(root, metafile.outputs) : []
+    return [entry.out, { sources: Object.keys(metafile.inputs), files: [...files, ...added.map((path) => relative(outdir, path))] }]
+  })
+  return Object.fromEntries(await Promise.all(programs))
+}
+
+/** Those that can be copied; none if the bundles are not those of the present sources. */
+function unchangedPrograms(root, changed) {
+  const { hash, programs } = builtIn(root)
+  if (hash !== hashOfSources(root)) return {}
+  return Object.fromEntries(Object.entries(programs).filter(([, { sources }]) => !sources.some((source) => changed.has(source))))
+}
+
+function copied(program, from, to) {
+  for (const file of program.files) {
+    mkdirSync(dirname(join(to, file)), { recursive: true })
+    copyFileSync(join(from, file), join(to, file))
+  }
+  return program
+}
+
+async function cacheCodeOf(root, outputs) {
+  const cached = Object.entries(outputs).filter(([, { entryPoint }]) => CACHED.includes(entryPoint))
+  return (await Promise.all(cached.map(([path, output]) => cacheCode(join(root, path), output)))).flat()
 }
 
 /** Packages are external but for these. */
