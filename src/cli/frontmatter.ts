@@ -1,9 +1,10 @@
 /**
  * Reads the YAML frontmatter of a markdown file as flat metadata. Every value is a list of strings; nested
  * maps and lists of maps become dotted keys (`faq.0.question`). Scalars keep the text of the file (`1.10`
- * stays `1.10`). Nulls and empty collections are omitted. Pure.
+ * stays `1.10`). Nulls and empty collections are omitted. Pure. The parser is loaded on first use, because it
+ * takes 40 ms, a third of a command.
  */
-import { isMap, isScalar, Lexer, parseDocument, Parser, visit } from 'yaml'
+import { createRequire } from 'node:module'
 import type { YAMLMap } from 'yaml'
 import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX } from '../limits/cli.js'
 import { YAML_ALIASES_MAX } from '../limits/process.js'
@@ -20,6 +21,7 @@ const OPENING = /^\uFEFF?---[ \t]*\r?\n/
 const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/gm
 /** Every level of nesting is one entry. The document and a scalar at the end are the other two. */
 const PARSER_STACK_MAX = FRONTMATTER_DEPTH_MAX + 2
+const require = createRequire(import.meta.url)
 const NONE: Frontmatter = { meta: {}, bodyOffset: 0 }
 
 /**
@@ -46,8 +48,11 @@ export function readFrontmatter(text: string): Frontmatter {
   }
 }
 
+const loadYaml = (): typeof import('yaml') => require('yaml') as typeof import('yaml')
+
 /** Returns the block as Maps, arrays and strings, or undefined if it is not a map. */
 function parseBlock(block: string): Map<unknown, unknown> | undefined {
+  const { isMap, parseDocument, visit } = loadYaml()
   refuseDeepNesting(block)
   // The parser's own check of duplicate keys compares all pairs: 256 KB of keys took 8 s. Its error texts
   // each quote the source: 80 000 errors took 37 s. Only one text is needed, and it is created here.
@@ -73,6 +78,7 @@ function parseBlock(block: string): Map<unknown, unknown> | undefined {
  * recurses.
  */
 function refuseDeepNesting(block: string): void {
+  const { Lexer, Parser } = loadYaml()
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(block)) {
     for (const _token of parser.next(lexeme)) continue
@@ -81,6 +87,7 @@ function refuseDeepNesting(block: string): void {
 }
 
 function refuseDuplicateKeys(map: YAMLMap): void {
+  const { isScalar } = loadYaml()
   const seen = new Set<unknown>()
   for (const { key } of map.items) {
     const name = isScalar(key) ? key.value : key

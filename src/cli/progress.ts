@@ -3,7 +3,7 @@
  * Rate and remaining time refer to this run: documents that a resumed import skipped do not count. Main
  * thread of the CLI.
  */
-import { Presets, SingleBar } from 'cli-progress'
+import { createRequire } from 'node:module'
 
 export interface Progress {
   /**
@@ -58,6 +58,7 @@ export function formatSeconds(seconds: number): string {
 }
 
 function openBar(options: ProgressOptions, describe: (consumed: number, documents: number) => ProgressFigures): Progress {
+  const { Presets, SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof import('cli-progress')
   const bar = new SingleBar(
     {
       stream: options.stream,
