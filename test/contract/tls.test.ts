@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
+import { loadConfig } from '../../src/config/config.js'
 import { projectFolder } from '../../src/installation.js'
 import { proxyHeader } from '../../src/surface/http/gate/proxy_header.js'
+import { Credentials } from '../../src/surface/tls/credentials.js'
 import { CertificateAuthority, LACKS_OPENSSL, openssl, selfSignedRsa, textsOf, type Pair } from '../harness/certificates.js'
 import { rawPost } from '../harness/raw_socket.js'
 import { runToEnd, startServer, type Server, type ServerOptions } from '../harness/server.js'
@@ -73,7 +75,9 @@ describe('a start with TLS', { skip }, () => {
       [{ ...clientAuth('require'), SVC_TLS_CLIENT_CA: gone }, /SVC_TLS_CLIENT_CA \S+gone\.pem can't be read: ENOENT$/],
       [{ ...clientAuth('request'), SVC_TLS_CLIENT_CA: text }, /SVC_TLS_CLIENT_CA \S+text\.pem is not a PEM file of certificates$/],
     ]
-    for (const [env, line] of refused) {
+    for (const [env, line] of refused) assert.throws(() => new Credentials(loadConfig([], env)), line)
+    // A start says what is thrown.
+    for (const [env, line] of refused.filter((_, at) => at % 4 === 0)) {
       const { code, output } = await runToEnd({ env })
       assert.equal(code, 2, output)
       assert.match(output.trimEnd(), line)
