@@ -31,7 +31,7 @@ export function resultOf(value: unknown, tool: Tool, given: Arguments, context: 
   const notes = tool.answers === 'plain' ? [] : [UNTRUSTED_NOTICE]
   const hint = shown.isShortened ? [shortenedHint(tool.answers)] : []
   if (!isStructured) return { content: texts([shown.text, ...hint, ...notes]) }
-  const structuredContent = JSON.parse(shown.text) as unknown
+  const structuredContent = JSON.parse(shown.text) as object
   const text = isWithin(shown.text, share) ? shown.text : outlineOf(structuredContent, share)
   return { content: texts([text, ...hint, ...notes]), structuredContent }
 }
@@ -54,16 +54,26 @@ export function boundedText(value: unknown, { answers }: Pick<Tool, 'answers'>, 
 }
 
 /** What is in the structured content, for clients and logs that show texts only. */
-function outlineOf(value: unknown, tokens: number): string {
-  const outline = { note: OUTLINE_NOTE, ...(withoutTexts(value) as object) }
+function outlineOf(value: object, tokens: number): string {
+  const outline = { note: OUTLINE_NOTE, ...withoutTexts(value) }
   return JSON.stringify(cutToTokens(outline, tokens))
 }
 
-function withoutTexts(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTexts)
-  if (!isObject(value)) return value
-  const short = Object.entries(value).filter(([, member]) => typeof member !== 'string' || member.length <= OUTLINE_CHARS_MAX)
-  return Object.fromEntries(short.map(([name, member]) => [name, withoutTexts(member)]))
+/** A copy. One call for each list and object, because a page of results has hundreds of values. */
+function withoutTexts(value: object): object {
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value as unknown[]) items.push(typeof item === 'object' && item !== null ? withoutTexts(item) : item)
+    return items
+  }
+  // Without a prototype, `__proto__` is a name like any other.
+  const members = Object.create(null) as Record<string, unknown>
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name]
+    if (typeof member === 'object' && member !== null) members[name] = withoutTexts(member)
+    else if (typeof member !== 'string' || member.length <= OUTLINE_CHARS_MAX) members[name] = member
+  }
+  return members
 }
 
 export function texts(all: readonly string[]): readonly TextContent[] {
