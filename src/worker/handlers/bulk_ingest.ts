@@ -116,8 +116,8 @@ function list(lane: LaneContext, { collection }: InputOf<typeof listRow>, { acce
   return json({ jobs, total: jobs.length })
 }
 
-function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Command {
-  return { kind: 'cancelIngest', id }
+function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Uint8Array {
+  return encodeCommand({ kind: 'cancelIngest', id })
 }
 
 function json(value: unknown): Answer {

@@ -3,7 +3,7 @@
  * that the front end has committed (src/background/embedding/provider.ts). The active configuration is
  * returned with its key, for the front end only.
  */
-import type { Command } from '../../domain/commands.js'
+import { encodeCommand } from '../../domain/commands.js'
 import {
   activeEmbedding,
   checkEmbeddingId,
@@ -32,8 +32,9 @@ function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }
 }
 
-function command(change: EmbeddingChange): Command {
-  return { kind: 'settings', collection: null, change }
+/** The front end commits it, and then loads the provider. */
+function command(change: EmbeddingChange): Uint8Array {
+  return encodeCommand({ kind: 'settings', collection: null, change })
 }
 
 function list({ store }: LaneContext): Answer {
@@ -47,12 +48,12 @@ function get({ store }: LaneContext, { id }: InputOf<typeof getRow>): Answer {
   return store.read((view) => json(showEmbedding(embeddingConfig(view, id), defaultEmbedding(view))))
 }
 
-function create(_lane: LaneContext, input: InputOf<typeof createRow>): Command {
+function create(_lane: LaneContext, input: InputOf<typeof createRow>): Uint8Array {
   checkEmbeddingId(input.id)
   return command({ kind: 'createEmbedding', id: input.id, draft: draftOf(input) })
 }
 
-function update(_lane: LaneContext, input: InputOf<typeof updateRow> & { readonly [NULLS]?: readonly string[] }): Command {
+function update(_lane: LaneContext, input: InputOf<typeof updateRow> & { readonly [NULLS]?: readonly string[] }): Uint8Array {
   const clearsKey = input[NULLS]?.includes('apiKey') === true
   return command({ kind: 'updateEmbedding', id: input.id, draft: draftOf(input), clearsKey })
 }
@@ -70,11 +71,11 @@ function draftOf({ name, provider, model, dimensions, apiUrl, apiKey, isDefault 
   }
 }
 
-function remove(_lane: LaneContext, { id }: InputOf<typeof getRow>): Command {
+function remove(_lane: LaneContext, { id }: InputOf<typeof getRow>): Uint8Array {
   return command({ kind: 'deleteEmbedding', id })
 }
 
-function setDefault(_lane: LaneContext, { id }: InputOf<typeof getRow>): Command {
+function setDefault(_lane: LaneContext, { id }: InputOf<typeof getRow>): Uint8Array {
   return command({ kind: 'defaultEmbedding', id })
 }
 
