@@ -1,17 +1,14 @@
 /**
  * The program of the thread that executes GraphQL. It listens on no socket: requests come from the front end,
- * by a port of their own (src/surface/graphql/graphql_host.ts), and their answers return by it, those of one
- * turn of the event loop together.
+ * by the port (src/surface/graphql/graphql_host.ts), and their answers return by it, those of one turn of the
+ * event loop together.
  */
-import { workerData } from 'node:worker_threads'
 import { ANY, scanOf, type KnownMembers } from './engine/json_scan.js'
 import { openSurfaceThread } from './surface_thread.js'
-import type { GraphqlStart } from './surface/graphql/graphql_host.js'
 import { GraphqlService, type GraphqlAnswer } from './surface/graphql/graphql_service.js'
 import { PORT_TRANSFER_BYTES_MIN } from './limits/dispatch.js'
-import type { SurfaceStart } from './wire/surface_messages.js'
 import { JSON_BOUNDS } from './wire/json_bounds.js'
-import { bytesOf, packBodies, type ThreadOrder, type ThreadReport } from './wire/thread_calls.js'
+import { bytesOf, packBodies, type ThreadOrder } from './wire/thread_calls.js'
 
 /** The members of a request; others are not built. */
 const REQUEST_MEMBERS: KnownMembers = {
@@ -24,9 +21,11 @@ const REQUEST_MEMBERS: KnownMembers = {
   rest: null,
 }
 
-const { calls } = (workerData as SurfaceStart).options as GraphqlStart
-const { config, surface, remote, port } = await openSurfaceThread('graphql', { onDrain: () => port.drained() })
-const service = new GraphqlService(config, scanOf(REQUEST_MEMBERS, JSON_BOUNDS), { core: remote, surface })
+const { config, surface, core, port } = await openSurfaceThread('graphql', {
+  onDrain: () => port.drained(),
+  onOrder: (order) => obey(order),
+})
+const service = new GraphqlService(config, scanOf(REQUEST_MEMBERS, JSON_BOUNDS), { core, surface })
 let answers: GraphqlAnswer[] = []
 
 /** A long body goes alone, so that its buffer has one user. */
@@ -44,14 +43,9 @@ function send(sized: readonly { readonly answer: GraphqlAnswer; readonly bytes: 
     sized.map(({ answer }) => answer.body),
     bytes,
   )
-  const message: ThreadReport = {
-    kind: 'answers',
-    ids: sized.map(({ answer }) => answer.id),
-    codes: sized.map(({ answer }) => answer.code),
-    bytes,
-    bodies,
-  }
-  calls.postMessage(message, [bodies.buffer])
+  const ids = sized.map(({ answer }) => answer.id)
+  const codes = sized.map(({ answer }) => answer.code)
+  port.post({ kind: 'answers', ids, codes, bytes, bodies }, [bodies.buffer])
 }
 
 function take(answer: GraphqlAnswer): void {
@@ -59,7 +53,7 @@ function take(answer: GraphqlAnswer): void {
   answers.push(answer)
 }
 
-calls.on('message', (order: ThreadOrder) => {
+function obey(order: ThreadOrder): void {
   if (order.kind === 'stop') {
     service.stop(order.id)
     return
@@ -70,6 +64,7 @@ calls.on('message', (order: ThreadOrder) => {
     at += call.bytes
   }
   const { buffer } = order.bodies
-  if (order.bodies.length >= PORT_TRANSFER_BYTES_MIN) calls.postMessage({ kind: 'read', buffer } satisfies ThreadReport, [buffer])
-})
+  if (order.bodies.length >= PORT_TRANSFER_BYTES_MIN) port.post({ kind: 'read', buffer }, [buffer])
+}
+
 port.listening('graphql')

@@ -2,7 +2,6 @@
 import { GrpcCalls } from './surface/grpc/calls.js'
 import { GrpcConnections } from './surface/grpc/connections.js'
 import { GrpcServer } from './surface/grpc/grpc_server.js'
-import { ResidentGet } from './surface/grpc/resident_get.js'
 import { HeldBytes } from './surface/thread/held_bytes.js'
 import { openSurfaceThread } from './surface_thread.js'
 import { log } from './telemetry/log.js'
@@ -14,10 +13,10 @@ const thread = await openSurfaceThread('grpc', {
   },
   onRenew: (files) => connections.renew(files),
 })
-const { config, control, port, remote, reads, surface, descriptor, tls } = thread
+const { config, control, port, descriptor, tls } = thread
 const end = (peer: string): void => connections.end(peer)
 const unread = new HeldBytes(config.limits.GRPC_UNREAD_BYTES_MAX, end)
-const calls = new GrpcCalls({ ...thread, resident: new ResidentGet(remote.admission, reads, surface), unread })
+const calls = new GrpcCalls({ ...thread, unread })
 const server = new GrpcServer(config, calls, control, new HeldBytes(config.limits.GRPC_BODIES_BYTES_MAX, end))
 const connections = new GrpcConnections(config, tls, (socket) => server.take(socket))
 // Node.js aborts the process if a thread ends while a session of HTTP/2 reads. So connections are closed

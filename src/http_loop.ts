@@ -7,6 +7,7 @@ import { FailureReports } from './access/failure_reports.js'
 import { RateLimit } from './access/rate_limit.js'
 import { ForwardedEvents } from './audit/forwarded_events.js'
 import { formatAddress } from './config/config.js'
+import { Admission } from './dispatch/admission.js'
 import { closeSocketsAtExit } from './engine/loop_sockets.js'
 import { raiseLoopPriority } from './engine/loop_priority.js'
 import { laneOperations } from './operations/index.js'
@@ -15,8 +16,8 @@ import { FrontEnd } from './surface/http/front_end.js'
 import { HttpLimit } from './surface/http/http_limit.js'
 import { LoopConnections } from './surface/http/loop_connections.js'
 import { authenticatorOf, budgetsOf, type HttpLoopStart } from './surface/http/loop_start.js'
-import { CorePort } from './surface/thread/core_port.js'
-import { RemoteCore } from './surface/thread/remote_core.js'
+import { PortCore } from './surface/thread/port_core.js'
+import { ThreadPort } from './surface/thread/thread_port.js'
 import { receiveAuditEvents } from './telemetry/audit.js'
 import { joinLog } from './telemetry/log.js'
 import { openProfilePort } from './telemetry/profile_port.js'
@@ -48,7 +49,7 @@ if (config.pprofEnabled) {
 const reads = new ResidentReads(config, control, telemetry)
 await reads.serve(generation)
 const connections = new LoopConnections(loops, loop, telemetry)
-const port = new CorePort(messages, {
+const port = new ThreadPort(messages, {
   onDrain: () => {
     // Connections that came before the message are taken in this turn of the loop.
     setImmediate(() => {
@@ -61,11 +62,11 @@ const port = new CorePort(messages, {
   onRenew: (files) => frontEnd.renew(files),
 })
 if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
-const core = new RemoteCore(port, control, reads, false)
+const core = new PortCore(port, new Admission(control), reads)
 const budgets = budgetsOf(config, loops, loop, telemetry)
 const limit = shared.rateLimit === null ? null : new HttpLimit(new RateLimit(config, shared.rateLimit), telemetry)
 const failures = new FailureReports((ip) => port.authFailure(ip))
-const authenticator = authenticatorOf(config, { control, identify: (asked) => port.identify(asked), failures })
+const authenticator = authenticatorOf(config, { control, identify: (asked) => core.identify(asked), failures })
 const frontEnd = new FrontEnd({ config, core, control, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
   (address) => port.listening(formatAddress(address)),

@@ -8,7 +8,6 @@ import { MCP_DEPTH_MAX } from './limits/mcp_transport.js'
 import { openSurfaceThread } from './surface_thread.js'
 import type { CustomTool } from './surface/mcp/catalogue/custom_tools.js'
 import { openCatalogue } from './surface/mcp/catalogue/open_catalogue.js'
-import { McpCore } from './surface/mcp/core_access.js'
 import { Bodies } from './surface/mcp/http/body.js'
 import { ClientLimits } from './surface/mcp/http/client_limits.js'
 import { HttpServer } from './surface/mcp/http/http_server.js'
@@ -31,15 +30,15 @@ const READY_POLL_MS = 10
 let onDrain = (): void => port.drained()
 let onRenew = (_: TlsFiles): void => undefined
 
-const { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, port, descriptor, tls, own } =
+const { config, surface, control, telemetry, authenticator, failures, rateLimit, core, port, descriptor, tls, own } =
   await openSurfaceThread('mcp', { onDrain: () => onDrain(), onRenew: (files) => onRenew(files) })
 const served = servedRevisions(config.mcpProtocolVersion)
 const identity = serverIdentity(config)
 const catalogue = openCatalogue({ config, customTools: own as readonly CustomTool[] })
 const methods = new Methods({
   catalogue,
-  core: new McpCore(core, remote, surface),
-  mode: surface.mode,
+  core,
+  surface,
   identity,
   served,
   pageItems: config.limits.MCP_PAGE_ITEMS,
@@ -58,7 +57,7 @@ async function serveHttp(listening: number): Promise<void> {
     telemetry.set('mcp_sessions_sse', sse)
   }
   const sessions = new Sessions(onCount, { all, ofIdentity, idleMs })
-  const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => port.identify(asked), failures })
+  const mcpAuthenticator = new McpAuthenticator({ config, authenticator, control, identify: (asked) => core.identify(asked), failures })
   const note: RequestLog['note'] = (request, method, tool) => requests.note(request, method, tool)
   const isStillAdmitted: McpAuthenticator['isStillAdmitted'] = (request) => mcpAuthenticator.isStillAdmitted(request)
   const bodies = new Bodies(config.bodyBytesMax)

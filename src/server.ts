@@ -22,6 +22,7 @@ import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { Identities } from './dispatch/identities.js'
+import { LocalCore } from './dispatch/local_core.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
 import { modeOfAll, type RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
@@ -108,8 +109,7 @@ class Server implements ServerState, LanesListener {
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
-    const reads = new ResidentReads(config, this.#control, this.#telemetry)
-    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length, reads)
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)
     this.#audit = new AuditLog({ config, telemetry: this.#telemetry, setRefusing: (refuses) => (this.#control.auditRefuses = refuses) })
     answerAuditQuestions(this.#dispatcher, this.#audit)
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
@@ -122,10 +122,11 @@ class Server implements ServerState, LanesListener {
       (hash) => accounts?.noteKeyUse(hash),
       (ip) => accounts?.noteFailure(ip),
     )
+    const core = new LocalCore(this.#dispatcher, identities, new ResidentReads(config, this.#control, this.#telemetry))
     const opened = offered.map(({ definition, mode }, at) => {
       const surface = { name: definition.name, mode, index: at + 1 }
       const openSocket = (host: string, port: number, path: string): ListeningSocket => new ListeningSocket(host, port, path)
-      const shared = { config, dispatcher: this.#dispatcher, identities, telemetry: this.#telemetry, rateLimit, credentials }
+      const shared = { config, dispatcher: this.#dispatcher, core, telemetry: this.#telemetry, rateLimit, credentials }
       const running = openedSurface(definition, { ...shared, surface, openSocket, freeSocketPath, closeCopy })
       return [definition.name, running] as const
     })

@@ -9,14 +9,13 @@ import { FailureReports } from './access/failure_reports.js'
 import { RateLimit } from './access/rate_limit.js'
 import { ForwardedEvents } from './audit/forwarded_events.js'
 import type { Config } from './config/config.js'
-import type { LoopReads } from './dispatch/loop_reads.js'
+import { Admission } from './dispatch/admission.js'
 import type { Surface } from './dispatch/surface.js'
 import { SURFACE_THREAD_NICE } from './limits/process.js'
-import { laneOperations, operationByName } from './operations/index.js'
+import { laneOperations } from './operations/index.js'
 import { ResidentReads } from './resident/resident_reads.js'
-import { CoreClient } from './surface/thread/core_client.js'
-import { CorePort } from './surface/thread/core_port.js'
-import { RemoteCore } from './surface/thread/remote_core.js'
+import { PortCore } from './surface/thread/port_core.js'
+import { ThreadPort, type ThreadEvents } from './surface/thread/thread_port.js'
 import { CounterRow, type SurfaceThreadStart } from './surface/thread/thread_start.js'
 import { receiveAuditEvents } from './telemetry/audit.js'
 import { joinLog } from './telemetry/log.js'
@@ -37,13 +36,8 @@ export interface SurfaceThread {
   readonly failures: FailureReports
   /** Of all surfaces together. Null: there is none. */
   readonly rateLimit: RateLimit | null
-  /** For answers that are awaited. Requests that may not run now are refused here, before they are sent. */
-  readonly core: CoreClient
-  /** For requests with sinks, and for point reads that the thread answers itself. */
-  readonly remote: RemoteCore
-  /** Those point reads alone. */
-  readonly reads: LoopReads
-  readonly port: CorePort
+  readonly core: PortCore
+  readonly port: ThreadPort
   /** Of the listening socket, which this thread owns; null: it accepts no connections. */
   readonly descriptor: number | null
   /** For connections from now on. Null: they are not encrypted. */
@@ -52,18 +46,11 @@ export interface SurfaceThread {
   readonly own: unknown
 }
 
-export interface SurfaceThreadEvents {
-  /**
-   * The server shuts down: accept no new connections, and call `port.drained` when the last request has
-   * ended.
-   */
-  readonly onDrain: () => void
-  /** Accept connections with this pair from now on. */
-  readonly onRenew?: (files: TlsFiles) => void
-}
-
 /** @param name of the thread in its log lines */
-export async function openSurfaceThread(name: string, events: SurfaceThreadEvents): Promise<SurfaceThread> {
+export async function openSurfaceThread(
+  name: string,
+  events: Pick<ThreadEvents, 'onDrain' | 'onRenew' | 'onOrder'>,
+): Promise<SurfaceThread> {
   const { port: messages, options } = workerData as SurfaceStart
   const { config, surface, descriptor, tls, own, ...shared } = options as SurfaceThreadStart
   joinLog(shared.log, name)
@@ -82,21 +69,16 @@ export async function openSurfaceThread(name: string, events: SurfaceThreadEvent
   }
   const reads = new ResidentReads(config, control, telemetry)
   await reads.serve(shared.generation)
-  const port = new CorePort(messages, { ...events, onServe: (generation) => reads.serve(generation) })
+  const port = new ThreadPort(messages, { ...events, onServe: (generation) => reads.serve(generation) })
   if (config.auditEnabled) receiveAuditEvents(new ForwardedEvents((lines) => port.audit(lines)))
-  const remote = new RemoteCore(port, control, reads, true)
-  const core = new CoreClient(port, (asked) => {
-    const operation = operationByName.get(asked)
-    const admitted = operation === undefined ? null : remote.admission.admit(operation, surface)
-    return typeof admitted === 'string' ? admitted : null
-  })
+  const core = new PortCore(port, new Admission(control), reads)
   const failures = new FailureReports((ip) => port.authFailure(ip))
   const authenticator = new Authenticator({
     jwtSecret: config.auth?.jwtSecret ?? null,
     control,
-    identify: (asked) => port.identify(asked),
+    identify: (asked) => core.identify(asked),
     failures,
   })
   const rateLimit = shared.rateLimit === null ? null : new RateLimit(config, shared.rateLimit)
-  return { config, surface, control, telemetry, authenticator, failures, rateLimit, core, remote, reads, port, descriptor, tls, own }
+  return { config, surface, control, telemetry, authenticator, failures, rateLimit, core, port, descriptor, tls, own }
 }

@@ -1,14 +1,25 @@
 /**
- * The core as an event loop that serves clients uses it: the dispatcher itself on the loop where it lives
- * (dispatcher.ts), its form behind a port on every other loop (surface/thread/remote_core.ts).
+ * The core as a thread that serves clients uses it, whatever its protocol: LocalCore on the thread of the
+ * dispatcher (local_core.ts), PortCore on every other one (surface/thread/port_core.ts). Both answer what
+ * their thread can read itself (src/resident), and hand everything else to the dispatcher.
  */
+import type { AskedIdentity, Identity } from '../access/identity.js'
+import type { ErrorCode } from '../errors.js'
 import type { Admission } from './admission.js'
 import type { DispatchRequest } from './ticket.js'
 
-export interface Core<Handle extends object> {
-  readonly admission: Pick<Admission, 'admit'>
-  /** @returns by what the request can be abandoned; null if it is already answered */
+/** By what a request can be abandoned, at the core that has given it. */
+export type Handle = object
+
+export interface Core {
+  readonly admission: Pick<Admission, 'admit' | 'admitAgain'>
+  /**
+   * Reads the request's input before it returns, if at all.
+   * @returns null if the request is already answered
+   */
   submit(request: DispatchRequest): Handle | null
   /** The client has disconnected: nothing is answered. */
   abandon(handle: Handle): void
+  /** Who a credential belongs to. Never rejects. @returns null for nobody, or the code of a refusal */
+  identify(asked: AskedIdentity): Promise<Identity | null | ErrorCode>
 }

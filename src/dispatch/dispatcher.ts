@@ -20,7 +20,6 @@ import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Admission } from './admission.js'
-import type { Core } from './core.js'
 import { emitOutcome, noteNames } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { DeadlineWatch } from './deadline_watch.js'
@@ -28,7 +27,7 @@ import { Hold, type Held } from './hold.js'
 import { Notices } from './notices.js'
 import { OpenAnswers } from './open_answers.js'
 import type { LoopOperations } from './loop_operations.js'
-import { NO_READS, ServedStore, type LoopReads } from './loop_reads.js'
+import { ServedStore } from './loop_reads.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
@@ -41,7 +40,7 @@ import { ThreadOperations, ThreadTicket } from './thread_operations.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
 import { releaseAnswer, type AnswerSink, type OutgoingAnswer } from '../wire/answer.js'
 
-export class Dispatcher implements Core<Ticket | ThreadTicket> {
+export class Dispatcher {
   readonly #slots: SlotTable
   readonly #queues: RequestQueues
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
@@ -77,10 +76,7 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     readonly loop: LoopOperations,
     /** The number of surfaces that clients can reach. */
     surfaces = 1,
-    /** Of the event loop that the dispatcher runs on. */
-    readonly reads: LoopReads = NO_READS,
   ) {
-    this.served.add(reads)
     this.admission = new Admission(control)
     this.threads = new ThreadOperations(telemetry)
     this.#cached = new CachedAnswers(config.searchCacheSize, () => control.published)
@@ -121,15 +117,10 @@ export class Dispatcher implements Core<Ticket | ThreadTicket> {
     const { operation, surface } = request.admitted
     if (operation.cost === 'loop' && !isInternal(operation)) return this.loop.respond(operation, request)
     if (operation.cost === 'thread') return this.threads.submit(request)
-    const read = this.reads.answer(request)
-    if (read !== null) {
-      request.sink.answer(read)
-      return null
-    }
     const sink = this.#cached.sinkFor(request)
     if (sink === null) return null
     const queue = queueClassOf(operation)
-    const ticket = ticketOf(sink === request.sink ? request : { ...request, sink }, queue)
+    const ticket = ticketOf(request, queue, sink)
     const isBarred = operation.notDuringRestore === true && this.#slots.has('restore')
     if (isBarred || this.#queues.of[queue].isFullFor(surface) || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)

@@ -2,8 +2,9 @@
 import { SYSTEM, type Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation } from '../operations/operation.js'
-import type { OutgoingAnswer } from '../wire/answer.js'
+import { textOf, type OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
+import { awaitAnswer } from './awaited_answers.js'
 import type { Dispatcher } from './dispatcher.js'
 
 /**
@@ -17,15 +18,13 @@ export function ask(
   input: object | Uint8Array,
   principal: Principal = SYSTEM,
 ): Promise<OutgoingAnswer> {
-  return new Promise((resolve) => {
-    dispatcher.submit({
-      admitted: dispatcher.admission.admitOwn(operation),
-      input: input instanceof Uint8Array ? bytesInput(input) : msgpackInput(input),
-      principal,
-      receivedAt: performance.now(),
-      sink: { answer: (answer) => resolve(typeof answer.body === 'string' ? answer : { ...answer, body: Buffer.from(answer.body) }) },
-    })
-  })
+  return awaitAnswer(dispatcher, (sink) => ({
+    admitted: dispatcher.admission.admitOwn(operation),
+    input: input instanceof Uint8Array ? bytesInput(input) : msgpackInput(input),
+    principal,
+    receivedAt: performance.now(),
+    sink,
+  }))
 }
 
 /** A refusal of a request that the server made itself. */
@@ -42,8 +41,7 @@ export class Refused extends Error {
 
 /** Returns the parsed answer. @throws Refused */
 export async function askFor<T>(dispatcher: Dispatcher, operation: AnyOperation, input: object): Promise<T> {
-  const { code, body } = await ask(dispatcher, operation, input)
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
-  if (code !== null) throw new Refused(operation.name, code, text)
-  return JSON.parse(text) as T
+  const answer = await ask(dispatcher, operation, input)
+  if (answer.code !== null) throw new Refused(operation.name, answer.code, textOf(answer))
+  return JSON.parse(textOf(answer)) as T
 }

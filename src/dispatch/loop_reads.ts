@@ -19,9 +19,6 @@ export interface LoopReads extends StoreReader {
   answer(request: DispatchRequest): OutgoingAnswer | null
 }
 
-/** For cores without a store. */
-export const NO_READS: LoopReads = { serve: () => Promise.resolve(), answer: () => null }
-
 export class ServedStore implements StoreReader {
   readonly #readers = new Set<StoreReader>()
   #generation: string | null = null

@@ -1,4 +1,4 @@
-/** The client of a request, as its surface knows it. Front-end thread only. */
+/** The client of a request, as its surface knows it. */
 
 export interface RequestClient {
   /**
@@ -8,4 +8,20 @@ export interface RequestClient {
   clientAddress(): string
   /** Returns what the client says that it is, of bounded length; empty if it is not known or not read. */
   userAgent(): string
+}
+
+/** A client of which everything is known. Empty: it is not. */
+export class KnownClient implements RequestClient {
+  constructor(
+    readonly address: string,
+    readonly agent: string,
+  ) {}
+
+  clientAddress(): string {
+    return this.address
+  }
+
+  userAgent(): string {
+    return this.agent
+  }
 }

@@ -27,7 +27,7 @@ import { ownedBufferOf, releaseAnswer, type AnswerRest, type AnswerSink, type Ou
 import { isEncodedInput } from '../wire/form.js'
 import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
 import { refusal, refusalWith } from './answers.js'
-import type { RequestClient } from './request_client.js'
+import { KnownClient } from './request_client.js'
 import type { Dispatcher } from './dispatcher.js'
 import type { Identities } from './identities.js'
 import type { Surface } from './surface.js'
@@ -175,7 +175,9 @@ export class SurfacePort {
       input,
       receivedAt: performance.now(),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(address === undefined && agent === undefined ? {} : { client: clientOf(address, agent) }),
+      ...(address === undefined && agent === undefined
+        ? {}
+        : { client: new KnownClient(address ?? '', agent?.slice(0, AUDIT_USER_AGENT_CHARS_MAX) ?? '') }),
       sink: this.#sinkOf(id),
     }
     const known = this.#principalOf(principal)
@@ -280,10 +282,6 @@ export class SurfacePort {
     this.#pending.delete(id)
     this.#bytes -= bytes
   }
-}
-
-function clientOf(address = '', agent = ''): RequestClient {
-  return { clientAddress: () => address, userAgent: () => agent.slice(0, AUDIT_USER_AGENT_CHARS_MAX) }
 }
 
 /** @param value as the thread sent it; empty: the address is not known */

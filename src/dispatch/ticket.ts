@@ -17,14 +17,17 @@ import type { Surface } from './surface.js'
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */
 export interface DispatchRequest {
   readonly admitted: Admitted
+  /** Read once, if at all. */
   readonly input: EncodedInput
+  /** The input as its surface has it, if not encoded: what a thread answers itself needs no encoding. */
+  readonly fields?: object | undefined
   readonly principal: Principal
   /** Absent for requests of the server itself. */
-  readonly client?: RequestClient
+  readonly client?: RequestClient | undefined
   /** When the whole of it had come: milliseconds, monotonic (`performance.now()` of the front end). */
   readonly receivedAt: number
   /** Milliseconds from `receivedAt`, finite. Default and maximum: the operation's deadline. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   readonly sink: AnswerSink
 }
 
@@ -69,7 +72,8 @@ export interface Ticket {
   audit: PendingEvent | null
 }
 
-export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
+/** @param sink in place of that of the request */
+export function ticketOf(request: DispatchRequest, queue: QueueClass, sink: AnswerSink): Ticket {
   const { admitted, input, receivedAt } = request
   const { operation, surface } = admitted
   const limitMs = Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity)
@@ -94,7 +98,7 @@ export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
     direct: false,
     batch: 0,
     onCommitted: null,
-    sink: request.sink,
+    sink,
     audit: pendingEvent(operation, request.principal, input.params, request.client),
   }
 }

@@ -22,6 +22,7 @@ import { log } from '../telemetry/log.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Facts, OutgoingAnswer } from '../wire/answer.js'
 import type { ControlBlock } from '../wire/control_block.js'
+import type { EncodedInput } from '../wire/form.js'
 
 const NO_FACTS: Facts = []
 
@@ -70,14 +71,14 @@ export class ResidentReads implements LoopReads {
   }
 
   /** @returns the answer, valid until the next call; null: the request is for a lane */
-  answer({ admitted, input, principal }: DispatchRequest): OutgoingAnswer | null {
+  answer(request: DispatchRequest): OutgoingAnswer | null {
     const store = this.#store
-    if (store === undefined || admitted.operation !== get || input.form !== 'json') return null
-    const { body, head, params } = input
-    if (body === null || body.length > RESIDENT_INPUT_BYTES_MAX || head !== '' || params.length > 0) return null
-    const named = namesOf(body)
-    if (named === null || !isAllowed(principal, named.collection)) return null
-    const space = input.mayCompress ? this.#plainSpace : this.#space
+    if (store === undefined || request.admitted.operation !== get) return null
+    const { fields = fieldsOf(request.input) } = request
+    const named = namesOf(fields)
+    if (named === null || !isAllowed(request.principal, named.collection)) return null
+    // Whoever has fields takes no compressed answer.
+    const space = request.fields === undefined && request.input.mayCompress ? this.#plainSpace : this.#space
     const length = store.readNamed(`${named.collection}\0${named.key}\0${named.lang}`, space, this.#isDoubted())
     this.#closeTurn(store)
     if (length <= 0) return null
@@ -117,20 +118,29 @@ export class ResidentReads implements LoopReads {
   }
 }
 
-/** The three names of a document, if the body has nothing else. Names that are not plain text are left in. */
-function namesOf(body: Uint8Array): { readonly collection: string; readonly key: string; readonly lang: string } | null {
-  let input: unknown
+/** The value of a short JSON body, if the request has nothing else. */
+function fieldsOf({ form, body, head, params }: EncodedInput): unknown {
+  if (form !== 'json' || body === null || body.length > RESIDENT_INPUT_BYTES_MAX || head !== '' || params.length > 0) return null
   try {
     // A byte above 127 becomes a character that no name read here may have.
-    input = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'))
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'))
   } catch {
     return null
   }
-  if (typeof input !== 'object' || input === null) return null
-  for (const name in input) if (name !== 'collection' && name !== 'key' && name !== 'lang') return null
-  const { collection, key, lang } = input as Readonly<Record<string, unknown>>
-  if (typeof collection !== 'string' || typeof key !== 'string' || typeof lang !== 'string') return null
-  return { collection, key, lang }
+}
+
+interface Names {
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+}
+
+/** The three names of a document, if there is nothing else. Names that are not plain text are left in. */
+function namesOf(fields: unknown): Names | null {
+  if (typeof fields !== 'object' || fields === null) return null
+  for (const name in fields) if (name !== 'collection' && name !== 'key' && name !== 'lang') return null
+  const { collection, key, lang } = fields as Readonly<Record<string, unknown>>
+  return typeof collection === 'string' && typeof key === 'string' && typeof lang === 'string' ? { collection, key, lang } : null
 }
 
 /** The lane that gets the request refuses it. */

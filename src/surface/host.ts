@@ -2,7 +2,7 @@
 import type { RateLimit } from '../access/rate_limit.js'
 import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import type { Identities } from '../dispatch/identities.js'
+import type { LocalCore } from '../dispatch/local_core.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
 import type { AccessMode } from '../config/values.js'
 import type { RunningSurface, Surface } from '../dispatch/surface.js'
@@ -24,7 +24,7 @@ export interface ListeningSocket {
 export interface SurfaceHost {
   readonly config: Config
   readonly dispatcher: Dispatcher
-  readonly identities: Identities
+  readonly core: LocalCore
   readonly telemetry: Telemetry
   /** The surface itself, as the core sees it. */
   readonly surface: Surface

@@ -81,6 +81,10 @@ export interface AnswerSink {
   answer(answer: OutgoingAnswer): void
 }
 
+export function textOf({ body }: Pick<OutgoingAnswer, 'body'>): string {
+  return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')
+}
+
 /** @returns the buffer of the body, if it is owned; null also for an answer whose body was replaced */
 export function ownedBufferOf({ body, owned }: Pick<OutgoingAnswer, 'body' | 'owned'>): ArrayBuffer | null {
   return owned !== undefined && typeof body !== 'string' && body.buffer === owned ? owned : null

@@ -10,6 +10,7 @@ import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
 import type { ForwardedLines } from '../telemetry/audit.js'
 import type { EncodedInput } from './form.js'
+import type { ThreadOrder, ThreadReport } from './thread_calls.js'
 import type { TlsFiles } from './tls_files.js'
 
 export type SurfaceRequest =
@@ -24,10 +25,10 @@ export type SurfaceRequest =
       readonly operation: string
       readonly input: EncodedInput
       readonly principal: Principal
-      readonly deadlineMs?: number
-      readonly address?: string
+      readonly deadlineMs?: number | undefined
+      readonly address?: string | undefined
       /** What the client says that it is; with `address` where audit events need it. */
-      readonly agent?: string
+      readonly agent?: string | undefined
     }
   /** Asks who a credential belongs to. `id`: as for `ask`. */
   | { readonly kind: 'identify'; readonly id: number; readonly asked: AskedIdentity }
@@ -52,10 +53,13 @@ export type SurfaceRequest =
   | { readonly kind: 'refused'; readonly reason: string }
   /** After `drain`: the surface has no current request any more. */
   | { readonly kind: 'drained' }
+  /** From threads that run operations. */
+  | ThreadReport
   /** The answer to `serve` with this number. */
   | { readonly kind: 'served'; readonly number: number }
 
-export type SurfaceReply =
+/** What the core replies to a request of the surface. */
+export type CoreReply =
   | {
       readonly kind: 'answer'
       readonly id: number
@@ -73,6 +77,11 @@ export type SurfaceReply =
     }
   /** The answer to `identify`. Null: nobody's; a code: it can't be said now. */
   | { readonly kind: 'identity'; readonly id: number; readonly identity: Identity | null | ErrorCode }
+
+export type SurfaceReply =
+  | CoreReply
+  /** For threads that run operations. */
+  | ThreadOrder
   /** For event loops of HTTP: close further connections of these clients, and of no others. */
   | { readonly kind: 'crowded'; readonly clients: readonly string[] }
   /** No new connections; current requests are completed. */

@@ -1,5 +1,5 @@
 /**
- * Messages between the front end and a thread that runs operations of cost `thread`, on a port of their own.
+ * Messages between the front end and a thread that runs operations of cost `thread`, on the thread's port.
  * Requests that arrive in one turn of the event loop cross together, and so do answers: their bodies lie one
  * after the other in one buffer, which is transferred. A request with a long body crosses alone, with the
  * buffer in which it was collected.

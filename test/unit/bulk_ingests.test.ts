@@ -37,7 +37,7 @@ class Troubled extends Dispatcher {
       case 'lose':
         // As in dispatcher.test.ts: a lane rejects it by an assertion, which loses the batch but not the
         // lane.
-        return super.submit({ ...request, admitted: this.admission.admitOwn({ ...operation }) })
+        return super.submit({ ...request, input: request.input, admitted: this.admission.admitOwn({ ...operation }) })
       case 'refuse':
         request.sink.answer(refusal('overloaded'))
         return null

@@ -5,7 +5,7 @@ import { FailureReports } from '../../src/access/failure_reports.js'
 import { loadConfig, type ListenAddress } from '../../src/config/config.js'
 import { Admission } from '../../src/dispatch/admission.js'
 import { successOf } from '../../src/dispatch/answers.js'
-import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import type { Core } from '../../src/dispatch/core.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { authenticatorOf } from '../../src/surface/http/loop_start.js'
 import { FrontEnd } from '../../src/surface/http/front_end.js'
@@ -19,21 +19,22 @@ it('front end: once it stops listening, pushed answers end in order and the surf
   const telemetry = ownTelemetry()
   const control = ControlBlock.create()
   control.phase = 'healthy'
-  const dispatcher = {
+  const core: Core = {
     admission: new Admission(control),
     submit: ({ sink }: DispatchRequest) => {
       sink.answer({ ...successOf(''), push: producer })
       return null
     },
     abandon: () => undefined,
-  } as unknown as Dispatcher
+    identify: () => Promise.resolve(null),
+  }
   const config = loadConfig(['--http-addr', '127.0.0.1:0'], {})
   const authenticator = authenticatorOf(config, {
     control,
-    identify: () => Promise.resolve(null),
+    identify: (asked) => core.identify(asked),
     failures: new FailureReports(() => undefined),
   })
-  const frontEnd = new FrontEnd({ config, core: dispatcher, control, telemetry, surface: SURFACE, authenticator })
+  const frontEnd = new FrontEnd({ config, core, control, telemetry, surface: SURFACE, authenticator })
   const address = await frontEnd.listen(config.httpAddr)
   const socket = await RawSocket.open((address as ListenAddress & { kind: 'tcp' }).port)
   socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -198,7 +198,8 @@ describe('the port of a surface', () => {
   })
 
   it('asks for every part within the limit that was requested', () => {
-    const ticket = ticketOf({ ...requestOf(dispatcher, 'export', EXPORT, { deadlineMs: 700 }), sink: { answer: () => undefined } }, 'heavy')
+    const sink = { answer: () => undefined }
+    const ticket = ticketOf({ ...requestOf(dispatcher, 'export', EXPORT, { deadlineMs: 700 }), sink }, 'heavy', sink)
     const part = nextPartOf(ticket, 5, { answer: () => undefined })
     assert.equal(Math.round(part.deadlineAt - part.receivedAt), 700)
     assert.equal(Math.round(nextPartOf(part, 5, { answer: () => undefined }).deadlineAt - part.receivedAt), 700)

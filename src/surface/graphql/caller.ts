@@ -5,18 +5,19 @@
  */
 import type { Principal } from '../../access/principal.js'
 import type { Admitted } from '../../dispatch/admission.js'
+import { FieldsRequest } from '../../dispatch/fields_request.js'
+import { KnownClient } from '../../dispatch/request_client.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { ErrorCode } from '../../errors.js'
 import { GRAPHQL_ANSWERS_BYTES_MAX } from '../../limits/graphql.js'
 import { get } from '../../operations/documents.js'
 import type { AnyOperation, Operation } from '../../operations/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../../telemetry/audit.js'
-import { factOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
-import type { RemoteCore } from '../thread/remote_core.js'
+import { factOf, textOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
+import type { PortCore } from '../thread/port_core.js'
 import { readDocument } from './raw_text.js'
 import { ANSWERS_TEXT, fieldError } from './texts.js'
 
-const NO_PARAMS: readonly string[] = []
 const GRAPHQL_PATH = '/graphql'
 
 export type Maybe<Value> = Value | Promise<Value>
@@ -28,7 +29,7 @@ export interface Answered {
 }
 
 export interface CallerParts {
-  readonly core: RemoteCore
+  readonly core: PortCore
   readonly surface: Surface
   /** Whether access control is on. */
   readonly isClosed: boolean
@@ -50,7 +51,6 @@ export interface Asking {
 export class Caller {
   readonly #parts: CallerParts
   readonly #asking: Asking
-  readonly #client: { clientAddress(): string; userAgent(): string }
   /** What the core has of this request: cancels it. */
   readonly #open = new Set<() => void>()
   #answerBytes = 0
@@ -60,7 +60,6 @@ export class Caller {
   constructor(parts: CallerParts, asking: Asking) {
     this.#parts = parts
     this.#asking = asking
-    this.#client = { clientAddress: () => asking.address, userAgent: () => asking.agent }
   }
 
   /** Whether the caller has shown valid credentials, where they are needed. */
@@ -91,7 +90,7 @@ export class Caller {
     const admitted = this.#admit(operation)
     if (typeof admitted === 'string') throw fieldError(admitted)
     if (this.#isStopped) throw fieldError('deadline')
-    return this.#submit(admitted, Buffer.from(JSON.stringify(input)))
+    return this.#submit(admitted, input)
   }
 
   /** Its answer has left, or is not wanted. */
@@ -115,23 +114,18 @@ export class Caller {
     return admitted === 'shuttingDown' ? core.admission.admitAgain(operation, surface) : admitted
   }
 
-  #submit(admitted: Admitted, body: Uint8Array): Maybe<Answered> {
+  #submit(admitted: Admitted, input: object): Maybe<Answered> {
     const { core } = this.#parts
+    const { principal, address, agent } = this.#asking
     const taken: { outcome?: Answered | Error; settle?: (outcome: Answered | Error) => void } = {}
     const cancel = (): void => (handle === null ? undefined : core.abandon(handle))
     const answer = (given: OutgoingAnswer): void => {
       this.#open.delete(cancel)
       taken.outcome = this.#outcomeOf(admitted.operation, given)
+      core.giveBack(given)
       taken.settle?.(taken.outcome)
     }
-    const handle = core.submit({
-      admitted,
-      input: { form: 'json', head: '', params: NO_PARAMS, body, mayCompress: false },
-      principal: this.#asking.principal,
-      client: this.#client,
-      receivedAt: performance.now(),
-      sink: { answer },
-    })
+    const handle = core.submit(new FieldsRequest(admitted, input, { principal, client: new KnownClient(address, agent) }, { answer }))
     const { outcome } = taken
     if (outcome instanceof Error) throw outcome
     if (outcome !== undefined) return outcome
@@ -150,7 +144,8 @@ export class Caller {
   }
 
   /** @throws GraphQLError */
-  #read(operation: AnyOperation, { code, body, facts, rest }: OutgoingAnswer): Answered {
+  #read(operation: AnyOperation, answer: OutgoingAnswer): Answered {
+    const { code, body, facts, rest } = answer
     if (rest !== undefined) {
       rest.end()
       throw new Error('an answer in parts has no form in GraphQL')
@@ -164,14 +159,10 @@ export class Caller {
     if (this.#answerBytes > GRAPHQL_ANSWERS_BYTES_MAX) throw fieldError('invalid', ANSWERS_TEXT)
     const raw = operation === get && code === null && typeof body !== 'string' ? readDocument(body) : null
     if (raw !== null) return { value: raw, total: undefined }
-    const value: unknown = JSON.parse(typeof body === 'string' ? body : textOf(body))
+    const value: unknown = JSON.parse(textOf(answer))
     if (code === null) return { value, total: totalOf(facts) }
     throw fieldError(code, (value as { readonly error?: string }).error)
   }
-}
-
-function textOf(body: Uint8Array): string {
-  return Buffer.from(body.buffer, body.byteOffset, body.length).toString()
 }
 
 function totalOf(facts: Facts): number | undefined {

@@ -1,9 +1,8 @@
 /**
  * GraphQL as the front end runs it: the thread that executes documents (src/graphql_thread.ts), started with
- * the first request and started again if it ends. Requests reach it by a port, those of one turn of the event
- * loop together. Front-end thread only.
+ * the first request and started again if it ends. Requests reach it by its port, those of one turn of the
+ * event loop together. Front-end thread only.
  */
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Principal } from '../../access/principal.js'
 import { successOf } from '../../dispatch/answers.js'
 import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
@@ -13,25 +12,13 @@ import { programPath } from '../../installation.js'
 import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
 import { log } from '../../telemetry/log.js'
 import { releaseAnswer } from '../../wire/answer.js'
-import {
-  packBodies,
-  type ThreadAnswers,
-  type ThreadAsker,
-  type ThreadCall,
-  type ThreadOrder,
-  type ThreadReport,
-} from '../../wire/thread_calls.js'
+import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall } from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
-import { CounterRow, threadStart, type SurfaceThreadStart } from '../thread/thread_start.js'
+import { CounterRow, threadStart } from '../thread/thread_start.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 
 const PROGRAM = programPath('graphql_thread')
 const NO_BODY = new Uint8Array()
-
-/** What the thread is started with. */
-export interface GraphqlStart extends SurfaceThreadStart {
-  readonly calls: MessagePort
-}
 
 export class GraphqlHost implements ThreadRunner {
   readonly #host: SurfaceHost
@@ -43,26 +30,24 @@ export class GraphqlHost implements ThreadRunner {
   #batch: { readonly call: ThreadCall; readonly body: Uint8Array }[] = []
   readonly #askers = new WeakMap<Principal, ThreadAsker>()
   #lastId = 0
-  #calls: MessagePort | undefined
-  /** Of the thread that starts next. */
-  #theirs: MessagePort | undefined
+  #hasThread = false
   #mayStartAt = 0
 
   /** @param spare receives the buffers of long bodies, once the thread has read them */
-  constructor(
-    host: SurfaceHost,
-    readonly spare: SpareBuffers,
-  ) {
+  constructor(host: SurfaceHost, spare: SpareBuffers) {
     this.#host = host
     this.#thread = new ThreadSurface(host, {
       program: PROGRAM,
-      options: () => this.#start(),
-      transferred: () => (this.#theirs === undefined ? [] : [this.#theirs]),
+      options: () => threadStart(host, this.#row, null, null),
       // Otherwise the package looks for a second copy of itself at each step of an execution.
       env: { NODE_ENV: 'production' },
       heapMbMax: host.config.limits.GRAPHQL_HEAP_MB_MAX,
       asksAdmission: true,
       isRestarted: false,
+      onReport: (report) => {
+        if (report.kind === 'read') spare.keep(report.buffer)
+        else this.#answered(report)
+      },
       onEnd: () => this.#onEnd(),
     })
     host.dispatcher.served.add(this.#thread)
@@ -70,7 +55,7 @@ export class GraphqlHost implements ThreadRunner {
 
   run(ticket: ThreadTicket, { input, principal, client }: DispatchRequest): void {
     if (input.form !== 'json') return ticket.refuse('unknownOperation')
-    if (this.#calls === undefined && !this.#wake()) return ticket.refuse('laneLost')
+    if (!this.#hasThread && !this.#wake()) return ticket.refuse('laneLost')
     const id = ++this.#lastId
     this.#open.set(id, ticket)
     this.#ids.set(ticket, id)
@@ -89,7 +74,7 @@ export class GraphqlHost implements ThreadRunner {
     this.#forget(id, ticket)
     const waits = this.#batch.length
     this.#batch = this.#batch.filter(({ call }) => call.id !== id)
-    if (this.#batch.length === waits) this.#post({ kind: 'stop', id })
+    if (this.#batch.length === waits) this.#thread.order({ kind: 'stop', id })
   }
 
   close(): void {
@@ -99,22 +84,12 @@ export class GraphqlHost implements ThreadRunner {
   /** @returns whether the thread starts; not directly after it has ended */
   #wake(): boolean {
     if (performance.now() < this.#mayStartAt) return false
+    this.#hasThread = true
     this.#thread.listen().then(
       () => log.info('GraphQL: the thread has started'),
       (error: unknown) => log.error('GraphQL: the thread does not start', { reason: error }),
     )
     return true
-  }
-
-  #start(): GraphqlStart {
-    const { port1, port2 } = new MessageChannel()
-    port1.on('message', (report: ThreadReport) => {
-      if (report.kind === 'read') this.spare.keep(report.buffer)
-      else this.#answered(report)
-    })
-    this.#calls = port1
-    this.#theirs = port2
-    return { ...threadStart(this.#host, this.#row, null, null), calls: port2 }
   }
 
   #send(): void {
@@ -124,17 +99,13 @@ export class GraphqlHost implements ThreadRunner {
     const short = batch.filter(({ body }) => body.length < PORT_TRANSFER_BYTES_MIN)
     for (const { call, body } of batch)
       if (body.length >= PORT_TRANSFER_BYTES_MIN)
-        this.#post({ kind: 'run', calls: [call], bodies: body as Uint8Array<ArrayBuffer> }, [body.buffer as ArrayBuffer])
+        this.#thread.order({ kind: 'run', calls: [call], bodies: body as Uint8Array<ArrayBuffer> }, [body.buffer as ArrayBuffer])
     if (short.length === 0) return
     const bodies = packBodies(
       short.map(({ body }) => [body]),
       short.map(({ call }) => call.bytes),
     )
-    this.#post({ kind: 'run', calls: short.map(({ call }) => call), bodies }, [bodies.buffer])
-  }
-
-  #post(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
-    this.#calls?.postMessage(order, transferred)
+    this.#thread.order({ kind: 'run', calls: short.map(({ call }) => call), bodies }, [bodies.buffer])
   }
 
   #answered({ ids, codes, bytes, bodies }: ThreadAnswers): void {
@@ -171,8 +142,7 @@ export class GraphqlHost implements ThreadRunner {
 
   /** What the requests of the thread have written is not known. */
   #onEnd(): void {
-    this.#calls?.close()
-    this.#calls = undefined
+    this.#hasThread = false
     this.#batch = []
     this.#mayStartAt = performance.now() + SURFACE_RESTART_MS
     const row = this.#row.take()

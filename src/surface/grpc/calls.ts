@@ -9,23 +9,26 @@ import { clientKey } from '../../access/client_key.js'
 import { emitIncident, rateIncident } from '../../access/incidents.js'
 import type { Principal } from '../../access/principal.js'
 import type { RateLimit } from '../../access/rate_limit.js'
+import type { Admitted } from '../../dispatch/admission.js'
+import { awaitAnswer } from '../../dispatch/awaited_answers.js'
+import { FieldsRequest, type Asking } from '../../dispatch/fields_request.js'
+import type { Surface } from '../../dispatch/surface.js'
 import { newFaultId } from '../../fault_id.js'
 import { ServiceError } from '../../errors.js'
 import { GRPC_CALLS_MAX } from '../../limits/grpc.js'
-import { get } from '../../operations/documents.js'
 import { laneIndexOf } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
+import { textOf, type AnswerSink, type OutgoingAnswer } from '../../wire/answer.js'
+import type { PortCore } from '../thread/port_core.js'
 import { messageOf } from './answer_message.js'
 import { GrpcCaller } from './caller.js'
 import { sendChunks } from './export_stream.js'
 import type { HeldBytes } from '../thread/held_bytes.js'
 import type { Method, Message } from './proto.js'
 import type { StreamCall, UnaryCall } from './server_calls.js'
-import { inputOf } from './request_input.js'
-import type { ResidentGet } from './resident_get.js'
+import { inputOf, type Input } from './request_input.js'
 import { RPC_RULES } from './rpcs.js'
 import { refusalOf, UNIMPLEMENTED, type Refusal } from './status.js'
 
@@ -35,14 +38,15 @@ export interface CallsParts {
   readonly authenticator: Authenticator
   readonly rateLimit: RateLimit | null
   readonly telemetry: Telemetry
-  readonly core: CoreClient
-  readonly resident: ResidentGet
+  readonly core: PortCore
+  readonly surface: Surface
   /** Of the answers that clients have not read. */
   readonly unread: HeldBytes<string>
 }
 
 /** A call that the server has accepted. */
 interface Accepted {
+  readonly operation: Operation
   readonly caller: GrpcCaller
   readonly principal: Principal
 }
@@ -59,31 +63,23 @@ export class GrpcCalls {
   unary(method: Method, operation: Operation | null, call: UnaryCall, done: sendUnaryData<Message>): void {
     const begin = performance.now()
     const accepted = this.#accept(method, operation, call)
-    const document = operation === get ? this.#read(method, call, accepted) : null
-    if (document !== null) {
-      const refusal = this.#refusalOf(call, document.length)
-      if (refusal === null) done(null, messageOf(method.response, parsedFrom(document) as Message))
-      else done(refusal)
-      this.#note(method, operation, call, refusal?.code ?? status.OK, performance.now() - begin)
-      return
-    }
-    const answer = async (given: Accepted): Promise<Outcome> => await this.#answer(method, operation!, call, given)
-    void this.#run(method, operation, call, { begin, accepted, answer }).then((outcome) => {
+    this.#underWay += 1
+    const end = (outcome: Outcome): void => {
+      this.#end(method, operation, call, outcome, begin)
       if ('refusal' in outcome) done(outcome.refusal)
       else done(null, outcome.message)
-    })
+    }
+    const run = new UnaryRun(this.#parts, method, call, end)
+    if (accepted instanceof Promise) void accepted.then((given) => run.begin(given))
+    else run.begin(accepted)
   }
 
   stream(method: Method, operation: Operation | null, call: StreamCall): void {
     const begin = performance.now()
     const accepted = this.#accept(method, operation, call)
-    const answer = async (given: Accepted): Promise<Outcome> => {
-      const first = await this.#ask(method, operation!, call, given)
-      if ('refusal' in first) return first
-      await sendChunks(call, this.#parts.core, first)
-      return { message: {} }
-    }
-    void this.#run(method, operation, call, { begin, accepted, answer }).then((outcome) => {
+    this.#underWay += 1
+    void this.#stream(method, call, accepted).then((outcome) => {
+      this.#end(method, operation, call, outcome, begin)
       if ('refusal' in outcome) call.emit('error', outcome.refusal)
       else call.end()
     })
@@ -98,18 +94,23 @@ export class GrpcCalls {
     return typeof checked === 'string' ? refusalOf(checked) : null
   }
 
-  async #run(method: Method, operation: Operation | null, call: Call, { begin, accepted, answer }: Running): Promise<Outcome> {
-    this.#underWay += 1
-    let outcome: Outcome
+  /** Never rejects. */
+  async #stream(method: Method, call: StreamCall, accepted: MaybeAccepted | Promise<MaybeAccepted>): Promise<Outcome> {
     try {
       const given = await accepted
-      outcome = 'refusal' in given ? given : await answer(given)
+      if ('refusal' in given) return given
+      const { core } = this.#parts
+      const wanted = wantedOf(this.#parts, method, call, given)
+      if ('refusal' in wanted) return wanted
+      const stop = new AbortController()
+      call.on('cancelled', () => stop.abort())
+      const first = await awaitAnswer(core, (sink) => new FieldsRequest(wanted.admitted, wanted.input, wanted, sink), stop.signal)
+      if (first.code !== null) return refused(method, first)
+      await sendChunks(call, first)
+      return { message: {} }
     } catch (error) {
-      outcome = { refusal: call.cancelled ? CANCELLED : faultOf(error) }
+      return { refusal: call.cancelled ? CANCELLED : faultOf(error) }
     }
-    this.#underWay -= 1
-    this.#note(method, operation, call, 'refusal' in outcome ? outcome.refusal.code : status.OK, performance.now() - begin)
-    return outcome
   }
 
   /** Must be called in the turn of the event loop in which the call came. Never rejects. */
@@ -125,17 +126,6 @@ export class GrpcCalls {
       : acceptedAs(operation, caller, checked)
   }
 
-  /** @returns the document that is read at once; null: the call takes the usual way */
-  #read(method: Method, call: UnaryCall, accepted: MaybeAccepted | Promise<MaybeAccepted>): Uint8Array | null {
-    if (accepted instanceof Promise || 'refusal' in accepted) return null
-    try {
-      return this.#parts.resident.read(inputOf(method.request, call.request), accepted.principal)
-    } catch {
-      // The usual way finds the same, and says it.
-      return null
-    }
-  }
-
   #limitOf(caller: GrpcCaller, transport: 'grpc' | 'grpc-stream'): Refusal | null {
     const { rateLimit, authenticator, telemetry } = this.#parts
     if (rateLimit === null) return null
@@ -148,48 +138,9 @@ export class GrpcCalls {
     return refusalOf('rateLimited', undefined, ['retryAfterSeconds', String(retryAfterSeconds)])
   }
 
-  async #answer(method: Method, operation: Operation, call: UnaryCall, accepted: Accepted): Promise<Outcome> {
-    const answer = await this.#ask(method, operation, call, accepted)
-    if ('refusal' in answer) return answer
-    const refusal = call.cancelled ? CANCELLED : this.#refusalOf(call, answer.body.length)
-    if (refusal !== null) {
-      this.#parts.core.read(answer)
-      return { refusal }
-    }
-    const parsed = parsedFrom(answer.body) as Message
-    this.#parts.core.read(answer)
-    const rules = RPC_RULES[method.name]
-    return { message: messageOf(method.response, rules?.answer?.(parsed, answer.facts) ?? parsed) }
-  }
-
-  /** Counts an answer until its call has ended. @returns why it cannot be sent, or null */
-  #refusalOf(call: UnaryCall, bytes: number): Refusal | null {
-    // Nothing is sent to one that has ended, and it does not say so again.
-    if (call.cancelled) return null
-    const { unread } = this.#parts
-    const held = unread.take(call.getPeer(), bytes)
-    if (held === null) return refusalOf('overloaded')
-    // Emitted at the end of every call, when its answer has been read or cannot be.
-    call.once('cancelled', () => unread.give(held, bytes))
-    return null
-  }
-
-  async #ask(
-    method: Method,
-    operation: Operation,
-    call: Call,
-    { caller, principal }: Accepted,
-  ): Promise<CoreAnswer | { readonly refusal: Refusal }> {
-    if (call.cancelled) return { refusal: CANCELLED }
-    const rules = RPC_RULES[method.name]
-    const read = inputOf(method.request, call.request, rules?.always)
-    const input = rules?.input?.(read) ?? read
-    const stop = new AbortController()
-    call.on('cancelled', () => stop.abort())
-    const options = { principal, signal: stop.signal, ...deadlineOf(call), ...clientOf(operation, caller) }
-    const answer = await this.#parts.core.ask(operation.name, input, options)
-    if (answer.code === null) return answer
-    return { refusal: refusalOf(answer.code, answer.body, answer.facts, rules?.missing) }
+  #end(method: Method, operation: Operation | null, call: Call, outcome: Outcome, begin: number): void {
+    this.#underWay -= 1
+    this.#note(method, operation, call, 'refusal' in outcome ? outcome.refusal.code : status.OK, performance.now() - begin)
   }
 
   #note(method: Method, operation: Operation | null, call: Call, code: status, ms: number): void {
@@ -205,19 +156,93 @@ export class GrpcCalls {
 type Outcome = { readonly message: Message } | { readonly refusal: Refusal }
 type MaybeAccepted = Accepted | { readonly refusal: Refusal }
 
-interface Running {
-  readonly begin: number
-  readonly accepted: MaybeAccepted | Promise<MaybeAccepted>
-  readonly answer: (accepted: Accepted) => Promise<Outcome>
+/** A call whose answer is one message. It ends exactly once. */
+class UnaryRun implements AnswerSink {
+  #isEnded = false
+
+  constructor(
+    readonly parts: CallsParts,
+    readonly method: Method,
+    readonly call: UnaryCall,
+    readonly done: (outcome: Outcome) => void,
+  ) {}
+
+  begin(accepted: MaybeAccepted): void {
+    const { parts, method, call } = this
+    if ('refusal' in accepted) return this.#end(accepted)
+    try {
+      const wanted = wantedOf(parts, method, call, accepted)
+      if ('refusal' in wanted) return this.#end(wanted)
+      const handle = parts.core.submit(new FieldsRequest(wanted.admitted, wanted.input, wanted, this))
+      if (handle === null) return
+      // Emitted at the end of every call.
+      call.once('cancelled', () => {
+        if (this.#isEnded) return
+        parts.core.abandon(handle)
+        this.#end({ refusal: CANCELLED })
+      })
+    } catch (error) {
+      this.#end({ refusal: faultOf(error) })
+    }
+  }
+
+  answer(answer: OutgoingAnswer): void {
+    try {
+      this.#end(this.#outcomeOf(answer))
+    } catch (error) {
+      this.#end({ refusal: faultOf(error) })
+    }
+    this.parts.core.giveBack(answer)
+  }
+
+  #outcomeOf(answer: OutgoingAnswer): Outcome {
+    const { method, call, parts } = this
+    if (answer.code !== null) return refused(method, answer)
+    if (call.cancelled) return { refusal: CANCELLED }
+    const bytes = answer.body.length
+    const held = parts.unread.take(call.getPeer(), bytes)
+    if (held === null) return { refusal: refusalOf('overloaded') }
+    // When its answer has been read or cannot be.
+    call.once('cancelled', () => parts.unread.give(held, bytes))
+    const parsed = JSON.parse(textOf(answer)) as Message
+    return { message: messageOf(method.response, RPC_RULES[method.name]?.answer?.(parsed, answer.facts) ?? parsed) }
+  }
+
+  #end(outcome: Outcome): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.done(outcome)
+  }
+}
+
+/** What a call asks of the core. */
+interface Wanted extends Asking {
+  readonly admitted: Admitted
+  readonly input: Input
+}
+
+/** @throws ServiceError for a message that can't be read */
+function wantedOf(
+  { core, surface }: CallsParts,
+  method: Method,
+  call: Call,
+  { caller, principal, operation }: Accepted,
+): Wanted | { readonly refusal: Refusal } {
+  if (call.cancelled) return { refusal: CANCELLED }
+  const rules = RPC_RULES[method.name]
+  const read = inputOf(method.request, call.request, rules?.always)
+  const admitted = core.admission.admit(operation, surface)
+  if (typeof admitted === 'string') return { refusal: refusalOf(admitted) }
+  return { admitted, input: rules?.input?.(read) ?? read, principal, client: caller, deadlineMs: deadlineOf(call) }
+}
+
+function refused({ name }: Method, { code, body, facts }: OutgoingAnswer): { readonly refusal: Refusal } {
+  return { refusal: refusalOf(code ?? 'internal', body, facts, RPC_RULES[name]?.missing) }
 }
 
 function acceptedAs(operation: Operation | null, caller: GrpcCaller, checked: Checked): MaybeAccepted {
   if (typeof checked === 'string') return { refusal: refusalOf(checked) }
-  return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked }
-}
-
-function parsedFrom(json: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString())
+  return operation === null ? { refusal: UNIMPLEMENTED } : { caller, principal: checked, operation }
 }
 
 const CANCELLED: Refusal = { code: status.CANCELLED, details: 'cancelled' }
@@ -236,15 +261,8 @@ function faultOf(error: unknown): Refusal {
   return refusalOf('internal')
 }
 
-function deadlineOf(call: Call): { readonly deadlineMs?: number } {
+function deadlineOf(call: Call): number | undefined {
   const deadline = call.getDeadline()
   const at = typeof deadline === 'number' ? deadline : deadline.getTime()
-  return Number.isFinite(at) ? { deadlineMs: Math.max(0, at - Date.now()) } : {}
-}
-
-/** Audit events have both. */
-function clientOf({ audit }: Operation, caller: GrpcCaller): { readonly address?: string; readonly agent?: string } {
-  if (audit === null) return {}
-  const address = caller.clientAddress()
-  return { ...(address === '' ? {} : { address }), agent: caller.userAgent() }
+  return Number.isFinite(at) ? Math.max(0, at - Date.now()) : undefined
 }

@@ -1,24 +1,26 @@
 /** An answer in parts as a stream of chunks, at the pace of its client. */
 import { GRPC_CHUNK_BYTES_MAX } from '../../limits/grpc.js'
-import type { CoreAnswer, CoreClient } from '../thread/core_client.js'
+import { nextPart } from '../../dispatch/awaited_answers.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { StreamCall } from './server_calls.js'
 
 /** The last chunk says so and has no data. @throws Error for a part that does not come */
-export async function sendChunks(call: StreamCall, core: CoreClient, first: CoreAnswer): Promise<void> {
+export async function sendChunks(call: StreamCall, first: OutgoingAnswer): Promise<void> {
   const stop = new AbortController()
   call.on('cancelled', () => stop.abort())
   let part = first
   try {
     for (;;) {
-      for (let at = 0; at < part.body.length; at += GRPC_CHUNK_BYTES_MAX)
-        await send(call, { data: part.body.subarray(at, at + GRPC_CHUNK_BYTES_MAX), is_last: false })
-      if (!part.hasMore) break
-      part = await core.more(part, stop.signal)
+      const body = typeof part.body === 'string' ? Buffer.from(part.body) : part.body
+      for (let at = 0; at < body.length; at += GRPC_CHUNK_BYTES_MAX)
+        await send(call, { data: body.subarray(at, at + GRPC_CHUNK_BYTES_MAX), is_last: false })
+      if (part.rest === undefined) break
+      part = await nextPart(part.rest, stop.signal)
       if (part.code !== null) throw new Error(`a part of the export failed: ${part.code}`)
     }
     await send(call, { data: new Uint8Array(), is_last: true })
   } catch (error) {
-    if (part.hasMore) core.cancel(part.id)
+    part.rest?.end()
     throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Refusals as gRPC statuses: the code is that of the catalogue's column, the details are its text. Pure. */
 import { Metadata, status } from '@grpc/grpc-js'
 import { CATALOGUE, entryOf, type ErrorCode } from '../../errors.js'
-import { factOf, type Facts } from '../../wire/answer.js'
+import { factOf, textOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
 import { GRPC_TEXTS, MISSING_FIELDS } from './texts.js'
 
 export interface Refusal {
@@ -14,7 +14,7 @@ export interface Refusal {
  * @param body `{"error": text}`; absent: the text of the catalogue
  * @param missing the text of a missing field
  */
-export function refusalOf(code: ErrorCode, body?: Uint8Array, facts: Facts = [], missing = MISSING_FIELDS): Refusal {
+export function refusalOf(code: ErrorCode, body?: OutgoingAnswer['body'], facts: Facts = [], missing = MISSING_FIELDS): Refusal {
   const { grpc, retryAfterSeconds } = entryOf(code)
   const seconds = factOf(facts, 'retryAfterSeconds') ?? retryAfterSeconds?.toString()
   const metadata = new Metadata()
@@ -24,12 +24,8 @@ export function refusalOf(code: ErrorCode, body?: Uint8Array, facts: Facts = [],
 
 export const UNIMPLEMENTED: Refusal = { code: status.UNIMPLEMENTED, details: GRPC_TEXTS.unimplemented }
 
-function detailsOf(code: ErrorCode, body: Uint8Array | undefined, missing: string): string {
-  const text = body === undefined ? CATALOGUE[code].text : textOf(body)
+function detailsOf(code: ErrorCode, body: OutgoingAnswer['body'] | undefined, missing: string): string {
+  const text = body === undefined ? CATALOGUE[code].text : (JSON.parse(textOf({ body })) as { readonly error: string }).error
   if (code === 'missingFields') return missing
   return code === 'notFound' && text === CATALOGUE.notFound.text ? GRPC_TEXTS.notFound : text
-}
-
-function textOf(body: Uint8Array): string {
-  return (JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString()) as { readonly error: string }).error
 }

@@ -16,7 +16,7 @@ import { GUEST, type Principal } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
-import type { Core } from '../../dispatch/core.js'
+import type { Core, Handle } from '../../dispatch/core.js'
 import { SpareBuffers } from '../../dispatch/spare_buffers.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
@@ -55,9 +55,9 @@ import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 export const CONSTANT_PATH = '/loadtest/constant'
 
 /** What a front end needs of its event loop. */
-export interface FrontEndParts<Handle extends object> {
+export interface FrontEndParts {
   readonly config: Config
-  readonly core: Core<Handle>
+  readonly core: Core
   readonly telemetry: Telemetry
   readonly surface: Surface
   readonly control: Pick<ControlBlock, 'isLeaving'>
@@ -74,8 +74,8 @@ export interface FrontEndParts<Handle extends object> {
   readonly entry?: Entry
 }
 
-export class FrontEnd<Handle extends object> {
-  readonly #parts: FrontEndParts<Handle>
+export class FrontEnd {
+  readonly #parts: FrontEndParts
   readonly #plain: TemplatedApp | null
   readonly #tls: TlsApps | null
   readonly #securityHeaders: readonly string[]
@@ -96,7 +96,7 @@ export class FrontEnd<Handle extends object> {
   #connected = 0
   #idleWaiters: (() => void)[] = []
 
-  constructor(parts: FrontEndParts<Handle>) {
+  constructor(parts: FrontEndParts) {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
@@ -186,7 +186,7 @@ export class FrontEnd<Handle extends object> {
   #onRequest(response: HttpResponse, request: HttpRequest): void {
     this.#open += 1
     this.#begun += 1
-    const call = new Call<Handle>(
+    const call = new Call(
       this.#parts,
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
@@ -238,7 +238,7 @@ export class FrontEnd<Handle extends object> {
     this.#newcomers.add(exchange)
   }
 
-  #route(exchange: Exchange, call: Call<Handle>): void {
+  #route(exchange: Exchange, call: Call): void {
     if (exchange.method === 'OPTIONS') {
       exchange.answer({ status: 204, contentType: null, headers: this.#cors.preflightHeaders, gzip: false, body: '' })
       return
@@ -336,7 +336,7 @@ const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff'
 const HSTS: readonly string[] = ['Strict-Transport-Security', `max-age=${HSTS_SECONDS}`]
 
 /** One request on its way through the surface: its route and admission, then its handle of the core. */
-class Call<Handle extends object> implements ExchangeListener {
+class Call implements ExchangeListener {
   route: Route | null = null
   params: readonly string[] = []
   /** Set once the operation may run. */
@@ -349,7 +349,7 @@ class Call<Handle extends object> implements ExchangeListener {
   #receivedAt = 0
 
   constructor(
-    readonly parts: FrontEndParts<Handle>,
+    readonly parts: FrontEndParts,
     readonly ended: () => void,
     /** Whether the exchange began in this turn of the event loop. */
     readonly isNew: (exchange: Exchange) => boolean,

@@ -31,7 +31,7 @@ const PROGRAM = programPath('http_loop')
 
 export class HttpLoops implements RunningSurface {
   readonly #host: SurfaceHost
-  readonly #first: FrontEnd<object>
+  readonly #first: FrontEnd
   readonly #others: readonly ThreadSurface[]
   readonly #loops: LoopBlock
   readonly #connections: LoopConnections
@@ -46,7 +46,7 @@ export class HttpLoops implements RunningSurface {
   #file: SocketFile | undefined
 
   constructor(host: SurfaceHost) {
-    const { config, dispatcher, telemetry, surface, identities, rateLimit, credentials } = host
+    const { config, core, dispatcher, telemetry, surface, rateLimit, credentials } = host
     this.#host = host
     this.#address = config.httpAddr
     // The last one is the gate's.
@@ -54,8 +54,8 @@ export class HttpLoops implements RunningSurface {
     this.#gate = this.#newGate()
     const authenticator = authenticatorOf(config, {
       control: dispatcher.control,
-      identify: (asked) => identities.identify(asked),
-      failures: new FailureReports(identities.onFailure),
+      identify: (asked) => core.identify(asked),
+      failures: new FailureReports(core.identities.onFailure),
     })
     const budgets = budgetsOf(config, this.#loops, 0, telemetry)
     this.#connections = new LoopConnections(this.#loops, 0, telemetry)
@@ -63,7 +63,7 @@ export class HttpLoops implements RunningSurface {
     const spare = new SpareBuffers(BODIES_SPARE_BYTES_MAX)
     this.#first = new FrontEnd({
       config,
-      core: dispatcher,
+      core,
       control: dispatcher.control,
       telemetry,
       surface,

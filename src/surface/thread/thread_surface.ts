@@ -1,6 +1,6 @@
 /**
  * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it,
- * and starts it again if it ends by itself. The thread's side is core_port.ts. Front-end thread only.
+ * and starts it again if it ends by itself. The thread's side is thread_port.ts. Front-end thread only.
  */
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
@@ -10,6 +10,7 @@ import { SURFACE_END_MS_MAX, SURFACE_RESTART_MS } from '../../limits/dispatch.js
 import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
+import type { ThreadOrder, ThreadReport } from '../../wire/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
 import { paceMessages } from './paced_messages.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
@@ -19,8 +20,6 @@ export interface ThreadParts {
   readonly program: string
   /** For the thread, at each of its starts; must be structured-cloneable. */
   readonly options: () => unknown
-  /** Ports among the options. Called after `options`. Default: none. */
-  readonly transferred?: () => readonly MessagePort[]
   /** Megabytes of its heap, above which it is ended. Default: as much as the process may have. */
   readonly heapMbMax?: number
   /** Variables of its environment, beside those of the process. */
@@ -31,6 +30,8 @@ export interface ThreadParts {
   readonly asksAdmission?: boolean
   /** The thread sends bodies on as they are (surface_port.ts). Default: it does not. */
   readonly sendsBodiesOn?: boolean
+  /** Called with what a thread reports that runs operations. */
+  readonly onReport?: (report: ThreadReport) => void
   /** Called when the thread listens. */
   readonly onListening?: () => void
   /** Called when the thread has ended, for whatever reason. */
@@ -57,15 +58,15 @@ export class ThreadSurface implements RunningSurface, StoreReader {
 
   async listen(): Promise<string> {
     const { port1, port2 } = new MessageChannel()
-    const { dispatcher, surface, config, identities } = this.#host
-    const { program, onEnd, onListening, asksAdmission, sendsBodiesOn, transferred, heapMbMax, env } = this.#parts
+    const { core, dispatcher, surface, config } = this.#host
+    const { program, onEnd, onListening, onReport, asksAdmission, sendsBodiesOn, heapMbMax, env } = this.#parts
     const start: SurfaceStart = { port: port2, options: this.#parts.options() }
-    const requests = new SurfacePort(port1, dispatcher, surface, config, identities, asksAdmission, sendsBodiesOn)
+    const requests = new SurfacePort(port1, dispatcher, surface, config, core.identities, asksAdmission, sendsBodiesOn)
     let worker: Worker
     try {
       worker = new Worker(program, {
         workerData: start,
-        transferList: [port2, ...(transferred?.() ?? [])],
+        transferList: [port2],
         ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
         ...(heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } }),
       })
@@ -90,6 +91,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         } else if (message.kind === 'refused') reject(new Error(message.reason))
         else if (message.kind === 'drained') this.#drained()
         else if (message.kind === 'served') this.#settle(message.number)
+        else if (message.kind === 'answers' || message.kind === 'read') onReport?.(message)
       })
       // By its own port, the thread sends only that by which it can be profiled.
       worker.on('message', (profiles: unknown) => {
@@ -136,6 +138,11 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   /** For a thread that listens with TLS. One that is being started gets the pair as an option. */
   renew(files: TlsFiles): void {
     this.#port?.postMessage({ kind: 'renew', files } satisfies SurfaceReply)
+  }
+
+  /** For a thread that runs operations. Nothing is lost before it listens. */
+  order(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
+    this.#port?.postMessage(order, transferred)
   }
 
   #settle(number: number): void {

@@ -1,9 +1,14 @@
 /** The surface's own thread: a unix socket in front of the core's port. */
 import { createServer, type Socket } from 'node:net'
 import { workerData } from 'node:worker_threads'
-import { ANONYMOUS } from '../../../src/access/principal.js'
-import { CoreClient, type CoreAnswer } from '../../../src/surface/thread/core_client.js'
-import { CorePort } from '../../../src/surface/thread/core_port.js'
+import { ANONYMOUS, type Principal } from '../../../src/access/principal.js'
+import { Admission, type Admitted } from '../../../src/dispatch/admission.js'
+import { awaitAnswer, nextPart } from '../../../src/dispatch/awaited_answers.js'
+import { operationByName } from '../../../src/operations/index.js'
+import { PortCore } from '../../../src/surface/thread/port_core.js'
+import { ThreadPort } from '../../../src/surface/thread/thread_port.js'
+import { ControlBlock } from '../../../src/wire/control_block.js'
+import { bytesInput, packAnswer } from '../../../src/wire/msgpack_input.js'
 import type { SurfaceStart } from '../../../src/wire/surface_messages.js'
 import { END_THREAD, frameOf, FrameReader, type Answered, type Asked } from './frames.js'
 
@@ -13,14 +18,16 @@ const sockets = new Set<Socket>()
 let underWay = 0
 let isDraining = false
 
-const messages = new CorePort(port, {
+const messages = new ThreadPort(port, {
   onDrain: () => {
     isDraining = true
     server.close()
     endWhenIdle()
   },
 })
-const core = new CoreClient(messages)
+// Admission is asked by the front end, and nothing is read here.
+const reads = { serve: () => Promise.resolve(), answer: () => null }
+const core = new PortCore(messages, new Admission(ControlBlock.create()), reads)
 
 const server = createServer((socket) => {
   sockets.add(socket)
@@ -43,16 +50,18 @@ async function serve(socket: Socket, { id, operation, input, user, parts = Infin
   if (operation === END_THREAD) process.exit(1)
   underWay++
   try {
-    let answer: CoreAnswer = await core.ask(operation, input as object, {
-      principal: user === undefined ? ANONYMOUS : { kind: 'user', name: user },
-      signal,
-    })
-    const bodies = [answer.body]
-    while (answer.hasMore && bodies.length < parts) {
-      answer = await core.more(answer, signal)
-      bodies.push(answer.body)
+    // A client may name anything.
+    const admitted = { operation: operationByName.get(operation) ?? { name: operation, audit: null } } as Admitted
+    const principal: Principal = user === undefined ? ANONYMOUS : { kind: 'user', name: user }
+    const given = bytesInput(input instanceof Uint8Array ? input : packAnswer(input))
+    const receivedAt = performance.now()
+    let answer = await awaitAnswer(core, (sink) => ({ admitted, input: given, principal, receivedAt, sink }), signal)
+    const bodies = [Buffer.from(answer.body as Uint8Array)]
+    while (answer.rest !== undefined && bodies.length < parts) {
+      answer = await nextPart(answer.rest, signal)
+      bodies.push(Buffer.from(answer.body as Uint8Array))
     }
-    if (answer.hasMore) core.cancel(answer.id)
+    answer.rest?.end()
     const { code, facts, contentType } = answer
     socket.write(frameOf({ id, code, facts, contentType, body: Buffer.concat(bodies) } satisfies Answered))
   } catch (error) {

@@ -14,7 +14,7 @@ import { joinLog, log } from '../../../telemetry/log.js'
 import { installTelemetry, Telemetry } from '../../../telemetry/registry.js'
 import { LoopBlock } from '../../../wire/loop_block.js'
 import type { SurfaceStart } from '../../../wire/surface_messages.js'
-import { CorePort } from '../../thread/core_port.js'
+import { ThreadPort } from '../../thread/thread_port.js'
 import { TLS12_CIPHERS } from '../../tls/ciphers.js'
 import { boundHandshakes } from '../../tls/handshakes.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
@@ -64,7 +64,7 @@ server.on('connection', (socket: Socket) => {
 })
 boundHandshakes(server, start.limits)
 
-const port = new CorePort(messages, {
+const port = new ThreadPort(messages, {
   onCrowded: (clients) => connections.refuse(clients),
   onDrain: () => {
     isDraining = true

@@ -2,17 +2,13 @@
 import { CATALOGUE, type ErrorCode } from '../../../errors.js'
 import { CatalogueError } from './catalogue_error.js'
 import { INVALID_PARAMS, REFUSED } from './codes.js'
-import type { CoreAnswer } from '../../thread/core_port.js'
+import { textOf, type OutgoingAnswer } from '../../../wire/answer.js'
 
-export function textOf({ body }: CoreAnswer): string {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-}
-
-export function jsonOf(answer: CoreAnswer): unknown {
+export function jsonOf(answer: OutgoingAnswer): unknown {
   return JSON.parse(textOf(answer)) as unknown
 }
 
-type Refused = CoreAnswer & { readonly code: ErrorCode }
+type Refused = OutgoingAnswer & { readonly code: ErrorCode }
 
 /**
  * The text of a refusal, which is a failure of the tool: the model reads it, and mends its call.
@@ -35,7 +31,7 @@ function refusalText(answer: Refused): string {
   return hint === undefined ? error : `${error} (${hint})`
 }
 
-function bodyOf(answer: CoreAnswer): { readonly error?: string; readonly hint?: string } {
+function bodyOf(answer: OutgoingAnswer): { readonly error?: string; readonly hint?: string } {
   try {
     return jsonOf(answer) as { readonly error?: string; readonly hint?: string }
   } catch {
@@ -44,6 +40,6 @@ function bodyOf(answer: CoreAnswer): { readonly error?: string; readonly hint?: 
   }
 }
 
-export function isRefusal(answer: CoreAnswer): answer is Refused {
+export function isRefusal(answer: OutgoingAnswer): answer is Refused {
   return answer.code !== null
 }

@@ -1,17 +1,12 @@
 /** What a call to the catalogue may do, and what it gives. Types only. */
 import type { AccessMode } from '../../../config/values.js'
-import type { CoreAnswer } from '../../thread/core_port.js'
+import type { OutgoingAnswer } from '../../../wire/answer.js'
 
 /** Asks an operation as the caller; aborted with the request, when it rejects. */
-export type Ask = (operation: string, input: object) => Promise<CoreAnswer>
+export type Ask = (operation: string, input: object) => Promise<OutgoingAnswer>
 
 export interface CallContext {
   readonly ask: Ask
-  /**
-   * The next part of an answer that has more; `cancel` ends it before its last part. As those of CoreClient.
-   */
-  readonly more: (answer: CoreAnswer) => Promise<CoreAnswer>
-  readonly cancel: (answer: CoreAnswer) => void
   readonly signal: AbortSignal
   /** Of the surface: what it does not permit is refused before the core is asked. */
   readonly mode: AccessMode

@@ -3,7 +3,8 @@
  * NDJSON is cut after a whole line there; a ZIP file that is longer is refused, because a part of one is of
  * no use. Thread of MCP.
  */
-import type { CoreAnswer } from '../../thread/core_port.js'
+import { nextPart } from '../../../dispatch/awaited_answers.js'
+import type { OutgoingAnswer } from '../../../wire/answer.js'
 import { failureOf, isRefusal } from './answers.js'
 import type { Arguments } from './argument_values.js'
 import { failed, type CallContext, type TextContent, type ToolResult } from './call.js'
@@ -16,26 +17,31 @@ const BYTES_A_TOKEN = 2.5
 const NEWLINE = '\n'
 
 /** @param first part of the answer, a success */
-export async function exported(first: CoreAnswer, given: Arguments, context: CallContext): Promise<ToolResult> {
+export async function exported(first: OutgoingAnswer, given: Arguments, context: CallContext): Promise<ToolResult> {
   const { collection, format = 'ndjson' } = given
   const tokens = answerTokens(given)
   const bytesMax = tokens * BYTES_A_TOKEN
-  const parts: Uint8Array[] = [first.body]
+  const parts: Uint8Array[] = [bytesOf(first)]
   let bytes = first.body.length
   let last = first
-  while (last.hasMore && bytes <= bytesMax) {
+  while (last.rest !== undefined && bytes <= bytesMax) {
     context.progress(bytes, undefined, `${bytes} bytes exported`)
-    last = await context.more(last)
+    last = await nextPart(last.rest, context.signal)
     if (isRefusal(last)) return failed(failureOf(last))
-    parts.push(last.body)
+    parts.push(bytesOf(last))
     bytes += last.body.length
   }
-  if (last.hasMore) context.cancel(last)
+  last.rest?.end()
+  const hasMore = last.rest !== undefined
   const whole = Buffer.concat(parts)
-  const shown = format === 'ndjson' ? linesOf(whole, last.hasMore, tokens) : fileOf(whole, last.hasMore, tokens)
+  const shown = format === 'ndjson' ? linesOf(whole, hasMore, tokens) : fileOf(whole, hasMore, tokens)
   if (shown === null) return failed(tooLong(tokens))
   const hint = shown.truncated ? { contextTruncated: true, contextHint: shortenedHint('parts') } : {}
   return { content: textsOf(JSON.stringify({ collection, format, ...shown, ...hint })) }
+}
+
+function bytesOf({ body }: OutgoingAnswer): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 interface Exported {

@@ -1,7 +1,8 @@
 /** Resources of MCP: state of the server, documents, and searches by metadata. Thread of MCP. */
 import { MCP_ANSWER_TOKENS_DEFAULT, SEARCH_RESOURCE_LIMIT } from '../../../limits/mcp_tools.js'
 import { factOf } from '../../../wire/answer.js'
-import { isRefusal, jsonOf, refusalError, textOf } from './answers.js'
+import { textOf } from '../../../wire/answer.js'
+import { isRefusal, jsonOf, refusalError } from './answers.js'
 import type { CallContext } from './call.js'
 import { CatalogueError } from './catalogue_error.js'
 import { RESOURCE_NOT_FOUND } from './codes.js'

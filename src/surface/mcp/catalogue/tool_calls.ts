@@ -3,15 +3,14 @@
  * Thread of MCP.
  */
 import { readArguments, type Arguments } from './argument_values.js'
-import { failureOf, isRefusal, jsonOf, textOf } from './answers.js'
+import { failureOf, isRefusal, jsonOf } from './answers.js'
 import { failed, type CallContext, type ToolResult } from './call.js'
 import { documentPart } from './document_part.js'
 import { exported } from './exported.js'
-import { factOf } from '../../../wire/answer.js'
+import { factOf, textOf, type OutgoingAnswer } from '../../../wire/answer.js'
 import { shownAnswer } from './shown_documents.js'
 import type { Tool } from './tool.js'
 import { resultOf } from './tool_result.js'
-import type { CoreAnswer } from '../../thread/core_port.js'
 
 /** A tool with the name of its operation. */
 export interface BoundTool {
@@ -49,7 +48,7 @@ export function inputOf({ arguments: known, input }: Tool, given: Arguments): Re
 }
 
 /** The results of a search, with what its collection says about the form of answers. */
-function found(answer: CoreAnswer, given: Arguments): object {
+function found(answer: OutgoingAnswer, given: Arguments): object {
   const total = factOf(answer.facts, 'total')
   const responsePrompt = factOf(answer.facts, 'responsePrompt')
   return {

@@ -3,7 +3,6 @@
  * client.
  */
 import type { Principal } from '../../../access/principal.js'
-import type { CoreAnswer } from '../../thread/core_port.js'
 import type { Era } from './era.js'
 
 export interface Caller {
@@ -25,14 +24,6 @@ export interface Call {
   readonly isStructured: boolean
   /** Sends a notification that belongs to the request. */
   notify(method: string, params: object): void
-}
-
-/** The core, as a call reaches it. As CoreClient (surface/thread). */
-export interface CoreAccess {
-  /** @throws Error if the signal aborts */
-  ask(operation: string, input: object, call: Call): Promise<CoreAnswer>
-  more(answer: CoreAnswer, signal: AbortSignal): Promise<CoreAnswer>
-  cancel(answer: CoreAnswer): void
 }
 
 export interface Answered {

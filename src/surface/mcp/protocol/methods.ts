@@ -2,11 +2,18 @@
  * The methods of MCP, in both eras, without transport: a request in, the text of its response out. Lists are
  * made once, because they do not change. Everything else is the catalogue's. One object a thread.
  */
-import type { AccessMode } from '../../../config/values.js'
+import { refusal } from '../../../dispatch/answers.js'
+import { awaitAnswer } from '../../../dispatch/awaited_answers.js'
+import type { Core } from '../../../dispatch/core.js'
+import { FieldsRequest } from '../../../dispatch/fields_request.js'
+import { KnownClient } from '../../../dispatch/request_client.js'
+import type { Surface } from '../../../dispatch/surface.js'
 import { newFaultId } from '../../../fault_id.js'
+import { operationByName } from '../../../operations/index.js'
 import { log } from '../../../telemetry/log.js'
+import type { OutgoingAnswer } from '../../../wire/answer.js'
 import { CatalogueError, RESOURCE_NOT_FOUND, type CallContext, type Catalogue } from '../catalogue/catalogue.js'
-import type { Answered, Call, CoreAccess } from './call.js'
+import type { Answered, Call } from './call.js'
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from './codes.js'
 import type { Era } from './era.js'
 import { isWanted } from './log_levels.js'
@@ -33,8 +40,8 @@ type Method = (params: Params, context: CallContext) => Promise<Result> | Result
 
 export interface MethodsParts {
   readonly catalogue: Catalogue
-  readonly core: CoreAccess
-  readonly mode: AccessMode
+  readonly core: Core
+  readonly surface: Surface
   readonly identity: ServerIdentity
   readonly served: Served
   /** Items of one page of a list. */
@@ -96,7 +103,7 @@ export class Methods {
 
   /** Tools as they are listed, for the plain paths. */
   get tools(): readonly object[] {
-    return this.#parts.catalogue.tools(this.#parts.mode)
+    return this.#parts.catalogue.tools(this.#parts.surface.mode)
   }
 
   get resources(): { readonly resources: readonly object[]; readonly resourceTemplates: readonly object[] } {
@@ -132,8 +139,8 @@ export class Methods {
   }
 
   #listOf(name: ListName): readonly object[] {
-    const { catalogue, mode } = this.#parts
-    if (name === 'tools') return catalogue.tools(mode)
+    const { catalogue, surface } = this.#parts
+    if (name === 'tools') return catalogue.tools(surface.mode)
     if (name === 'resources') return catalogue.resources()
     return name === 'prompts' ? catalogue.prompts() : catalogue.resourceTemplates()
   }
@@ -168,15 +175,25 @@ export class Methods {
     return rest === '{}' ? `${this.#statelessBegin}}` : `${this.#statelessBegin},${rest.slice(1)}`
   }
 
+  /** @throws Error if the signal of the call aborts */
+  async #ask(name: string, input: object, { caller, signal }: Call): Promise<OutgoingAnswer> {
+    const { core, surface } = this.#parts
+    const operation = operationByName.get(name)
+    if (operation === undefined) return refusal('unknownOperation')
+    const admitted = core.admission.admit(operation, surface)
+    if (typeof admitted === 'string') return refusal(admitted)
+    const client = new KnownClient(caller.address, caller.agent)
+    const asking = { principal: caller.principal, client }
+    return await awaitAnswer(core, (sink) => new FieldsRequest(admitted, input, asking, sink), signal)
+  }
+
   #contextOf(params: Params, call: Call): CallContext {
-    const { core, mode, identity } = this.#parts
+    const { surface, identity } = this.#parts
     const token = progressTokenOf(params)
     return {
-      ask: (operation, input) => core.ask(operation, input, call),
-      more: (answer) => core.more(answer, call.signal),
-      cancel: (answer) => core.cancel(answer),
+      ask: (operation, input) => this.#ask(operation, input, call),
       signal: call.signal,
-      mode,
+      mode: surface.mode,
       isStructured: call.isStructured,
       progress: (done, total, message) => {
         if (token === undefined) return
