@@ -13,6 +13,9 @@ export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 export const PURGE_ROWS_MAX = 1024
 /** A commit that has not returned within this time may never return: the server stops acknowledging. */
 export const COMMIT_SILENCE_MS_MAX = 10_000
-/** Interval at which the front end checks for such a commit: while one runs, and while none does. */
+/**
+ * Interval at which the front end checks for such a commit: while one runs, and while none does. The latter
+ * is shorter than the silence, so that no commit is found later for it.
+ */
 export const COMMIT_WATCH_MS = 500
-export const COMMIT_IDLE_WATCH_MS = 2000
+export const COMMIT_IDLE_WATCH_MS = 5000

@@ -40,7 +40,7 @@ async function watched(
     const chore = connectionWatch({
       config: { connectionsOfAddressMax: MOST, production: true, trustedProxies },
       tools: { role: { role: 'leader' }, telemetry },
-      open: () => sockets.length,
+      loops: { connections: () => sockets.length, moreConnectionsThan: () => new Promise(() => undefined) },
       port: () => port,
       publish: resolve,
     })
@@ -65,10 +65,44 @@ it(
     assert.equal(opened(own), true)
     connections.refuse(crowded)
     assert.deepEqual([opened(own), opened('203.0.113.1')], [false, true])
-    assert.deepEqual([...loops.connections()], [0, 3])
+    assert.equal(loops.connections(), 3)
     connections.closed()
-    assert.deepEqual([...loops.connections()], [0, 2])
+    assert.equal(loops.connections(), 2)
     connections.refuse([])
     assert.equal(opened(own), true)
   },
 )
+
+const onLinux = { skip: process.platform !== 'linux' ? 'the kernel has no list of connections' : false }
+
+it('connections: their watch rests until more are open than one client may have', onLinux, async (test) => {
+  const loops = LoopBlock.create(2)
+  let rounds = 0
+  let counted = (): void => undefined
+  const chore = connectionWatch({
+    config: { connectionsOfAddressMax: MOST, production: true, trustedProxies: [] },
+    tools: { role: { role: 'leader' }, telemetry: { countRound: () => (rounds++, counted()), setChoreState: () => undefined } },
+    loops,
+    port: () => 0,
+    publish: () => undefined,
+  })
+  // Neither the wait of the watch nor its timer keeps a process alive.
+  const alive = setInterval(() => undefined, 1000)
+  test.after(async () => {
+    clearInterval(alive)
+    await chore.stop()
+  })
+  const round = async (): Promise<void> => await new Promise((resolve) => (counted = resolve))
+  const first = round()
+  chore.start()
+  await first
+  for (let open = 0; open < MOST; open++) loops.connectionOpened(open % 2)
+  assert.deepEqual([chore.state, rounds], ['idle', 1])
+  const second = round()
+  loops.connectionOpened(1)
+  await second
+  assert.equal(chore.state, 'resting')
+  loops.connectionClosed(0)
+  await round()
+  assert.equal(chore.state, 'idle')
+})

@@ -121,7 +121,7 @@ export class HttpLoops implements RunningSurface {
     return connectionWatch({
       config,
       tools: { role: dispatcher.control, telemetry },
-      open: () => this.#loops.connections().reduce((sum, count) => sum + count, 0),
+      loops: this.#loops,
       port: () => (this.#address.kind === 'tcp' ? this.#address.port : 0),
       publish: (clients) => this.#refuse(clients),
     })

@@ -7,16 +7,13 @@ import type { Telemetry } from '../../telemetry/registry.js'
 import type { LoopBlock } from '../../wire/loop_block.js'
 
 export class LoopConnections {
-  readonly #open: Int32Array
   #crowded: ReadonlySet<string> = new Set()
 
   constructor(
-    loops: LoopBlock,
+    readonly loops: LoopBlock,
     readonly loop: number,
     readonly telemetry: Telemetry,
-  ) {
-    this.#open = loops.connections()
-  }
+  ) {}
 
   /** @param clients as access/client_key.ts makes them */
   refuse(clients: readonly string[]): void {
@@ -28,7 +25,7 @@ export class LoopConnections {
    * @returns whether the connection may stay open; `closed` follows in either case
    */
   opened(client: () => string): boolean {
-    Atomics.add(this.#open, this.loop, 1)
+    this.loops.connectionOpened(this.loop)
     if (!admitsConnection()) return false
     if (this.#crowded.size === 0 || !this.#crowded.has(client())) return true
     this.telemetry.add('connections_refused', 1)
@@ -36,6 +33,6 @@ export class LoopConnections {
   }
 
   closed(): void {
-    Atomics.sub(this.#open, this.loop, 1)
+    this.loops.connectionClosed(this.loop)
   }
 }
