@@ -21,7 +21,7 @@ import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } f
 import { httpRefusal, type HttpAnswer } from './http_answer.js'
 import type { LoopResources } from './loop_resources.js'
 import { dropBody, leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
-import { readHead, type RequestHead } from './request_head.js'
+import { RequestHead } from './request_head.js'
 import { thisMachine } from './this_machine.js'
 import { TrustedProxies } from './trusted_proxies.js'
 
@@ -40,26 +40,7 @@ export interface ExchangeListener {
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
 
-export class Exchange implements BodyOwner, RequestHead, RequestClient {
-  readonly method: string
-  readonly path: string
-  readonly query: string
-  readonly isMisframed: boolean
-  readonly origin: string
-  readonly host: string
-  readonly fetchSite: string
-  readonly fetchMode: string
-  readonly fetchDest: string
-  readonly referer: string
-  readonly contentType: string
-  readonly acceptsGzip: boolean
-  readonly acceptsBrotli: boolean
-  readonly ifNoneMatch: string
-  readonly authorization: string
-  readonly apiKey: string
-  readonly forwardedFor: string
-  readonly agent: string
-  readonly declaredBytes: number
+export class Exchange extends RequestHead implements BodyOwner, RequestClient {
   /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
   readonly peer: string
   /** Milliseconds, monotonic. */
@@ -86,29 +67,10 @@ export class Exchange implements BodyOwner, RequestHead, RequestClient {
     public commonHeaders: readonly string[],
     readsPeer: boolean,
   ) {
+    super(request, loop.readsAgent)
     this.#response = response
-    // Must come first: uWS ends the process if a handler returns without having set an abort handler.
+    // uWS ends the process if a handler returns without having set an abort handler.
     response.onAborted(() => this.#abort())
-    const head = readHead(request, loop.readsAgent)
-    this.method = head.method
-    this.path = head.path
-    this.query = head.query
-    this.isMisframed = head.isMisframed
-    this.origin = head.origin
-    this.host = head.host
-    this.fetchSite = head.fetchSite
-    this.fetchMode = head.fetchMode
-    this.fetchDest = head.fetchDest
-    this.referer = head.referer
-    this.contentType = head.contentType
-    this.acceptsGzip = head.acceptsGzip
-    this.acceptsBrotli = head.acceptsBrotli
-    this.ifNoneMatch = head.ifNoneMatch
-    this.authorization = head.authorization
-    this.apiKey = head.apiKey
-    this.forwardedFor = head.forwardedFor
-    this.agent = head.agent
-    this.declaredBytes = head.declaredBytes
     this.peer = readsPeer ? this.peerText() : ''
   }
 

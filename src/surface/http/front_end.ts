@@ -19,6 +19,8 @@ import type { Admitted } from '../../dispatch/admission.js'
 import type { Core, Handle } from '../../dispatch/core.js'
 import { SpareBuffers } from '../../dispatch/spare_buffers.js'
 import type { Surface } from '../../dispatch/surface.js'
+import type { DispatchRequest } from '../../dispatch/ticket.js'
+import type { AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { metrics } from '../../operations/health.js'
@@ -269,7 +271,7 @@ export class FrontEnd {
         return
       }
       call.admitted = admitted
-      if (typeof checked !== 'string') call.principal = checked
+      if (typeof checked !== 'string') call.checked = checked
       exchange.readBody(this.#parts.config.bodyBytesMax)
     }
   }
@@ -335,18 +337,26 @@ const pages = new Pages()
 const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
 const HSTS: readonly string[] = ['Strict-Transport-Security', `max-age=${HSTS_SECONDS}`]
 
-/** One request on its way through the surface: its route and admission, then its handle of the core. */
-class Call implements ExchangeListener {
+const NO_INPUT: EncodedInput = { form: 'json', head: '', params: [], body: null, mayCompress: false }
+
+/** One request on its way through the surface, and as the core has it: it receives the core's answer. */
+class Call implements ExchangeListener, DispatchRequest, AnswerSink {
   route: Route | null = null
-  params: readonly string[] = []
-  /** Set once the operation may run. */
-  admitted: Admitted | null = null
+  params = NO_INPUT.params
+  /** Set before the body is read. */
+  admitted!: Admitted
   constant: HttpAnswer | null = null
   /** Whose request it is; a promise while that is looked up. */
-  principal: Principal | Promise<Checked> = GUEST
+  checked: Principal | Promise<Checked> = GUEST
+  /** Set with the body, as the two that follow. */
+  client!: Exchange
+  principal: Principal = GUEST
+  /** A client on a slow line does not use up the deadline of its request. */
+  receivedAt = 0
+  /** Has its body until the request is submitted. */
+  input = NO_INPUT
+  readonly sink = this
   #handle: Handle | null = null
-  /** Milliseconds, monotonic. A client on a slow line does not use up the deadline of its request. */
-  #receivedAt = 0
 
   constructor(
     readonly parts: FrontEndParts,
@@ -356,10 +366,10 @@ class Call implements ExchangeListener {
   ) {}
 
   onBody(exchange: Exchange, body: Uint8Array | null): void {
-    this.#receivedAt = performance.now()
+    this.receivedAt = performance.now()
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else if (this.admitted !== null) this.#runFor(exchange, this.admitted, body)
+    else this.#runFor(exchange, body)
   }
 
   onAborted(exchange: Exchange): void {
@@ -390,34 +400,30 @@ class Call implements ExchangeListener {
     if (!exchange.isDone) exchange.answer({ ...refused, body: JSON.stringify({ error: CATALOGUE.internal.text, requestId }) })
   }
 
-  #runFor(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
-    const { principal } = this
-    if (!(principal instanceof Promise)) return this.#run(exchange, admitted, principal, body)
-    void principal
-      .then((checked) => {
+  answer(answer: OutgoingAnswer): void {
+    const { client, admitted } = this
+    const { page } = answer
+    client.answer(page === undefined ? httpAnswer(admitted.operation, answer) : pages.answer(page, client, policyOf(admitted.operation)))
+  }
+
+  #runFor(exchange: Exchange, body: Uint8Array | null): void {
+    this.client = exchange
+    this.input = { form: 'json', head: exchange.query, params: this.params, body, mayCompress: exchange.acceptsGzip }
+    const { checked } = this
+    if (!(checked instanceof Promise)) return this.#run(checked)
+    void checked
+      .then((found) => {
         if (exchange.isDone) return
-        if (typeof checked === 'string') exchange.answer(httpRefusal(checked))
-        else this.#run(exchange, admitted, checked, body)
+        if (typeof found === 'string') exchange.answer(httpRefusal(found))
+        else this.#run(found)
       })
       .catch((error: unknown) => this.onFault(exchange, error))
   }
 
-  #run(exchange: Exchange, admitted: Admitted, principal: Principal, body: Uint8Array | null): void {
-    const { operation } = admitted
-    const { query, acceptsGzip } = exchange
-    this.#handle = this.parts.core.submit({
-      admitted,
-      input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
-      principal,
-      client: exchange,
-      receivedAt: this.#receivedAt,
-      sink: {
-        answer: (answer) =>
-          exchange.answer(
-            answer.page === undefined ? httpAnswer(operation, answer) : pages.answer(answer.page, exchange, policyOf(operation)),
-          ),
-      },
-    })
+  #run(principal: Principal): void {
+    this.principal = principal
+    this.#handle = this.parts.core.submit(this)
+    this.input = NO_INPUT
   }
 }
 

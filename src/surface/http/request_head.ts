@@ -1,11 +1,11 @@
 /**
- * The head of a request, copied out of uWS's request object, which is invalid after the handler returns.
+ * The head of a request, read from uWS's request object, which is invalid after the handler returns.
  * Detects ambiguous framing: docs/decisions/http-connections.md. Front-end thread only.
  */
 import type { HttpRequest } from 'uWebSockets.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/audit.js'
 
-export interface RequestHead {
+export class RequestHead {
   /** Upper case. */
   readonly method: string
   readonly path: string
@@ -33,34 +33,31 @@ export interface RequestHead {
   readonly agent: string
   /** Content-Length of the body; -1 if it is chunked. */
   readonly declaredBytes: number
-}
 
-/** @param readsAgent whether audit events need the user agent */
-export function readHead(request: HttpRequest, readsAgent: boolean): RequestHead {
-  const { first, isMisframed } = readHeaders(request)
-  const header = (name: string): string => first.get(name) ?? ''
-  const length = header('content-length')
-  const acceptEncoding = header('accept-encoding')
-  return {
-    method: request.getCaseSensitiveMethod(),
-    path: request.getUrl(),
-    query: request.getQuery() ?? '',
-    isMisframed,
-    origin: header('origin'),
-    host: header('host'),
-    fetchSite: header('sec-fetch-site'),
-    fetchMode: header('sec-fetch-mode'),
-    fetchDest: header('sec-fetch-dest'),
-    referer: header('referer'),
-    contentType: header('content-type'),
-    acceptsGzip: takes('gzip', acceptEncoding),
-    acceptsBrotli: takes('br', acceptEncoding),
-    ifNoneMatch: header('if-none-match'),
-    authorization: header('authorization'),
-    apiKey: header('x-api-key'),
-    forwardedFor: header('x-forwarded-for'),
-    agent: readsAgent ? request.getHeader('user-agent').slice(0, AUDIT_USER_AGENT_CHARS_MAX) : '',
-    declaredBytes: length === '' ? (header('transfer-encoding') === '' ? 0 : -1) : Number(length),
+  /** @param readsAgent whether audit events need the user agent */
+  constructor(request: HttpRequest, readsAgent: boolean) {
+    const { first, isMisframed } = readHeaders(request)
+    const acceptEncoding = first.get('accept-encoding') ?? ''
+    const length = first.get('content-length') ?? ''
+    this.method = request.getCaseSensitiveMethod()
+    this.path = request.getUrl()
+    this.query = request.getQuery() ?? ''
+    this.isMisframed = isMisframed
+    this.origin = first.get('origin') ?? ''
+    this.host = first.get('host') ?? ''
+    this.fetchSite = first.get('sec-fetch-site') ?? ''
+    this.fetchMode = first.get('sec-fetch-mode') ?? ''
+    this.fetchDest = first.get('sec-fetch-dest') ?? ''
+    this.referer = first.get('referer') ?? ''
+    this.contentType = first.get('content-type') ?? ''
+    this.acceptsGzip = takes('gzip', acceptEncoding)
+    this.acceptsBrotli = takes('br', acceptEncoding)
+    this.ifNoneMatch = first.get('if-none-match') ?? ''
+    this.authorization = first.get('authorization') ?? ''
+    this.apiKey = first.get('x-api-key') ?? ''
+    this.forwardedFor = first.get('x-forwarded-for') ?? ''
+    this.agent = readsAgent ? request.getHeader('user-agent').slice(0, AUDIT_USER_AGENT_CHARS_MAX) : ''
+    this.declaredBytes = length === '' ? (first.has('transfer-encoding') ? -1 : 0) : Number(length)
   }
 }
 
