@@ -66,7 +66,10 @@ export class Dispatcher {
   readonly #idleWaiters: (() => void)[] = []
   readonly #hold = new Hold((held) => this.#isQuiet(held))
   #isSwitching = false
-  readonly #waiting: WaitingReads = { queueOf: (queue) => this.#queues.of[queue], headOf: (queue) => this.#heldHead(queue) }
+  readonly #waiting: WaitingReads = {
+    lengthOf: (queue) => this.#queues.of[queue].length,
+    headOf: (queue, rankOf) => this.#heldHead(queue, rankOf),
+  }
 
   constructor(
     readonly config: Config,
@@ -347,7 +350,9 @@ export class Dispatcher {
   }
 
   #drainReads(pools: LanePools): void {
-    for (let next = this.#reads.next(this.#waiting, pools); next !== null; next = this.#reads.next(this.#waiting, pools)) {
+    while (this.#queues.hasReads) {
+      const next = this.#reads.next(this.#waiting, pools)
+      if (next === null) return
       const batch = this.#queues.takeBatch(next.queue, next.requestsMax)
       this.#reads.served(batch, next.pool, pools)
       this.#run(next.pool, next.queue, batch)
@@ -355,9 +360,9 @@ export class Dispatcher {
   }
 
   /** The head of the queue; none while requests of the class are held back. */
-  #heldHead(queue: ReadClass): Ticket | undefined {
-    const isHeld = this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')
-    return isHeld ? undefined : this.#queues.head(queue)
+  #heldHead(queue: ReadClass, rankOf: (surface: number) => number): Ticket | undefined {
+    const { held } = this.#hold
+    return held === 'everything' || (held === 'writes' && queue === 'prepare') ? undefined : this.#queues.head(queue, rankOf)
   }
 
   #drainCommits(pool: LanePool): void {

@@ -6,7 +6,6 @@
 import { BATCH_REQUESTS_MAX, BATCH_SEARCHES_MAX, SHARE_POINTS_MIN } from '../limits/dispatch.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
-import type { RequestQueue } from './request_queue.js'
 import { SurfaceTurns } from './surface_turns.js'
 import type { Ticket } from './ticket.js'
 
@@ -28,9 +27,12 @@ export interface NextReads {
 
 /** The queues of the read classes, as the dispatcher has them. */
 export interface WaitingReads {
-  queueOf(queue: ReadClass): RequestQueue
-  /** The first request of the queue that is still wanted, if there is one and it is not held back. */
-  headOf(queue: ReadClass): Ticket | undefined
+  lengthOf(queue: ReadClass): number
+  /**
+   * The first request of the queue that is still wanted, of the surface with the lowest rank, if there is one
+   * and it is not held back.
+   */
+  headOf(queue: ReadClass, rankOf: (surface: number) => number): Ticket | undefined
 }
 
 export class ReadScheduler {
@@ -59,9 +61,7 @@ export class ReadScheduler {
     let leastRank = Infinity
     let oldestAt = Infinity
     for (const queue of READ_CLASSES) {
-      if (waiting.queueOf(queue).length === 0) continue
-      waiting.queueOf(queue).prefer(this.#turns.rankOf)
-      const head = waiting.headOf(queue)
+      const head = waiting.headOf(queue, this.#turns.rankOf)
       if (head === undefined) continue
       const rank = this.#turns.rankOf(head.surface.index)
       if (rank > leastRank || (rank === leastRank && head.queuedAt >= oldestAt)) continue
@@ -73,7 +73,7 @@ export class ReadScheduler {
     }
     if (found === null) return null
     const { queue, pool } = found
-    return { queue, pool, requestsMax: this.shareOf(queue, waiting.queueOf(queue).length, pool.freeTasks) }
+    return { queue, pool, requestsMax: this.shareOf(queue, waiting.lengthOf(queue), pool.freeTasks) }
   }
 
   /** Counts the surfaces of a batch as served. The point lane is no reason to wait for a read lane. */

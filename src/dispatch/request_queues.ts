@@ -12,6 +12,8 @@ import type { Ticket } from './ticket.js'
 /** One bit for each queue. */
 const BIT: Readonly<Record<QueueClass, number>> = { point: 1, search: 2, prepare: 4, heavy: 8, commit: 16, long: 32 }
 
+const READS = BIT.point | BIT.search | BIT.prepare
+
 export class RequestQueues {
   readonly of: Readonly<Record<QueueClass, RequestQueue>>
   /** The bits of the queues that have requests, wanted or not. */
@@ -42,6 +44,10 @@ export class RequestQueues {
     return this.#mask === 0
   }
 
+  get hasReads(): boolean {
+    return (this.#mask & READS) !== 0
+  }
+
   /** For a scrape: gauges are not set with every request. */
   setGauges(telemetry: Telemetry, inFlight: Readonly<Record<QueueClass, number>>, slotsUsed: number): void {
     for (const queue of QUEUE_CLASSES) telemetry.setQueue(queue, this.of[queue].length, inFlight[queue])
@@ -53,10 +59,14 @@ export class RequestQueues {
     this.#mask |= BIT[ticket.queue]
   }
 
-  /** Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped. */
-  head(queue: QueueClass): Ticket | undefined {
+  /**
+   * Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped.
+   * @param rankOf of a surface: the turn goes to the lowest. Default: it stays where it is
+   */
+  head(queue: QueueClass, rankOf?: (surface: number) => number): Ticket | undefined {
     if ((this.#mask & BIT[queue]) === 0) return undefined
     const items = this.of[queue]
+    if (rankOf !== undefined) items.prefer(rankOf)
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
       // An abandoned request for a further part still goes to the lane, which then discards the rest.
       if (head.sink !== null || head.stream !== 0) return head
@@ -76,8 +86,10 @@ export class RequestQueues {
       if (batch.length > 0 && queue === 'commit' && bytes > BATCH_COMMAND_BYTES_MAX) break
       this.of[queue].shift()
       batch.push(head)
+      if (this.of[queue].length > 0) continue
+      this.#mask &= ~BIT[queue]
+      break
     }
-    if (this.of[queue].length === 0) this.#mask &= ~BIT[queue]
     return batch
   }
 }

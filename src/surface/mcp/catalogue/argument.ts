@@ -13,6 +13,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface Argument {
   readonly name: string
+  /** The name in camelCase. */
+  readonly camelName: string
   readonly type: ArgumentType
   readonly description: string
   readonly isRequired: boolean
@@ -33,7 +35,8 @@ type Options = Partial<Pick<Argument, 'field' | 'fallback' | 'items' | 'examples
  * otherwise
  */
 export function argument(name: string, type: ArgumentType, description: string, options: Options = {}): Argument {
-  return { name, type, description, isRequired: false, field: camelCase(name), ...options }
+  const camelName = camelCase(name)
+  return { name, camelName, type, description, isRequired: false, field: camelName, ...options }
 }
 
 export function required(given: Argument): Argument {

@@ -3,7 +3,7 @@
  * one string for a list of strings, a number as text, JSON as text. What is not clear is refused with the
  * name of the argument. Pure; any thread.
  */
-import { camelCase, type Argument, type ArgumentType } from './argument.js'
+import type { Argument, ArgumentType } from './argument.js'
 import { CatalogueError } from './catalogue_error.js'
 import { INVALID_PARAMS } from './codes.js'
 
@@ -18,8 +18,9 @@ const FALSE_WORDS = new Set(['false', 'no', '0'])
  */
 export function readArguments(known: readonly Argument[], given: Arguments): Arguments {
   const values: Record<string, unknown> = {}
-  for (const { name, field, type, isRequired } of known) {
-    const value = valueOf(given, [name, camelCase(name), field ?? name])
+  for (const { name, camelName, field, type, isRequired } of known) {
+    // Models that know the HTTP interface write names as it does.
+    const value = given[name] ?? given[camelName] ?? given[field ?? name] ?? undefined
     if (value === undefined) {
       if (isRequired) throw badArgument(`missing required argument: ${name}`)
       continue
@@ -31,12 +32,6 @@ export function readArguments(known: readonly Argument[], given: Arguments): Arg
 
 export function badArgument(text: string): CatalogueError {
   return new CatalogueError(INVALID_PARAMS, text)
-}
-
-/** Models that know the HTTP interface write names as it does. */
-function valueOf(given: Arguments, names: readonly string[]): unknown {
-  const named = names.find((name) => Object.hasOwn(given, name) && given[name] !== null)
-  return named === undefined ? undefined : given[named]
 }
 
 /** @throws CatalogueError */
