@@ -27,8 +27,11 @@ describe('mcp: the core', () => {
     try {
       const client = new McpClient(server)
       const document = { collection: 'c', key: 'k', lang: 'en' }
-      assert.match(await asked(client, 'add', { ...document, contentMd: 'an otter', meta: { kind: ['ü'] } }), /^ok \{"id":"c\|k\|en"/)
+      // Every name of a member reaches the lane.
+      const meta: unknown = JSON.parse('{"kind":["ü"],"__proto__":["x"]}')
+      assert.match(await asked(client, 'add', { ...document, contentMd: 'an otter', meta }), /^ok \{"id":"c\|k\|en"/)
       const got = await server.post('/v1/get', document)
+      assert.match(got.text, /"__proto__":\["x"\]/)
       for (let n = 0; n < 3; n++) assert.equal(await asked(client, 'get', document), `ok ${got.text}`)
       assert.equal(await asked(client, 'get', { ...document, env: {} }), `ok ${got.text}`)
       assert.equal(await asked(client, 'get', { ...document, key: 'none' }), 'notFound {"error":"not found"}')

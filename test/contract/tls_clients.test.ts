@@ -160,7 +160,7 @@ interface Bounded {
   openSilent(test: TestContext, count: number): Promise<readonly Socket[]>
   /** Whether a request over a new connection from there is answered. */
   isServed(): Promise<boolean>
-  /** Settles when the connections of clients have been counted anew. */
+  /** Settles when the connections of clients have been counted anew, or need no count. */
   counted(): Promise<void>
 }
 
@@ -176,8 +176,11 @@ async function startBounded(test: TestContext, how: string, options: ServerOptio
   // Without a host, clients of IPv4 have mapped addresses of IPv6.
   const server = await start(test, how, { ...options, env: { ...options.env, SVC_MAX_CONN_IP: String(MOST) }, address: ':0' }, files)
   const host = OWN ?? ''
-  const rounds = async (): Promise<number> =>
-    Number(/^mddb_chore_rounds_total\{chore="connection-watch"\} (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
+  const watch = async (): Promise<{ readonly rounds: number; readonly rests: boolean }> => {
+    const { text } = await server.get('/metrics')
+    const rounds = Number(/^mddb_chore_rounds_total\{chore="connection-watch"\} (\d+)$/m.exec(text)?.[1])
+    return { rounds, rests: /^mddb_chore_state\{chore="connection-watch"\} 1$/m.test(text) }
+  }
   return {
     server,
     renew: async (pair) => {
@@ -190,8 +193,8 @@ async function startBounded(test: TestContext, how: string, options: ServerOptio
     openSilent: (context, count) => Promise.all(Array.from({ length: count }, () => openSocket(context, server.port, host))),
     isServed: async () => (await askOnce(server.port, { ...own, host, servername: 'localhost' })).status === 200,
     counted: async () => {
-      const before = await rounds()
-      await untilAsked(rounds, (count) => count >= before + 2)
+      const before = await watch()
+      await untilAsked(watch, ({ rounds, rests }) => rests || rounds >= before.rounds + 2)
     },
   }
 }
