@@ -28,7 +28,7 @@ export interface RunningSurface {
    * @throws Error with a one-line message if the address is not available
    */
   listen(): Promise<string>
-  /** Accepts no new connections. Requests on open connections are refused from now on. */
+  /** Accepts no new connections. Requests on open ones are served until the phase is `draining`. */
   stopListening(): void
   /** Settles when no request is being read, executed or answered. */
   idle(): Promise<void>

@@ -69,7 +69,7 @@ export class WriteTransaction implements ApplyTarget {
     this.environment = environment
     this.tracksHistory = tracksHistory
     environment.named.clear()
-    this.view = new View(environment, now)
+    this.view = new View(environment, now, undefined, undefined, environment.named)
     this.#store = requireStoreCounters(environment)
   }
 

@@ -41,10 +41,8 @@ export type { Identity } from './documents/identities.js'
 
 export class View {
   readonly #environment: Environment
-  /**
-   * Collections looked up so far. Those of a transaction, which sees its own writes, are the environment's.
-   */
-  readonly #named: Map<string, Collection | undefined>
+  /** Collections looked up so far. Undefined: each look-up reads the row. */
+  readonly #named: Map<string, Collection | undefined> | undefined
   /** Unix seconds. Documents that expire at or before this time are not visible. */
   readonly now: number
   readonly #cache: DocumentCache | undefined
@@ -64,12 +62,19 @@ export class View {
   /**
    * @param cache of this thread; absent inside a write transaction, whose state no other reader has seen yet
    * @param source reads whole documents; absent inside a write transaction, and where it is not available
+   * @param named collections that a write transaction has looked up, cleared by what it changes
    */
-  constructor(environment: Environment, now: number, cache?: DocumentCache, source?: DocumentSource) {
+  constructor(
+    environment: Environment,
+    now: number,
+    cache?: DocumentCache,
+    source?: DocumentSource,
+    named: Map<string, Collection | undefined> | undefined = cache === undefined ? undefined : new Map<string, Collection | undefined>(),
+  ) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    this.#named = cache === undefined ? environment.named : new Map<string, Collection | undefined>()
+    this.#named = named
     this.#sealOf = (collection) => this.#findSeal(collection)
     this.#bodies = new BodyReader(environment, this.#sealOf)
     this.#heads = new HeadReader(environment, now, this.#sealOf)
@@ -104,10 +109,10 @@ export class View {
 
   collection(name: string): Collection | undefined {
     const known = this.#named
-    if (known.has(name)) return known.get(name)
+    if (known?.has(name) === true) return known.get(name)
     const found = readCollection(this.#environment, name)
-    known.set(name, found)
-    if (found !== undefined) known.set(found.name, found)
+    known?.set(name, found)
+    if (found !== undefined) known?.set(found.name, found)
     return found
   }
 
