@@ -144,6 +144,15 @@ TEST_F(ResultPageTest, SaysHowMuchSpaceItNeeds) {
 
 TEST_F(ResultPageTest, ShowsNothingForHitsWithExpansions) { EXPECT_EQ(show(hits_record({Hit{}}, 1)), ""); }
 
+TEST_F(ResultPageTest, ShowsNothingForTermsWhoseTextsOverlap) {
+  Buffer terms = some_terms();
+  // The last one begins where the first one does, and is as long as all.
+  const uint32_t all = 15;
+  std::copy_n(reinterpret_cast<const uint8_t*>(&all), sizeof all, terms.begin() + 4 + 3 * 12 + 8);
+  std::fill_n(terms.begin() + 4 + 3 * 12 + 4, 4, uint8_t{0});
+  EXPECT_EQ(show(hits_record({{.mask = 1}}), terms), "");
+}
+
 TEST_F(ResultPageTest, NeverLeavesTheBytesOfDamagedHitsAndTerms) {
   std::mt19937_64 random(seed());
   const Buffer hits = hits_record({{.mask = 5}, {.mask = 1}});

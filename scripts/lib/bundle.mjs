@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { cacheCode } from './code_cache.mjs'
+import { cacheCode, renewCode } from './code_cache.mjs'
 import { hashOf } from './fingerprint.mjs'
 
 /** Entry points of processes and threads, below `src`. Those of surfaces are found by their list. */
@@ -51,21 +51,36 @@ function threadsOfSurfaces(root, changed) {
 /** Does nothing if the bundles were built from the present sources. */
 export async function bundleWhereChanged(root) {
   const hash = hashOfSources(root)
-  if (builtIn(root).hash === hash) return
-  const programs = await bundle(root)
-  writeFileSync(stampOf(root), JSON.stringify({ hash, programs }))
+  const built = builtIn(root)
+  if (built.hash !== hash) writeStamp(root, hash, await bundle(root))
+  else if (built.node !== process.version) renewCaches(root, built)
+}
+
+/** Another Node refuses the code caches of the one that made them. An installation may be read-only. */
+function renewCaches(root, { hash, programs }) {
+  const scripts = Object.values(programs).flatMap(({ files }) => files.filter((file) => file.endsWith('.code')))
+  try {
+    for (const script of scripts) renewCode(join(root, BUNDLES, script))
+    writeStamp(root, hash, programs)
+  } catch (error) {
+    if (error.code !== 'EROFS' && error.code !== 'EACCES') throw error
+  }
+}
+
+function writeStamp(root, hash, programs) {
+  writeFileSync(stampOf(root), JSON.stringify({ hash, node: process.version, programs }))
 }
 
 const stampOf = (root) => join(root, BUNDLES, '.sources')
 
 function hashOfSources(root) {
   const sources = ['src', 'tsconfig.json', 'package-lock.json', 'scripts/lib/bundle.mjs', 'scripts/lib/code_cache.mjs']
-  // Another Node refuses the code caches of this one.
-  return hashOf(root, sources, process.version)
+  return hashOf(root, sources)
 }
 
 /**
- * What `bundleWhereChanged` has written last: the hash of its sources, and by program its sources and files.
+ * What `bundleWhereChanged` has written last: the hash of its sources, the Node, and by program its sources
+ * and files.
  */
 function builtIn(root) {
   try {

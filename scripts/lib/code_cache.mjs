@@ -26,11 +26,17 @@ export async function cacheCode(path, { exports, imports }) {
   // Both files have the hash in their names: the cache of another text of the same length would be accepted.
   const name = `${path.replace(/\.js$/, '')}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`
   writeFileSync(`${name}.code`, text)
-  writeFileSync(`${name}.cache`, new Script(text, { filename: `${name}.code` }).createCachedData())
+  renewCode(`${name}.code`)
   const kept = path.replace(/\.js$/, '.module.js')
   renameSync(path, kept)
   writeFileSync(path, moduleOf(basename(name), basename(kept), named('import-statement').filter(isPart), exports))
   return [`${name}.code`, `${name}.cache`, kept]
+}
+
+/** Writes the cache of a script, as this Node takes it. */
+export function renewCode(path) {
+  const script = new Script(readFileSync(path, 'utf8'), { filename: path })
+  writeFileSync(path.replace(/\.code$/, '.cache'), script.createCachedData())
 }
 
 const isPart = (name) => name.startsWith('./')
@@ -57,10 +63,18 @@ import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 ${parts.map((part, at) => `import * as part${at} from '${part}'`).join('\n')}
 
+// A copy without the cache is compiled.
+function cached() {
+  try {
+    return readFileSync(fileURLToPath(new URL('./${name}.cache', import.meta.url)))
+  } catch {
+    return undefined
+  }
+}
+
 function run() {
   const filename = fileURLToPath(new URL('./${name}.code', import.meta.url))
-  const cachedData = readFileSync(fileURLToPath(new URL('./${name}.cache', import.meta.url)))
-  const script = new Script(readFileSync(filename, 'utf8'), { filename, cachedData })
+  const script = new Script(readFileSync(filename, 'utf8'), { filename, cachedData: cached() })
   const parts = { ${parts.map((part, at) => `'${part}': part${at}`).join(', ')} }
   const load = createRequire(import.meta.url)
   const module = { exports: {} }

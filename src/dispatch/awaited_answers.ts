@@ -1,5 +1,5 @@
 /** Requests whose answers are awaited. The answer of each belongs to the caller. */
-import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import { ownedBufferOf, type AnswerRest, type AnswerSink, type OutgoingAnswer } from '../wire/answer.js'
 import type { Core } from './core.js'
 import type { DispatchRequest } from './ticket.js'
 
@@ -53,6 +53,6 @@ function awaited(signal: AbortSignal | undefined, begin: (sink: AnswerSink) => (
 
 /** The body of an answer whose buffer is not its own is valid during the call of its sink only. */
 function keptOf(answer: OutgoingAnswer): OutgoingAnswer {
-  const { body, owned } = answer
-  return owned !== undefined || typeof body === 'string' ? answer : { ...answer, body: Buffer.from(body) }
+  const { body } = answer
+  return typeof body === 'string' || ownedBufferOf(answer) !== null ? answer : { ...answer, body: Buffer.from(body) }
 }

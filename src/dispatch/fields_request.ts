@@ -5,6 +5,7 @@
 import type { Principal } from '../access/principal.js'
 import type { AnswerSink } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
+import { msgpackInput } from '../wire/msgpack_input.js'
 import type { Admitted } from './admission.js'
 import type { RequestClient } from './request_client.js'
 import type { DispatchRequest } from './ticket.js'
@@ -38,6 +39,8 @@ export class FieldsRequest implements DispatchRequest {
   }
 
   get input(): EncodedInput {
+    // Its fields are plain values, and few. As JSON, the loop would look for them in a query string.
+    if (this.admitted.operation.cost === 'loop') return msgpackInput(this.fields)
     return { form: 'json', head: '', params: NO_PARAMS, body: UTF8.encode(JSON.stringify(this.fields)), mayCompress: false }
   }
 }

@@ -51,6 +51,8 @@ export const PLAN_DEPTH_MAX = 64
 export const PLANS_CACHED_MAX = 1024
 /** The plans of longer queries are not kept: they are larger, and hardly ever asked twice. */
 export const PLAN_CACHED_TEXT_CHARS_MAX = 256
+/** The plans of more terms are not kept either: synonyms make plans of hundreds of KB from short queries. */
+export const PLAN_CACHED_TERMS_MAX = 64
 /**
  * Words of the query times scored fields, equal to the engine's `kPlanCursorsMax`. Each is an open cursor of
  * 1.2 KB, 20 MB together.

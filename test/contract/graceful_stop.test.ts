@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { REQUEST_ON_ITS_WAY_MS } from '../../src/limits/surface.js'
+import { clientsOfLoops, LOOP_LOG } from '../harness/loop_clients.js'
 import { isListening } from '../harness/ports.js'
 import { RawSocket, rawPost } from '../harness/raw_socket.js'
 import { startServer } from '../harness/server.js'
@@ -18,6 +20,12 @@ const LARGE = JSON.stringify({ ...DOCUMENT, contentMd: 'x'.repeat(4_000_000) })
 function isWhole(text: string): boolean {
   const [, length, body] = /Content-Length: (\d+)\r\n\r\n([^]*)$/.exec(text) ?? []
   return length !== undefined && Number(length) === body?.length
+}
+
+/** Where nothing tells that a server has stopped to wait. */
+async function passed(ms: number): Promise<void> {
+  const end = performance.now() + ms
+  await untilAsked(() => Promise.resolve(performance.now()), (now) => now > end) // prettier-ignore
 }
 
 describe('a graceful stop', () => {
@@ -55,6 +63,25 @@ describe('a graceful stop', () => {
     assert.match(await early.until(() => false), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/)
     slow.write(text.slice(1000))
     assert.match(await slow.until(() => false), /^HTTP\/1\.1 200 /)
+    assert.equal(await server.ended, 0, server.output())
+  })
+
+  it('drain: what comes to a loop that was idle before is waited for as well', async () => {
+    const server = await startServer({ args: ['--http-loops', '2'], env: { ...LOOP_LOG, SVC_DRAIN_MS: '300' } })
+    const [late, main] = await clientsOfLoops(server, 2)
+    assert.deepEqual([late?.thread, main?.thread], ['http loop 1', 'main'])
+    const large = { ...DOCUMENT, contentMd: 'x'.repeat(1_000_000) }
+    const endMain = main!.beginPost('/v1/add', large)
+    process.kill(server.pid, 'SIGTERM')
+    await untilAsked(() => isListening(server.port), (isThere) => !isThere) // prettier-ignore
+    // The loop has been idle for longer than it waits for requests on their way.
+    await passed(2 * REQUEST_ON_ITS_WAY_MS)
+    const endLate = late!.beginPost('/v1/add', { ...large, key: 'late' })
+    await untilAsked(() => Promise.resolve(server.output()), (output) => output.includes('finishing what was accepted')) // prettier-ignore
+    assert.equal((await endMain()).status, 200)
+    // The server would have ended by then.
+    await passed(2 * REQUEST_ON_ITS_WAY_MS)
+    assert.equal((await endLate()).status, 200)
     assert.equal(await server.ended, 0, server.output())
   })
 

@@ -2,7 +2,7 @@
  * One connection to each event loop of a server. The kernel divides connections between the loops, and the
  * access log names the thread that served a request, so connections are opened until each loop has one.
  */
-import { Agent, request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest, type ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Server } from './server.js'
 import { untilAsked } from './until.js'
@@ -30,6 +30,29 @@ export class LoopClient {
   ) {}
 
   ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<LoopAnswer> {
+    return this.#send(method, path, body, headers, (asked, bytes) => asked.end(bytes))
+  }
+
+  /** Posts the beginning of a body. @returns sends the rest */
+  beginPost(path: string, body: object): () => Promise<LoopAnswer> {
+    let finish = (): void => undefined
+    const answer = this.#send('POST', path, body, {}, (asked, bytes) => {
+      const half = Math.floor((bytes?.length ?? 0) / 2)
+      asked.write(bytes?.subarray(0, half))
+      finish = () => asked.end(bytes?.subarray(half))
+    })
+    // Whoever sends the rest looks at it.
+    answer.catch(() => undefined)
+    return () => (finish(), answer)
+  }
+
+  #send(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    send: (asked: ClientRequest, bytes: Buffer | undefined) => void,
+  ): Promise<LoopAnswer> {
     return new Promise((resolve, reject) => {
       const bytes =
         body === undefined
@@ -49,7 +72,7 @@ export class LoopClient {
       })
       asked.on('error', reject)
       asked.on('socket', (socket) => (this.#socket = socket))
-      asked.end(bytes)
+      send(asked, bytes)
     })
   }
 

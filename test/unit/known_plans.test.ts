@@ -5,17 +5,19 @@ import { readRequest, type FulltextInput } from '../../src/domain/fulltext/fullt
 import { KnownPlans } from '../../src/domain/fulltext/known_plans.js'
 import type { QueryPlan } from '../../src/domain/fulltext/query_plan.js'
 import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
-import { PLAN_CACHED_TEXT_CHARS_MAX, PLANS_CACHED_MAX } from '../../src/limits/fulltext.js'
+import { PLAN_CACHED_TERMS_MAX, PLAN_CACHED_TEXT_CHARS_MAX, PLANS_CACHED_MAX } from '../../src/limits/fulltext.js'
 
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 
 class Asked {
   readonly plans = new KnownPlans()
   made = 0
+  /** Of the plans that are made. */
+  leaves = 2
 
   of(input: Partial<FulltextInput>, settings = NO_SETTINGS): QueryPlan {
     const reading = readRequest({ collection: 'c', query: 'some words', ...input }, DEFAULTS)
-    return this.plans.of(settings, reading, () => ({ made: ++this.made }) as unknown as QueryPlan)
+    return this.plans.of(settings, reading, () => ({ made: ++this.made, leaves: this.leaves }) as unknown as QueryPlan)
   }
 }
 
@@ -51,11 +53,15 @@ it('every difference that changes a plan has a plan of its own', () => {
   assert.notEqual(asked.of({}, { ...NO_SETTINGS, lsn: 1n }), asked.of({}))
 })
 
-it('long queries are not kept, and others only up to the bound', () => {
+it('long queries and large plans are not kept, and others only up to the bound', () => {
   const asked = new Asked()
   const long = 'x'.repeat(PLAN_CACHED_TEXT_CHARS_MAX + 1)
   assert.notEqual(asked.of({ query: long }), asked.of({ query: long }))
+  asked.leaves = PLAN_CACHED_TERMS_MAX + 1
+  assert.notEqual(asked.of({ query: 'of many synonyms' }), asked.of({ query: 'of many synonyms' }))
+  asked.leaves = PLAN_CACHED_TERMS_MAX
   const first = asked.of({ query: 'first' })
+  assert.equal(asked.of({ query: 'first' }), first)
   for (let query = 0; query < 2 * PLANS_CACHED_MAX; query++) asked.of({ query: `q${query}` })
   assert.notEqual(asked.of({ query: 'first' }), first)
 })

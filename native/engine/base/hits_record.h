@@ -36,6 +36,7 @@ class HitsRecord {
     const uint64_t maskWords = load_u32(record.data() + 12);
     if (maskWords > record.size()) return std::nullopt;
     const uint64_t stride = hit_stride(maskWords);
+    if (count > record.size() / stride) return std::nullopt;
     const uint64_t end = kHitsHeaderBytes + count * stride;
     if (end + sizeof(uint32_t) > record.size() || load_u32(record.data() + end) != 0) return std::nullopt;
     return HitsRecord(record.subspan(kHitsHeaderBytes, static_cast<size_t>(count * stride)), static_cast<size_t>(stride), static_cast<size_t>(maskWords) * 4);

@@ -43,10 +43,13 @@ class ShownTerms {
     if (count_ > kPlanLeavesMax || terms.size() - sizeof(uint32_t) < count_ * kEntryBytes) return false;
     entries_ = terms.data() + sizeof(uint32_t);
     texts_ = as_text(terms.subspan(sizeof(uint32_t) + count_ * kEntryBytes));
+    size_t sum = 0;
     for (uint32_t term = 0; term < count_; ++term) {
       if (same(term) > term || begin(term) > texts_.size() || bytes(term) > texts_.size() - begin(term)) return false;
+      sum += bytes(term);
     }
-    return true;
+    // The space for a result has room for each text once.
+    return sum <= texts_.size();
   }
 
   // Bytes of all texts and the commas between them.

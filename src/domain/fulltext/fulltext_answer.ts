@@ -4,8 +4,7 @@
  * request, over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
  */
 import type { Expansion, Explanation, Hits } from '../../engine/types.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import { NATIVE_PAGE_DOCUMENTS_MAX } from '../../limits/search.js'
+import { NATIVE_PAGE_BYTES_MAX, NATIVE_PAGE_DOCUMENTS_MAX } from '../../limits/search.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
@@ -194,7 +193,7 @@ export class AnswerWriter {
     const results = Math.min(limit, count)
     if (results === 0) return true
     const page = { collection, hits: record, terms: encodeShownTerms(this.#shown), limit: results }
-    return this.#list.writeAll(results, (space) => store.writeResults(page, ANSWER_BYTES_MAX, space))
+    return this.#list.writeAll(results, (space) => store.writeResults(page, NATIVE_PAGE_BYTES_MAX, space))
   }
 
   /**

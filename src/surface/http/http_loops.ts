@@ -97,8 +97,11 @@ export class HttpLoops implements RunningSurface {
   }
 
   async idle(): Promise<void> {
+    const isLeaving = this.#host.dispatcher.control.phase === 'leaving'
+    // A loop that was idle while requests were still served may have got some since: it is asked again.
+    if (!isLeaving) for (const thread of this.#others) thread.stopListening()
     await Promise.all([this.#first.idle(), ...this.#others.map((thread) => thread.idle())])
-    if (this.#gate === null) return
+    if (this.#gate === null || isLeaving) return
     // The gate sends on what it has, then closes its connections.
     this.#closeLoops()
     await this.#gate.thread.idle()

@@ -45,7 +45,8 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   #worker: Worker | undefined
   #port: MessagePort | undefined
   #requests: SurfacePort | undefined
-  #isDrained = false
+  /** Orders to drain that the thread has not reported as done. */
+  #drains = 0
   #isStopping = false
   #restart: NodeJS.Timeout | undefined
   #lastServe = 0
@@ -79,7 +80,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     this.#worker = worker
     this.#port = port1
     this.#requests = requests
-    this.#isDrained = false
+    this.#drains = 0
     let isListening = false
     return await new Promise<string>((resolve, reject) => {
       const stopMessages = paceMessages(port1, (message: SurfaceRequest) => {
@@ -89,7 +90,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
           onListening?.()
           resolve(message.address)
         } else if (message.kind === 'refused') reject(new Error(message.reason))
-        else if (message.kind === 'drained') this.#drained()
+        else if (message.kind === 'drained') this.#drained(this.#drains - 1)
         else if (message.kind === 'served') this.#settle(message.number)
         else if (message.kind === 'answers' || message.kind === 'read') onReport?.(message)
       })
@@ -106,7 +107,7 @@ export class ThreadSurface implements RunningSurface, StoreReader {
         stopMessages()
         port1.close()
         requests.close()
-        this.#drained()
+        this.#drained(0)
         this.#port = undefined
         this.#worker = undefined
         for (const number of [...this.#served.keys()]) this.#settle(number)
@@ -158,11 +159,13 @@ export class ThreadSurface implements RunningSurface, StoreReader {
   stopListening(): void {
     this.#isStopping = true
     clearTimeout(this.#restart)
-    this.#port?.postMessage({ kind: 'drain' } satisfies SurfaceReply)
+    if (this.#port === undefined) return
+    this.#drains++
+    this.#port.postMessage({ kind: 'drain' } satisfies SurfaceReply)
   }
 
   async idle(): Promise<void> {
-    if (this.#isDrained || this.#worker === undefined) return
+    if (this.#drains === 0 || this.#worker === undefined) return
     await new Promise<void>((resolve) => this.#waiters.push(resolve))
   }
 
@@ -193,8 +196,9 @@ export class ThreadSurface implements RunningSurface, StoreReader {
     }, SURFACE_RESTART_MS)
   }
 
-  #drained(): void {
-    this.#isDrained = true
+  #drained(left: number): void {
+    this.#drains = Math.max(0, left)
+    if (this.#drains > 0) return
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 }

@@ -98,6 +98,7 @@ class Lane {
       return undefined
     }
     this.#opened.context.rights.beginBatch()
+    this.#port.beginBatch()
     const requests = decodeRequests(task, this.#requestBlocks)
     const takenAt = performance.timeOrigin + performance.now()
     this.#observeWaits(requests, takenAt)
@@ -109,8 +110,8 @@ class Lane {
     else if (requests.every((request) => operationOf(request).cost === 'point'))
       context.store.sharing(() => this.#runReads(context, requests))
     else this.#runReads(context, requests)
-    this.#sampleMemory(context, takenAt)
     const answers = this.#port.takeRest()
+    this.#sampleMemory(context, takenAt)
     return answers === undefined ? undefined : { thread: threadId, answers }
   }
 
@@ -150,29 +151,29 @@ class Lane {
   async #runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
     const commands: Parameters<WriteLane['commit']>[0][number][] = []
     let unanswered = 0
-    for (const request of requests) {
-      if (this.#control.isStopped(request.slot)) {
-        this.#port.answerSoon(droppedFrame(request))
-        continue
-      }
-      const prepared = request.isDirect ? this.#runner.prepare(context, request) : { command: decodeCommand(request.body) }
-      if ('frame' in prepared) {
-        this.#port.answerSoon(prepared.frame)
-        continue
-      }
-      const { command } = prepared
-      const bytes = Math.max(request.body.length, bytesOfDocuments(command))
-      const reply: (typeof commands)[number]['reply'] = (answer) => {
-        const committed = this.#runner.committed(context, request, command, answer)
-        if (--unanswered === 0) this.#port.answerLast(committed)
-        else this.#port.answerSoon(committed)
-      }
-      unanswered++
-      commands.push({ command, bytes, actor: request.principal.name, reply })
-    }
-    if (commands.length === 0) return
     try {
-      await writeLane.commit(commands)
+      for (const request of requests) {
+        if (this.#control.isStopped(request.slot)) {
+          this.#port.answerSoon(droppedFrame(request))
+          continue
+        }
+        const prepared = request.isDirect ? this.#runner.prepare(context, request) : { command: decodeCommand(request.body) }
+        if ('frame' in prepared) {
+          this.#port.answerSoon(prepared.frame)
+          continue
+        }
+        const { command } = prepared
+        // Above 0, by which a request is told from background work.
+        const bytes = Math.max(1, request.body.length, bytesOfDocuments(command))
+        const reply: (typeof commands)[number]['reply'] = (answer) => {
+          const committed = this.#runner.committed(context, request, command, answer)
+          if (--unanswered === 0) this.#port.answerLast(committed)
+          else this.#port.answerSoon(committed)
+        }
+        unanswered++
+        commands.push({ command, bytes, actor: request.principal.name, reply })
+      }
+      if (commands.length > 0) await writeLane.commit(commands)
     } catch (error) {
       // It is unknown which part of the group is on disk. This process must not answer any request
       // afterwards.

@@ -19,6 +19,8 @@ import { ANSWERS_COALESCED_MAX, ANSWER_HOLD_US_MAX, ENVELOPE_BYTES_WANTED } from
 export class LanePort {
   readonly #encoder: AnswerEncoder
   #oldestAt = 0
+  /** Whether answers have been sent since the last batch began. */
+  #hasSent = false
   /** Fetches that the front end has not answered yet, by number. */
   readonly #fetches = new Map<number, (failures: readonly FetchFailure[]) => void>()
   #lastFetch = 0
@@ -93,15 +95,22 @@ export class LanePort {
 
   flush(): void {
     if (this.#encoder.count === 0) return
+    this.#hasSent = true
     const envelope = this.#encoder.finish()
     this.send({ kind: 'answers', envelope }, transferListOf(envelope))
   }
 
+  beginBatch(): void {
+    this.#hasSent = false
+  }
+
   /**
    * The answers that have not been sent, for the result of the batch. Undefined if there are none, or if they
-   * have buffers to transfer: then they are sent.
+   * must not go that way, and are sent: behind other answers of the batch, which the result could overtake,
+   * and with buffers to transfer.
    */
   takeRest(): Envelope | undefined {
+    if (this.#hasSent) this.flush()
     if (this.#encoder.count === 0) return undefined
     const envelope = this.#encoder.finish()
     const transferList = transferListOf(envelope)

@@ -35,7 +35,7 @@ export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
   readonly settings: SettingsCache
-  /** Collections by name, for searches. */
+  /** Collections by name. */
   readonly collections: KnownCollections
   readonly rights: RightsCache
   readonly completer: Autocompleter

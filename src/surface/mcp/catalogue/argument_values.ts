@@ -18,9 +18,11 @@ const FALSE_WORDS = new Set(['false', 'no', '0'])
  */
 export function readArguments(known: readonly Argument[], given: Arguments): Arguments {
   const values: Record<string, unknown> = {}
+  // Without a prototype: an argument may be named as one of its members.
+  const own = Object.assign(Object.create(null), given) as Arguments
   for (const { name, camelName, field, type, isRequired } of known) {
     // Models that know the HTTP interface write names as it does.
-    const value = given[name] ?? given[camelName] ?? given[field ?? name] ?? undefined
+    const value = own[name] ?? own[camelName] ?? own[field ?? name] ?? undefined
     if (value === undefined) {
       if (isRequired) throw badArgument(`missing required argument: ${name}`)
       continue
