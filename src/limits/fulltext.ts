@@ -47,7 +47,7 @@ export const MULTI_SEARCHES_MAX = 16
 export const PLAN_LEAVES_MAX = 1024
 /** Levels in the tree of one search plan (docs/formats/search-plan.md). */
 export const PLAN_DEPTH_MAX = 64
-/** Queries whose plan a lane keeps. A plan of some words takes 2 KB. */
+/** Queries whose plan a lane keeps. A plan of three words takes 1 KB, one of sixty 10 KB. */
 export const PLANS_CACHED_MAX = 1024
 /** The plans of longer queries are not kept: they are larger, and hardly ever asked twice. */
 export const PLAN_CACHED_TEXT_CHARS_MAX = 256

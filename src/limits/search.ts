@@ -30,7 +30,7 @@ export const LISTING_ROUNDS_MAX = 4
 export const DUE_COUNTED_MAX = 10_000
 /**
  * The results of a larger page are not written by one native call: between documents it looks for no
- * deadline. 100 of 5 KB take 0.2 ms, and 8 MiB some 10 ms.
+ * deadline. 100 of 5 KB take 0.2 ms, and 8 MiB take 11 ms.
  */
 export const NATIVE_PAGE_DOCUMENTS_MAX = 100
 export const NATIVE_PAGE_BYTES_MAX = 8 * MIB

@@ -37,11 +37,7 @@ export function extendedCrc(crc: number, bytes: Buffer, length: number): number 
  */
 export function rowChecksum(seed: number, key: Buffer, value: Buffer, length: number, isRecord: boolean): number {
   const covered = isRecord && length >= RECORD_CHECKSUM_BYTES ? RECORD_CHECKSUM_BYTES : length
-  if (key.length > TABLE_BYTES_MAX || covered > TABLE_BYTES_MAX) return extendedCrc(extendedCrc(seed, key, key.length), value, covered)
-  let state = ~seed
-  for (let at = 0; at < key.length; at++) state = (table[(state ^ (key[at] as number)) & 0xff] as number) ^ (state >>> 8)
-  for (let at = 0; at < covered; at++) state = (table[(state ^ (value[at] as number)) & 0xff] as number) ^ (state >>> 8)
-  return ~state >>> 0
+  return extendedCrc(extendedCrc(seed, key, key.length), value, covered)
 }
 
 /** Whether the stored value ends with the correct checksum. */
