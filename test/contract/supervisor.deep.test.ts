@@ -110,7 +110,7 @@ describe('supervisor', () => {
     it(`supervisor: a first start that cannot load its code is refused in one line: ${what}`, async () => {
       const copy = await scratchCopy(edits)
       try {
-        const { code, output } = await runToEnd({ main: copy.main, env: { SVC_SUPERVISOR: 'true' } })
+        const { code, output } = await runToEnd({ main: copy.main, env: { SVC_SUPERVISOR: 'true', SVC_SUPERVISOR_RESTARTS_MAX: '1' } })
         assert.equal(code, 2, output)
         assert.match(output, reason)
         assert.equal(output.trimEnd().split('\n').length, 1, output)
