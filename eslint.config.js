@@ -1,5 +1,5 @@
 /**
- * Lint rules that a compiler cannot give. Layout is prettier's job; the direction of imports and the size of files are checked by test/unit/house_rules.test.ts.
+ * Lint rules that a compiler cannot give. Layout is prettier's job; the direction of imports and the size of files are checked by test/unit/project/house_rules.test.ts.
  */
 import tseslint from 'typescript-eslint'
 
@@ -37,7 +37,7 @@ export default tseslint.config(
   },
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
-    ignores: ['test/harness/owned_processes.ts'],
+    ignores: ['test/harness/process/owned_processes.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -46,7 +46,7 @@ export default tseslint.config(
             {
               name: 'node:child_process',
               importNames: ['spawn', 'fork', 'exec', 'execFile'],
-              message: 'take it from test/harness/owned_processes.ts, whose processes end with the test',
+              message: 'take it from test/harness/process/owned_processes.ts, whose processes end with the test',
             },
           ],
         },

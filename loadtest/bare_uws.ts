@@ -4,7 +4,7 @@
  * Run: node bare_uws.js BYTES; prints its port.
  */
 
-import { uWS } from '../src/surface/http/uws.js'
+import { uWS } from '../src/surface/http/connections/uws.js'
 const body = Buffer.alloc(Number(process.argv[2]), 0x20)
 
 const app = uWS.App()

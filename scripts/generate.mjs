@@ -1,6 +1,6 @@
 /**
  * Writes every file that is derived from the rows of `src/operations`, from the table of options and from
- * other tables of the sources. Committed; `test/unit/generated.test.ts` compares.
+ * other tables of the sources. Committed; `test/unit/project/generated.test.ts` compares.
  * Usage: npm run generate [-- --check]. With --check it writes nothing, and exits with 1 if a file is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -28,7 +28,7 @@ const PROOFS = {
     'src/consumers',
     'src/worker',
     'src/wire',
-    'src/lane.ts',
+    'src/programs/lane.ts',
     'src/chore.ts',
     'src/services.ts',
     'src/supervisor.ts',

@@ -4,25 +4,33 @@
  * A program of `bench` or `loadtest` says in its header how it is run; the other files are its parts.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { projectRoot } from './lib/root.mjs'
 
 /** Where the programs of a kind are, as sources, and as what is run. */
 const KINDS = {
   bench: { folder: 'bench', source: (name) => `${name.replaceAll('-', '_')}.ts`, built: 'dist/bench' },
   loadtest: { folder: 'loadtest', source: (name) => `${name.replaceAll('-', '_')}.ts`, built: 'dist/loadtest' },
-  campaign: { folder: 'scripts', source: (name) => `campaign-${name}.mjs`, built: 'scripts' },
+  campaign: { folder: 'scripts/campaigns', source: (name) => `${name}.mjs`, built: 'scripts/campaigns' },
 }
 
 const [kind, name, ...args] = process.argv.slice(2)
 const { folder, source, built } = KINDS[kind]
-const names = readdirSync(join(projectRoot, folder))
-  .map((file) => ({ file, name: file.replace(/^campaign-|\.\w+$/g, '').replaceAll('_', '-') }))
-  .filter(({ file, name: each }) => file === source(each) && (kind === 'campaign' || isProgram(file, each)))
-  .map(({ name: each }) => each)
+/** The programs: name -> path below the folder of the kind. */
+const programs = new Map(
+  readdirSync(join(projectRoot, folder), { recursive: true })
+    .map((path) => [
+      basename(path)
+        .replace(/\.\w+$/, '')
+        .replaceAll('_', '-'),
+      path,
+    ])
+    .filter(([each, path]) => basename(path) === source(each) && (kind === 'campaign' || isProgram(path, each))),
+)
+const names = [...programs.keys()].sort()
 
-function isProgram(file, each) {
-  const text = readFileSync(join(projectRoot, folder, file), 'utf8').replaceAll(/\s+(?:\* )?/g, ' ')
+function isProgram(path, each) {
+  const text = readFileSync(join(projectRoot, folder, path), 'utf8').replaceAll(/\s+(?:\* )?/g, ' ')
   return new RegExp(`npm run ${kind} -- ${each}(?![\\w-])`).test(text)
 }
 
@@ -31,6 +39,6 @@ if (name === undefined || !names.includes(name)) {
   console.error(`npm run ${kind} -- NAME, one of:\n  ${names.join('\n  ')}`)
   process.exitCode = 2
 } else {
-  process.argv.splice(2, Infinity, join(projectRoot, built, source(name).replace(/\.ts$/, '.js')), ...args)
+  process.argv.splice(2, Infinity, join(projectRoot, built, programs.get(name).replace(/\.ts$/, '.js')), ...args)
   await import('./with-build.mjs')
 }

@@ -9,11 +9,17 @@ import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import '../dist/test/harness/owned_processes.js'
+import '../dist/test/harness/process/owned_processes.js'
 import { projectRoot } from './lib/root.mjs'
 
 /** The front end, where Nodes and versions of uWebSockets.js differ, documents, and a start in each mode. */
-const FILES = ['contract/framing', 'contract/documents.test', 'contract/modes', 'unit/exchange_body', 'unit/uws_binaries']
+const FILES = [
+  'contract/http/framing',
+  'contract/documents/documents.test',
+  'contract/http/modes',
+  'unit/http/exchange_body',
+  'unit/project/uws_binaries',
+]
 const START_MS_MAX = 60_000
 const SKIPPED = 77
 

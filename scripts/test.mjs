@@ -16,7 +16,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import '../dist/test/harness/owned_processes.js'
+import '../dist/test/harness/process/owned_processes.js'
 import { bundleWhereChanged } from './lib/bundle.mjs'
 import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
@@ -47,17 +47,17 @@ const TIERS = {
 }
 /** Of the group `contract`, the tier `quick` has the files that meet every part of the service once. */
 const QUICK_CONTRACT = [
-  'access',
-  'batch',
+  'access/access',
+  'documents/batch',
   'coverage',
-  'documents',
-  'every_protocol',
-  'fulltext',
-  'listing',
-  'operations',
-  'revisions',
-  'system',
-  'vector_search',
+  'documents/documents',
+  'surfaces/every_protocol',
+  'fulltext/fulltext',
+  'documents/listing',
+  'server/operations',
+  'documents/revisions',
+  'server/system',
+  'vectors/vector_search',
 ]
 
 /** The slowest files are listed at the end, slowest first. */
@@ -75,7 +75,7 @@ const groupsOfTier = TIERS[tier ?? 'standard']
 if (tier === 'deep') process.env.MDS_TEST_DEPTH = 'deep'
 
 const isSelected = (file) => patterns.some((pattern) => file.includes(pattern))
-const isQuick = (group, file) => group !== 'contract' || QUICK_CONTRACT.some((each) => file.endsWith(`/${each}.test.js`))
+const isQuick = (group, file) => group !== 'contract' || QUICK_CONTRACT.some((each) => file.endsWith(`/contract/${each}.test.js`))
 
 function isOfTier(group, file) {
   if (file.endsWith('.deep.test.js')) return tier === 'deep'
@@ -145,7 +145,7 @@ function tallyOf({ name, startMs, endMs }, results) {
  */
 async function runContract(group, files) {
   if (files.length === 1 || tier === 'deep' || flags.root !== undefined) return { results: await runFiles(root, group, files), shared: [] }
-  const { SHARED_VARIABLE, startSharedServer } = await import('../dist/test/harness/shared_server.js')
+  const { SHARED_VARIABLE, startSharedServer } = await import('../dist/test/harness/server/shared_server.js')
   const startMs = Date.now()
   const failedBy = (text) => [{ name: 'shared', passed: 0, failed: 1, skipped: 0, failures: [text], startMs, endMs: Date.now() }]
   let started

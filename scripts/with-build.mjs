@@ -15,7 +15,7 @@ const SIGNAL_EXIT_CODES = 128
 const setup = spawnSync(process.execPath, [join(projectRoot, 'scripts', 'setup.mjs')], { stdio: 'inherit' })
 if (setup.status !== 0) process.exit(setup.status ?? 1)
 // Compiled by the setup: what the program starts ends with this process.
-await import('../dist/test/harness/owned_processes.js')
+await import('../dist/test/harness/process/owned_processes.js')
 const program = spawn(process.execPath, process.argv.slice(2), { stdio: 'inherit' })
 for (const signal of FORWARDED_SIGNALS) process.on(signal, () => program.kill(signal))
 program.on('exit', (code, signal) => (process.exitCode = code ?? SIGNAL_EXIT_CODES + constants.signals[signal]))

@@ -7,10 +7,13 @@
  * Runs on the thread that starts it: the front end or the write lane.
  */
 import { CHORES, type ChoreName, type ChoreState } from './chore_list.js'
-import { CHORE_REST_MS_MAX, CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from './limits/chores.js'
+import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from './limits/lanes.js'
 import { mayWriteUnasked, type RoleSource } from './role.js'
 import type { Service } from './services.js'
 import { log } from './telemetry/log.js'
+
+/** Longest rest of a chore: the maximum of a timer of Node.js. */
+const CHORE_REST_MS_MAX = 2 ** 31 - 1
 
 /** Milliseconds of a monotonic clock, and its timers. */
 export interface Clock {

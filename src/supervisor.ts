@@ -6,9 +6,21 @@
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { programPath } from './installation.js'
-import { GC_HELPERS_CORES_MIN, SUPERVISOR_BACKOFF_MS_FIRST, SUPERVISOR_BACKOFF_MS_MAX, SUPERVISOR_QUICK_MS } from './limits/process.js'
+import { programPath } from './base/installation.js'
 import { log } from './telemetry/log.js'
+
+/**
+ * On up to this many cores, each thread collects its own garbage: lanes and event loop keep the cores busy.
+ */
+const GC_HELPERS_CORES_MIN = 4
+/** A server that ends within this time of its start has failed quickly. The next start would usually fail. */
+const SUPERVISOR_QUICK_MS = 10_000
+/**
+ * Pause before a restart after a quick failure. It doubles with each further one. The number of restarts is
+ * unlimited: the cause (a full disk, too little memory) may be gone in an hour.
+ */
+const SUPERVISOR_BACKOFF_MS_FIRST = 1_000
+const SUPERVISOR_BACKOFF_MS_MAX = 60_000
 
 /** Marks a process as the child. */
 export const SUPERVISED_VARIABLE = 'MDS_SUPERVISED'

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { open } from 'lmdb'
-import { percentile } from '../report.js'
+import { percentile } from '../measure/report.js'
 
 const [corpus, directory, secondsText, indexKeysText] = process.argv.slice(2)
 if (corpus === undefined || directory === undefined) throw new Error('usage: lmdb_put CORPUS.ndjson DIR SECONDS INDEX_KEYS')

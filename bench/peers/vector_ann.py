@@ -1,4 +1,4 @@
-"""The peers of bench/vector_search.ts: faiss and hnswlib on the same vectors, one thread, processor time.
+"""The peers of bench/vectors/vector_search.ts: faiss and hnswlib on the same vectors, one thread, processor time.
 
 vector_ann.py prepare VECTORS.npy QUERIES.npy DIRECTORY     writes documents.f32 and queries.f32 for our side
 vector_ann.py measure DIRECTORY DIMS SECONDS                prints one JSON line per measurement; recall of the best ten against the exact ten

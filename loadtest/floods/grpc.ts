@@ -1,7 +1,7 @@
 /** Floods on the port of gRPC: connections, streams, frames of HTTP/2, and answers that nobody reads. */
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
-import { FRAME, frame, PREFACE } from '../../test/harness/http2_frames.js'
+import { FRAME, frame, PREFACE } from '../../test/harness/clients/http2_frames.js'
 import { endsWithFlood, openSocket, repeat, untilEnd, type Flood } from './flood.js'
 
 /** Frames in one write. */

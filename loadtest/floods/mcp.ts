@@ -1,5 +1,5 @@
 /** Floods on the port of MCP: connections, sessions, streams, bodies, and answers that nobody reads. */
-import type { McpClient } from '../../test/harness/mcp_client.js'
+import type { McpClient } from '../../test/harness/clients/mcp_client.js'
 import { openSocket, postOf, repeat, untilEnd, type Flood, type SocketRules } from './flood.js'
 
 const MIB = 1 << 20

@@ -1,7 +1,7 @@
 // Runs prepared search plans on prepared index batches and measures the time: the cost of the engine without
 // Node. Single-threaded. It reads commands from standard input and answers each with one JSON line; all peers
-// use this protocol (bench/peer_process.ts). Both files are produced by the service's own analyzer and
-// planner (bench/engine_input.ts). They are trusted, but read with bounds checks.
+// use this protocol (bench/peers/peer_process.ts). Both files are produced by the service's own analyzer and
+// planner (bench/peers/engine_input.ts). They are trusted, but read with bounds checks.
 //   mds_search_bench BATCHES PLANS
 // BATCHES: repeated { u32 bytes, batch }. PLANS: repeated { u32 bytes, name, u32 count, count x { u32 bytes,
 // plan } }. Little-endian.

@@ -1,5 +1,5 @@
-// The engine's part of bench/vector_search.ts. Builds a set from the vectors of one file and runs the queries
-// of another file on one thread, with the engine as in the addon.
+// The engine's part of bench/vectors/vector_search.ts. Builds a set from the vectors of one file and runs the
+// queries of another file on one thread, with the engine as in the addon.
 //   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY [together]
 // DOCUMENTS and QUERIES: files of f32, row by row. DIRECTORY: for the index.
 // `together`: only flat searches of several concurrent clients, by wall clock.

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "index/engine.h"
-#include "wire.h"
+#include "test/support/wire.h"
 
 namespace {
 

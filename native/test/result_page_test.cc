@@ -21,9 +21,9 @@
 #include "base/hits_record.h"
 #include "base/limits.h"
 #include "base/number_text.h"
-#include "seed.h"
+#include "test/support/seed.h"
+#include "test/support/truth_env.h"
 #include "truth/document_reader.h"
-#include "truth_env.h"
 
 namespace mds::test {
 namespace {

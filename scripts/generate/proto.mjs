@@ -13,7 +13,7 @@ import { commentLines } from './text.mjs'
 const FOLDER = 'src/surface/grpc/proto'
 const OWN_RPC = '  // An addition of this server.'
 const OWN_MESSAGES = '// ---- Additions of this server'
-/** Numbers below are the contract's. docs/decisions/grpc.md */
+/** Numbers below are the contract's. docs/decisions/interfaces/grpc.md */
 const FIRST_OWN_NUMBER = 100
 /** Names of fields whose member in JSON is not their name in camel case, as in request_input.ts. */
 const MEMBERS = { source_doc_id: 'sourceDocID', use_tls: 'useTLS' }

@@ -9,9 +9,9 @@ import { projectRoot } from '../lib/root.mjs'
 
 const ENTRY = `
 export { laneOperations, operations } from './src/operations/index.ts'
-export { factsOf } from './src/operations/json_schema.ts'
-export { OPTIONS } from './src/config/options.ts'
-export { formatAddress } from './src/config/values.ts'
+export { factsOf } from './src/operations/row/json_schema.ts'
+export { OPTIONS } from './src/config/options/options.ts'
+export { formatAddress } from './src/config/options/values.ts'
 export { CONTRACT } from './src/surface/graphql/contract.ts'
 `
 

@@ -13,17 +13,17 @@ import { hashOf } from './fingerprint.mjs'
 const PROGRAMS = [
   'main',
   'cli/main',
-  'lane',
-  'http_loop',
-  'grpc_thread',
-  'graphql_thread',
-  'mcp_thread',
+  'programs/lane',
+  'programs/http_loop',
+  'programs/grpc_thread',
+  'programs/graphql_thread',
+  'programs/mcp_thread',
   'surface/http/gate/gate_thread',
-  'password_hashing',
+  'programs/password_hashing',
   'audit/thread',
   'worker/lane/local_model',
-  'restore_preparation',
-  'doctor_check',
+  'programs/restore_preparation',
+  'programs/doctor_check',
 ]
 
 /**
@@ -34,7 +34,7 @@ const PROGRAMS = [
 const INLINED = ['diff', 'flatbuffers']
 
 /** What every start loads: one in the main thread, one in each lane. */
-const CACHED = ['src/server.ts', 'src/lane.ts']
+const CACHED = ['src/server.ts', 'src/programs/lane.ts']
 
 const BUNDLES = join('dist', 'bin')
 const SURFACES = 'src/surface/index.ts'
@@ -118,7 +118,10 @@ export async function bundle(root, folder = root, changed = new Map()) {
     logLevel: 'warning',
     plugins: [inlined(), ...(changed.size === 0 ? [] : [withChanges(root, changed)])],
   }
-  const entries = [...PROGRAMS.map((name) => ({ in: `src/${name}.ts`, out: name })), ...threadsOfSurfaces(root, changed)]
+  const entries = [
+    ...PROGRAMS.map((name) => ({ in: `src/${name}.ts`, out: name.replace('programs/', '') })),
+    ...threadsOfSurfaces(root, changed),
+  ]
   const programs = entries.map(async (entry) => {
     if (unchanged[entry.out] !== undefined) return [entry.out, copied(unchanged[entry.out], join(root, BUNDLES), outdir)]
     const { metafile } = await build({ ...common, entryPoints: [entry] })

@@ -17,7 +17,7 @@ const DERIVED = {
 
 /** Options are declared in tables; variables that are read elsewhere have entries of their own. */
 function optionTables(root) {
-  const folder = join(root, 'src/config')
+  const folder = join(root, 'src/config/options')
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('options.ts')) : []
   return names.map((name) => readFileSync(join(folder, name), 'utf8')).join('')
 }

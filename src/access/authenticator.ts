@@ -2,19 +2,27 @@
  * Finds out who asks: checks the credential of a request before its body is read. What is found out is kept
  * for the credential as it came, until the access epoch changes, the credential expires, or a minute has
  * passed. The epoch word is raised before a change of rights is acknowledged, so a change holds from the next
- * request on, on every event loop. One object an event loop. Decision: docs/decisions/access-control.md.
+ * request on, on every event loop. One object an event loop. Decision:
+ * docs/decisions/operation/access-control.md.
  */
-import { BoundedCache } from '../bounded_cache.js'
+import { BoundedCache } from '../base/bounded_cache.js'
 import type { ErrorCode } from '../errors.js'
-import { IDENTITIES_KEPT_MAX, IDENTITY_KEPT_MS_MAX } from '../limits/access.js'
-import type { Operation } from '../operations/operation.js'
+import type { Operation } from '../operations/row/operation.js'
 import { emitCheck, type Checked, type CheckedRequest } from './checks.js'
 import { credentialOf, storedHashOf, type Credential, type CredentialFields } from './credentials.js'
-import type { AskedIdentity, Identity } from './identity.js'
+import type { AskedIdentity, Identity } from './principal.js'
 import { ANONYMOUS, GUEST, REFUSED_GUEST, type Principal } from './principal.js'
 import type { FailureReports } from './failure_reports.js'
 import { Rights } from './rights.js'
 import { TokenReader } from './tokens.js'
+
+/** Identified credentials that one event loop keeps: some 4 MB with tokens. */
+const IDENTITIES_KEPT_MAX = 4_096
+/**
+ * An event loop asks for the owner of a token or an API key again after this time at the latest. So it is the
+ * precision of a key's last use.
+ */
+const IDENTITY_KEPT_MS_MAX = 60_000
 
 /** Asks the store who a credential belongs to. @returns null: nobody; a code: it can't be said now */
 export type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>

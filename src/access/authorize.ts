@@ -5,8 +5,8 @@
  * everything. No operation and no surface can bypass the check. Pure.
  */
 import { serviceError, type ErrorCode } from '../errors.js'
-import { ALL_COLLECTIONS, namesAt } from '../operations/collection_access.js'
-import { isInternal, type AnyOperation } from '../operations/operation.js'
+import { ALL_COLLECTIONS, namesAt } from '../operations/row/collection_access.js'
+import { isInternal, type AnyOperation } from '../operations/row/operation.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { Principal } from './principal.js'
 import type { CollectionPermission } from './rights.js'

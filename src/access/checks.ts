@@ -3,7 +3,8 @@
  * credential was looked up. Without an audit log the cost is one check.
  */
 import type { ErrorCode } from '../errors.js'
-import { emitAuditEvent, isAuditWanted, type AuditEvent } from '../telemetry/audit.js'
+import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
+import type { AuditEvent } from '../telemetry/audit.js'
 import type { Credential, CredentialFields } from './credentials.js'
 import type { Principal } from './principal.js'
 
@@ -34,4 +35,27 @@ export function emitCheck(request: CheckedRequest, credential: Credential | null
 function eventOf(action: string, resource: string, found: Checked, ip: string, userAgent: string): AuditEvent {
   const isFound = typeof found !== 'string'
   return { action, actor: isFound ? found.name : '', resource, result: isFound ? 'ok' : 'fail', ip, userAgent }
+}
+
+/**
+ * Security incidents: audit events about a client, not about one of its requests. Any thread. Fields of
+ * `detail`: events.md section 1.
+ */
+export interface Incident {
+  readonly action: 'security.rate_limit_exceeded' | 'security.auth_failure_burst'
+  /** Name of the principal, or the one that was tried; empty if there is none. */
+  readonly actor: string
+  /** Address of the client; empty if it is not known. */
+  readonly ip: string
+  /** JSON. */
+  readonly detail: string
+}
+
+/** @param clientId as client_key.ts makes it */
+export function rateIncident(actor: string, ip: string, clientId: string, transport: 'http' | 'grpc' | 'grpc-stream'): Incident {
+  return { action: 'security.rate_limit_exceeded', actor, ip, detail: JSON.stringify({ clientId, transport }) }
+}
+
+export function emitIncident(incident: Incident, userAgent = ''): void {
+  emitAuditEvent({ ...incident, resource: '', result: 'fail', userAgent })
 }

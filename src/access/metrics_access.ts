@@ -1,6 +1,6 @@
 /**
  * Who may read `/metrics`, and whether its labels may name collections and users. Pure; event loops decide
- * the first, read lanes the second (docs/decisions/observation.md).
+ * the first, read lanes the second (docs/decisions/operation/observation.md).
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ErrorCode } from '../errors.js'

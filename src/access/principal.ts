@@ -2,9 +2,10 @@
  * The principal: the requester's identity. It travels with each request from its surface to its handler,
  * across threads.
  */
+import type { Rights, PlainRights } from './rights.js'
 
-import { PRINCIPAL_NAME_CHARS_MAX } from '../limits/wire.js'
-import type { Rights } from './rights.js'
+/** UTF-16 units of the name of a principal: a host name or an address of mail has 254 characters at most. */
+export const PRINCIPAL_NAME_CHARS_MAX = 256
 
 /**
  * `anonymous`: a client while access control is off. `system`: the server itself, for its background work; no
@@ -41,3 +42,25 @@ export const ANONYMOUS: Principal = { kind: 'anonymous', name: '' }
 export const SYSTEM: Principal = { kind: 'system', name: '' }
 export const GUEST: Principal = { kind: 'guest', name: '' }
 export const REFUSED_GUEST: Principal = { ...GUEST, shown: 'refused' }
+
+/**
+ * Who a credential belongs to, as the store knows it. Plain data; it crosses threads.
+ *
+ * Either names what is asked for.
+ */
+export interface AskedIdentity {
+  readonly username?: string
+  /** SHA-256 of an API key, in hexadecimal digits. */
+  readonly keyHash?: string
+  /** SHA-256 of a key of MCP, likewise. */
+  readonly mcpKeyHash?: string
+}
+
+export interface Identity {
+  readonly username: string
+  /** Tokens of another epoch are not valid. */
+  readonly tokenEpoch: number
+  readonly rights: PlainRights
+  /** Unix seconds until which the API key is valid; 0: without end. */
+  readonly expiresAt: number
+}

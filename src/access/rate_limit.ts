@@ -1,11 +1,13 @@
 /**
  * The rate limit: each client has a number of requests in a fixed window of time, over all event loops and
  * surfaces together. Counters are in shared memory (window_counters.ts). One object for each thread that
- * serves clients. Decision: docs/decisions/throttles.md.
+ * serves clients. Decision: docs/decisions/operation/throttles.md.
  */
 import type { Config } from '../config/config.js'
-import { RATE_EVENTS_MAX } from '../limits/access.js'
 import { WindowCounters } from './window_counters.js'
+
+/** Events of exceeded limits that one event loop reports in a window: a flood must not fill the audit log. */
+export const RATE_EVENTS_MAX = 256
 
 export interface RateVerdict {
   readonly isAllowed: boolean

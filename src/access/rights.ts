@@ -3,8 +3,8 @@
  * groups together. An operation is permitted if any of them permits it: on the collection, or on `*`. Pure;
  * any thread. Look-up order: service-2, "Authentication".
  */
-import { ALL_COLLECTIONS } from '../operations/collection_access.js'
-import { lowerCase } from '../operations/lower_case.js'
+import { ALL_COLLECTIONS } from '../operations/row/collection_access.js'
+import { lowerCase } from '../operations/row/lower_case.js'
 
 export type CollectionPermission = 'read' | 'write' | 'admin'
 

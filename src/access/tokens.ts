@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import type { VerifierOptions } from 'fast-jwt'
 
 const require = createRequire(import.meta.url)
-/** Loaded only where access control is on (docs/decisions/starting.md). */
+/** Loaded only where access control is on (docs/decisions/operation/starting.md). */
 const jwt = (): typeof import('fast-jwt') => require('fast-jwt') as typeof import('fast-jwt')
 
 const ALGORITHM = 'HS256'

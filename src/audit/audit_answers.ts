@@ -2,11 +2,11 @@
  * Answers the operations of the audit log on the front end, for their lanes: asks the thread of the log.
  * Front-end thread.
  */
-import { refusal, successOf } from '../dispatch/answers.js'
+import { refusal, successOf } from '../dispatch/answers/answers.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import { auditEvents, auditExporters } from '../operations/audit.js'
+import { auditEvents, auditExporters } from '../operations/access/audit.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
-import type { AuditQuestion } from '../wire/audit_messages.js'
+import type { AuditQuestion } from '../wire/messages/audit_messages.js'
 import type { AuditLog } from './audit_log.js'
 
 export function answerAuditQuestions(dispatcher: Pick<Dispatcher, 'onIo'>, audit: AuditLog): void {

@@ -6,27 +6,36 @@
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Config } from '../config/config.js'
-import { lockFile } from '../engine/native_engine.js'
-import { makeFolders } from '../folders.js'
-import { programPath } from '../installation.js'
-import {
-  AUDIT_ALIKE_MS,
-  AUDIT_BATCH_MS,
-  AUDIT_CLOSE_MS_MAX,
-  AUDIT_EXPORT_CLOSE_MS_MAX,
-  AUDIT_HEAP_MB,
-  AUDIT_LOG_NEARLY_FULL,
-  AUDIT_QUERY_MS_MAX,
-  AUDIT_RESTART_MS,
-} from '../limits/audit.js'
+import { lockFile } from '../engine/search/native_engine.js'
+import { makeFolders } from '../base/folders.js'
+import { programPath } from '../base/installation.js'
+import { AUDIT_CLOSE_MS_MAX, AUDIT_EXPORT_CLOSE_MS_MAX } from '../limits/process.js'
 import type { Service } from '../services.js'
 import { receiveAuditEvents, type AuditEvent, type AuditLines, type ForwardedLines } from '../telemetry/audit.js'
 import { log, logMemory } from '../telemetry/log.js'
 import type { Telemetry } from '../telemetry/registry.js'
-import type { AuditOrder, AuditQuestion, AuditReport, AuditThreadStart } from '../wire/audit_messages.js'
+import type { AuditOrder, AuditQuestion, AuditReport, AuditThreadStart } from '../wire/messages/audit_messages.js'
 import { EventClock, eventOfLine, lineOf, setTime } from './event_line.js'
 import { LineBuffer } from './line_buffer.js'
 import { RepeatedFailures } from './repeated_failures.js'
+
+/**
+ * How long an event waits for others, so that a slow stream of events causes at most 20 flushes per second.
+ */
+const AUDIT_BATCH_MS = 50
+/** Share of the bound from which health warns. */
+const AUDIT_LOG_NEARLY_FULL = 0.8
+/**
+ * Failures of one client that are events of their own in each minute; further ones are one event with their
+ * number. A client without credentials gets 11 lines of some 300 bytes into the log in a minute: 5 MB a day.
+ */
+const AUDIT_ALIKE_MS = 60_000
+/** How long a query waits for the thread of the log, which may wait for the disk. */
+const AUDIT_QUERY_MS_MAX = 8_000
+/** Until the thread of the log is started again after its death. */
+const AUDIT_RESTART_MS = 1_000
+/** Heap of the thread of the log, beside the events: code, one answer, one batch. */
+const AUDIT_HEAP_MB = 128
 
 type Batch = Extract<AuditOrder, { kind: 'batch' }>
 type Exported = Pick<Extract<AuditReport, { kind: 'exported' }>, 'delivered' | 'failed' | 'dropped'>

@@ -4,8 +4,15 @@
  * Times are nanoseconds with all digits, which a JSON number of JavaScript would lose. Main thread; about a
  * microsecond a line.
  */
-import { AUDIT_RESOURCE_CHARS_MAX, AUDIT_TEXT_CHARS_MAX, AUDIT_USER_AGENT_CHARS_MAX } from '../limits/audit.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../limits/process.js'
 import type { AuditEvent } from '../telemetry/audit.js'
+
+/**
+ * Characters of the fields of an event. A user agent of a browser has up to 250, a list of four collection
+ * names of 128 has 515. Longer texts are cut.
+ */
+const AUDIT_RESOURCE_CHARS_MAX = 520
+const AUDIT_TEXT_CHARS_MAX = 256
 
 /** Texts that need no escape, which almost all are. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/

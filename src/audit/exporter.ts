@@ -4,14 +4,16 @@
  * full, and counted. So a receiver may get an event twice, and never gets them in another order. Thread of
  * the audit log.
  */
-import {
-  AUDIT_ERROR_CHARS_MAX,
-  AUDIT_EXPORT_BATCH_EVENTS_MAX,
-  AUDIT_EXPORT_RETRY_MS_FIRST,
-  AUDIT_EXPORT_RETRY_MS_MAX,
-} from '../limits/audit.js'
 import { log } from '../telemetry/log.js'
-import type { ExporterState } from '../wire/audit_messages.js'
+import type { ExporterState } from '../wire/messages/audit_messages.js'
+
+/** Events of one request to a webhook, or of one write to a syslog server: 512 of 250 bytes are 128 KB. */
+const AUDIT_EXPORT_BATCH_EVENTS_MAX = 512
+/** Milliseconds until a delivery that failed is tried again: doubled from the first to the last. */
+const AUDIT_EXPORT_RETRY_MS_FIRST = 250
+const AUDIT_EXPORT_RETRY_MS_MAX = 60_000
+/** Characters of the last error of an exporter, as `GET /v1/audit/exporters` shows it. */
+const AUDIT_ERROR_CHARS_MAX = 200
 
 export interface Sink {
   /** `webhook` or `syslog`. */

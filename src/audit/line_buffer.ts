@@ -2,8 +2,11 @@
  * Collects lines of events as bytes, in batches of at most AUDIT_BATCH_EVENTS_MAX. Bytes, because strings
  * that live until their batch is sent cost more in the garbage collector than the copy. One object a thread.
  */
-import { AUDIT_BATCH_EVENTS_MAX, AUDIT_LINES_BYTES_FIRST } from '../limits/audit.js'
+import { AUDIT_BATCH_EVENTS_MAX } from '../limits/process.js'
 import type { AuditLines } from '../telemetry/audit.js'
+
+/** Memory for the lines of a batch at first: 256 of 250 bytes. It grows to the largest batch. */
+const AUDIT_LINES_BYTES_FIRST = 64 * 1024
 
 /** Of a UTF-16 unit in UTF-8. */
 const UNIT_BYTES_MAX = 3

@@ -2,7 +2,7 @@
  * The last events in memory, for queries. Lines are compared as text: their fields have one order and one
  * spelling (event_line.ts), so that no event is parsed. Thread of the audit log.
  */
-import type { AuditFilter } from '../wire/audit_messages.js'
+import type { AuditFilter } from '../wire/messages/audit_messages.js'
 import { quoted, quotedField, timeOf } from './event_line.js'
 
 /** Digits of a time with zeros before them: any time of 64 bits compares as text. */

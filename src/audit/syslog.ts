@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os'
 import { syslogConnection } from '../outbound/syslog.js'
-import type { SyslogSettings } from '../wire/audit_messages.js'
+import type { SyslogSettings } from '../wire/messages/audit_messages.js'
 import type { Sink } from './exporter.js'
 
 /** Severities: informational, and a warning for what failed. */

@@ -5,21 +5,25 @@
  * are exported once they are on the disk.
  */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import {
-  AUDIT_CLOSE_MS_MAX,
-  AUDIT_COUNTS_MS,
-  AUDIT_EXPORT_CLOSE_MS_MAX,
-  AUDIT_RETRY_MS_FIRST,
-  AUDIT_RETRY_MS_MAX,
-  AUDIT_TRIM_MS,
-} from '../limits/audit.js'
+import { AUDIT_CLOSE_MS_MAX, AUDIT_EXPORT_CLOSE_MS_MAX } from '../limits/process.js'
 import { joinLog, log } from '../telemetry/log.js'
-import type { AuditOrder, AuditReport, AuditThreadStart } from '../wire/audit_messages.js'
+import type { AuditOrder, AuditReport, AuditThreadStart } from '../wire/messages/audit_messages.js'
 import { Exporter } from './exporter.js'
 import { LogWriter } from './log_writer.js'
 import { Ring } from './ring.js'
 import { syslogSink } from './syslog.js'
 import { webhookSink } from './webhook.js'
+
+/** Milliseconds until a batch that could not be written is tried again: doubled up to the second. */
+const AUDIT_RETRY_MS_FIRST = 100
+const AUDIT_RETRY_MS_MAX = 5_000
+/**
+ * A file also ends after a day, so that retention, which removes whole files, is exact to a day. Files are
+ * looked at every hour.
+ */
+const AUDIT_TRIM_MS = 3_600_000
+/** How often the thread of the log reports the counters of its exporters. */
+const AUDIT_COUNTS_MS = 500
 
 type Batch = Extract<AuditOrder, { kind: 'batch' }>
 

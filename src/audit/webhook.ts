@@ -2,12 +2,15 @@
  * The webhook of the audit log: batches of events as one JSON object, by POST. Any 2xx means that they have
  * arrived. The operator has named the URL, so its host and port may be private. Thread of the audit log.
  */
-import { AUDIT_WEBHOOK_ANSWER_BYTES_MAX } from '../limits/audit.js'
+import { KIB } from '../limits/units.js'
 import { parseAllowed } from '../outbound/allowlist.js'
 import { hostOf, portOf } from '../outbound/destination.js'
 import { Outbound } from '../outbound/safe_fetch.js'
-import type { WebhookSettings } from '../wire/audit_messages.js'
+import type { WebhookSettings } from '../wire/messages/audit_messages.js'
 import type { Sink } from './exporter.js'
+
+/** Bytes of a webhook's answer that are read; its content is ignored. */
+const AUDIT_WEBHOOK_ANSWER_BYTES_MAX = 16 * KIB
 
 export function webhookSink({ url, headers, checksCertificate }: WebhookSettings): Sink {
   const address = new URL(url)

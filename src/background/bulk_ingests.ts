@@ -9,18 +9,25 @@ import { SYSTEM, type Principal } from '../access/principal.js'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
 import type { Config } from '../config/config.js'
 import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
-import { CALLBACKS_MAX, CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, INGEST_RETRY_MS } from '../limits/jobs.js'
-import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/bulk_ingest.js'
+import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/documents/bulk_ingest.js'
 import type { Outbound } from '../outbound/safe_fetch.js'
 import type { Service } from '../services.js'
 import type { Telemetry } from '../telemetry/registry.js'
-import { refusal } from '../dispatch/answers.js'
-import type { IngestChunk, SubmittedIngest } from '../wire/ingest_messages.js'
+import { refusal } from '../dispatch/answers/answers.js'
+import type { IngestChunk, SubmittedIngest } from '../wire/messages/ingest_messages.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { ask } from '../dispatch/inner_request.js'
 import type { Io, IoTools } from '../dispatch/io.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import { log } from '../telemetry/log.js'
+
+/** Pause before a chunk is sent again to a lane that had no capacity for it. */
+const INGEST_RETRY_MS = 500
+/** A callback is sent once, and its answer is ignored. */
+const CALLBACK_MS_MAX = 10_000
+const CALLBACK_ANSWER_BYTES_MAX = 16 * 1024
+/** Callbacks in progress. Further ones are dropped: clients can read the record of the job. */
+const CALLBACKS_MAX = 64
 
 /**
  * Refusals after which a chunk is not retried: its write may have been stored, it ended its lane, or an

@@ -1,9 +1,10 @@
 /**
- * Answers requests for profiles: the front end's part of src/operations/profiles.ts. Front-end thread only.
+ * Answers requests for profiles: the front end's part of src/operations/server/profiles.ts. Front-end thread
+ * only.
  */
-import { refusal, refusalWith, successOf } from '../dispatch/answers.js'
+import { refusal, refusalWith, successOf } from '../dispatch/answers/answers.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import { cpuProfile, heapProfile, profiles as profilesRow } from '../operations/profiles.js'
+import { cpuProfile, heapProfile, profiles as profilesRow } from '../operations/server/profiles.js'
 import { openProfilePort } from '../telemetry/profile_port.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import type { ProfileWanted } from '../telemetry/profile_messages.js'

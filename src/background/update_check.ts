@@ -5,18 +5,21 @@
  */
 import { Chore, type ChoreTools } from '../chore.js'
 import type { Config } from '../config/config.js'
-import {
-  UPDATE_ANSWER_BYTES_MAX,
-  UPDATE_CHECK_MS,
-  UPDATE_RETRY_MS_FIRST,
-  UPDATE_RETRY_MS_MAX,
-  UPDATE_TEXT_CHARS_MAX,
-} from '../limits/chores.js'
-import { allowedWith } from '../outbound/operator_url.js'
+import { allowedWith } from '../outbound/destination.js'
 import { Outbound } from '../outbound/safe_fetch.js'
 import type { Service } from '../services.js'
 import { log } from '../telemetry/log.js'
-import { BUILD_VERSION } from '../version.js'
+import { BUILD_VERSION } from '../base/version.js'
+
+/** A release waits a day at most; a server that is asked by thousands is asked once a day by each. */
+const UPDATE_CHECK_MS = 86_400_000
+/** A failed check is retried after a minute, and every hour at most. */
+const UPDATE_RETRY_MS_FIRST = 60_000
+const UPDATE_RETRY_MS_MAX = 3_600_000
+/** The description of a release by a host of repositories is under 100 KB. */
+const UPDATE_ANSWER_BYTES_MAX = 512 * 1024
+/** Characters of a version or an address in it. */
+const UPDATE_TEXT_CHARS_MAX = 512
 
 /** What /health shows. */
 export interface Update {

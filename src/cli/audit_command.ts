@@ -3,8 +3,7 @@
  * printed batch and hash of its end can have a later run check that the log still contains it.
  */
 import { verifyLog, type KnownHead } from '../audit/verification.js'
-import { CommandError } from './command_error.js'
-import { say } from './terminal.js'
+import { CommandError, say } from './terminal.js'
 
 /**
  * @param contains `BATCH:HASH` as printed by an earlier run

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { CommandError } from './command_error.js'
+import { CommandError } from './terminal.js'
 
 export interface CertificateOptions {
   /** PEM file of the CAs that may sign the server's certificate, instead of the public ones. */

@@ -2,10 +2,13 @@
  * The CLI's HTTP client: sends JSON and returns text, over the connections that Node's fetch keeps alive.
  * Distinguishes failures that are worth a retry; the caller decides how often.
  */
-import { ANSWER_BYTES_MAX } from '../limits/answers.js'
-import { CLIENT_REQUEST_MS_MAX } from '../limits/cli.js'
-import { TimeLimit } from '../time_limit.js'
+import { ANSWER_BYTES_MAX } from '../limits/documents.js'
+import { DEADLINE_HEAVY_MS } from '../limits/lanes.js'
+import { TimeLimit } from '../base/time_limit.js'
 import { credentialHeaders } from './credentials.js'
+
+/** Longer than the deadlines of the cost classes, so that the server answers first. */
+const CLIENT_REQUEST_MS_MAX = DEADLINE_HEAVY_MS + 10_000
 
 /**
  * The command usually runs on the server's machine, where compressing responses took half of an export's

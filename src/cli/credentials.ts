@@ -4,8 +4,8 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { makeFolders } from '../folders.js'
-import { CommandError } from './command_error.js'
+import { makeFolders } from '../base/folders.js'
+import { CommandError } from './terminal.js'
 import { readPrivateFile, replacePrivateFile } from './private_file.js'
 
 interface Entry {

@@ -1,13 +1,17 @@
 /**
- * `mds doctor`: starts the process that reads the store (src/doctor_check.ts), and prints its findings.
- * Damaged pages can crash that process, which is a finding too.
+ * `mds doctor`: starts the process that reads the store (src/programs/doctor_check.ts), and prints its
+ * findings. Damaged pages can crash that process, which is a finding too.
  */
 import { fork } from 'node:child_process'
-import type { DoctorMessage, DoctorRequest } from '../doctor_check.js'
-import { programPath } from '../installation.js'
-import { DOCTOR_HEAP_MB_MAX } from '../limits/cli.js'
-import { printable } from '../printable.js'
+import type { DoctorMessage, DoctorRequest } from '../programs/doctor_check.js'
+import { programPath } from '../base/installation.js'
+import { printable } from '../base/printable.js'
 import { say, sayError } from './terminal.js'
+
+/**
+ * V8 heap of the process in which `mds doctor` reads a store. It keeps the states of one document at a time.
+ */
+const DOCTOR_HEAP_MB_MAX = 1024
 
 const PROGRAM = programPath('doctor_check')
 /** Signals that no page of a store can cause. The kernel sends SIGKILL if memory runs out. */

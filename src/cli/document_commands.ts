@@ -3,9 +3,12 @@
  */
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { ADDED_FILE_BYTES_MAX } from '../limits/cli.js'
+import { MIB } from '../limits/units.js'
 import { request } from './client.js'
-import { CommandError } from './command_error.js'
+import { CommandError } from './terminal.js'
+
+/** Bytes that `mds add` reads: the largest body that a server accepts by default. */
+const ADDED_FILE_BYTES_MAX = 32 * MIB
 
 export interface AddOptions {
   readonly url: string

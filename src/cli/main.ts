@@ -6,26 +6,29 @@
 import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import pc from 'picocolors'
-import { programPath } from '../installation.js'
-import { IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX } from '../limits/cli.js'
-import { BATCH_DOCUMENTS_MAX } from '../limits/input.js'
+import { programPath } from '../base/installation.js'
+import { BATCH_DOCUMENTS_MAX } from '../limits/documents.js'
 import { LIMIT_MAX } from '../limits/search.js'
-import { versionText } from '../version.js'
+import { versionText } from '../base/version.js'
 import { verifyAudit } from './audit_command.js'
-import { addAccessCommands } from './access_commands.js'
+import { addAccessCommands } from './access/access_commands.js'
 import { useCertificates } from './certificates.js'
 import { AnswerError, ConnectionError, request } from './client.js'
 import { DEFAULT_URL, print, wholeNumber, withUrl } from './command_options.js'
 import { doctor } from './doctor.js'
-import { CommandError } from './command_error.js'
+import { CommandError, say } from './terminal.js'
 import { addDocument, deleteDocument, type AddOptions } from './document_commands.js'
-import { exportCollection, type ExportOptions } from './export_command.js'
-import { importPath } from './import_command.js'
+import { exportCollection, type ExportOptions } from './export/export_command.js'
+import { importPath } from './import/import_command.js'
 import { formatHits, formatStats, formatStored } from './output.js'
-import { printableLines } from '../printable.js'
-import { stateFolder } from './resume_state.js'
+import { printableLines } from '../base/printable.js'
+import { stateFolder } from './import/resume_state.js'
 import { backup, restore, vectorReindex, type BackupOptions } from './server_commands.js'
-import { say } from './terminal.js'
+
+/** Documents in one add-batch body of `mds import`, unless an option says otherwise. */
+const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
+/** Requests of one import in flight. Above this the server only queues, because it commits on one lane. */
+const IMPORT_CONCURRENCY_MAX = 16
 
 /** Colours only on a terminal: the library would also colour a file if the environment says CI. */
 const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)

@@ -3,7 +3,7 @@
  * trusted: a field of the wrong type is printed as an empty string. Pure.
  */
 
-import { printable } from '../printable.js'
+import { printable } from '../base/printable.js'
 
 export function formatHits(answer: unknown): string {
   const { results, total } = asRecord(answer)
@@ -57,6 +57,7 @@ export function formatReindex(answer: unknown): string {
   return `${asText(embedded)} embedded, ${asText(skipped)} skipped, ${asText(failed)} failed\n${lines.join('')}`
 }
 
+/** Longer titles are cut: a result is one line of a terminal. */
 const TITLE_CHARACTERS_MAX = 60
 
 /** Returns the title in the metadata, or the first heading. */

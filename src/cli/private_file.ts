@@ -4,8 +4,11 @@
  */
 import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { CREDENTIALS_FILE_BYTES_MAX } from '../limits/cli.js'
-import { CommandError } from './command_error.js'
+import { KIB } from '../limits/units.js'
+import { CommandError } from './terminal.js'
+
+/** Bytes of the credentials file: a token has some 600, so this is enough for 400 servers. */
+const CREDENTIALS_FILE_BYTES_MAX = 256 * KIB
 
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077

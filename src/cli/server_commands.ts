@@ -3,7 +3,7 @@
  * time.
  */
 import { request, requestLong } from './client.js'
-import { CommandError } from './command_error.js'
+import { CommandError } from './terminal.js'
 import { formatBackups, formatReindex } from './output.js'
 
 export interface BackupOptions {

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { weaknessOf } from '../passwords/password_strength.js'
 import { JWT_SECRET_BYTES_MIN_PRODUCTION, PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../limits/access.js'
 import { ConfigError } from './sources.js'
-import type { AuthOptionValues } from './auth_options.js'
+import type { AuthOptionValues } from './options/auth_options.js'
 
 export interface AuthSecrets {
   readonly jwtSecret: string

@@ -1,41 +1,48 @@
 /**
- * Loads the configuration: flag > environment > YAML file > default, from the table in config/options.ts. The
- * result is plain, frozen data that is passed to threads as `workerData`. Runs once, on the main thread,
- * before anything is opened. An invalid value ends the start with one line.
+ * Loads the configuration: flag > environment > YAML file > default, from the table in
+ * config/options/options.ts. The result is plain, frozen data that is passed to threads as `workerData`. Runs
+ * once, on the main thread, before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
 import { isStrongSecret, readAuth, readSecrets, weaknessOfAdminPassword, type AuthSecrets } from './auth.js'
-import { readWebhookHeaders } from './audit.js'
+import { readWebhookHeaders, readMetricsToken, readMcpKeys, type McpKey } from './secrets.js'
 import { readEmbedding } from './embedding.js'
 import { readEncryption } from './encryption.js'
 import type { EncryptionKeys } from './encryption.js'
 import { GUARDS } from './later.js'
-import { readMcpKeys, type McpKey } from './mcp_keys.js'
-import { readMetricsToken } from './metrics_token.js'
-import { OPTIONS } from './options.js'
-import type { OptionValues } from './options.js'
-import type { Option } from './option.js'
+import { OPTIONS } from './options/options.js'
+import type { OptionValues } from './options/options.js'
+import type { Option } from './options/option.js'
 import { productionRefusal } from './production.js'
-import { withoutServiceLinks } from './service_links.js'
-import { ConfigError, isSet, isSetIn, nonEmpty, readFlags } from './sources.js'
+import { withoutServiceLinks, ConfigError, isSet, isSetIn, nonEmpty, readFlags } from './sources.js'
 import type { Sources } from './sources.js'
 import { checkSwitches } from './switched_off.js'
 import { checkNames } from './unknown_names.js'
-import { BadValue, parseWhole } from './values.js'
-import type { AccessMode, ListenAddress } from './values.js'
+import { BadValue, parseWhole } from './options/values.js'
+import type { AccessMode, ListenAddress } from './options/values.js'
 import { readYaml } from './yaml_file.js'
-import { BCRYPT_COST, BCRYPT_COST_MIN } from '../limits/access.js'
-import { CORES_PER_HTTP_LOOP, HTTP_LOOPS_MAX } from '../limits/loops.js'
-import { OVERRIDABLE } from '../limits/overridable.js'
-import type { OverridableLimits } from '../limits/overridable.js'
-import { CONFIG_WARNINGS_MAX } from '../limits/process.js'
-import { VECTOR_WORKERS_MAX } from '../limits/vectors.js'
+import { BCRYPT_COST } from '../limits/access.js'
+import { HTTP_LOOPS_MAX } from '../limits/surfaces.js'
+import { OVERRIDABLE, type OverridableLimits } from '../limits/overridable.js'
+import { VECTOR_WORKERS_MAX } from '../limits/search.js'
 import type { ProviderSettings } from '../outbound/embedding/settings.js'
+
+/** The least that bcrypt knows. */
+const BCRYPT_COST_MIN = 4
+/**
+ * Cores for each loop where their number is not configured. The other cores are for the lanes, which do the
+ * searches and the writes.
+ */
+const CORES_PER_HTTP_LOOP = 2
+/**
+ * Warnings about the configuration that are collected. A container may set hundreds of unrelated variables.
+ */
+const CONFIG_WARNINGS_MAX = 100
 
 export { ConfigError } from './sources.js'
 export { helpText, wantsHelp, wantsVersion } from './help.js'
-export { formatAddress } from './values.js'
-export type { AccessMode, ListenAddress } from './values.js'
+export { formatAddress } from './options/values.js'
+export type { AccessMode, ListenAddress } from './options/values.js'
 
 /** Options from which the values of `Config` are derived. */
 type Given = 'httpModeOverride' | 'grpcModeOverride' | 'mcpModeOverride' | 'grpcAddrGiven' | 'mcpAddrGiven' | 'graphqlPlaygroundGiven'

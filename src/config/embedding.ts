@@ -6,7 +6,7 @@ import { dimensionsOf, PROVIDER_DEFAULTS } from '../outbound/embedding/models.js
 import { checkApiUrl, checkSettings, isKeyMissing, ProviderSettingsError, urlOf } from '../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../outbound/embedding/settings.js'
 import { ConfigError } from './sources.js'
-import type { VectorOptionValues } from './vector_options.js'
+import type { VectorOptionValues } from './options/vector_options.js'
 
 export const EMBEDDING_KEY_VARIABLE = 'SVC_EMBEDDING_API_KEY'
 export const EMBEDDING_KEY_YAML = 'embedding.apiKey'

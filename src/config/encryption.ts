@@ -4,8 +4,10 @@
  * start. Spellings: service-2, "Audit, encryption, compliance".
  */
 import { readFileSync } from 'node:fs'
-import { PREVIOUS_KEYS_MAX } from '../limits/encryption.js'
 import { ConfigError } from './sources.js'
+
+/** Master keys in addition to the primary one. */
+const PREVIOUS_KEYS_MAX = 16
 
 export interface EncryptionKey {
   /** 1 to 255. */

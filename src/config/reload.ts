@@ -1,14 +1,14 @@
 /**
  * Handles SIGHUP: reads the configuration again from all its sources. Options marked `onSignal` are applied
  * immediately. For every other changed option, a line is logged that a restart is needed. An invalid file
- * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/starting.md.
+ * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/operation/starting.md.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError, loadConfig } from './config.js'
 import type { Config } from './config.js'
 import { log, logs, setLog } from '../telemetry/log.js'
-import { OPTIONS } from './options.js'
-import type { Option } from './option.js'
+import { OPTIONS } from './options/options.js'
+import type { Option } from './options/option.js'
 
 /** Functions that apply the options read again, one for each part of the server. */
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]

@@ -2,8 +2,12 @@
  * The known name that an unknown one probably means. Case, hyphens and underscores do not count, and one
  * edit in four characters is a typo. Pure; only names that are refused or warned of are compared.
  */
-import { editDistance } from '../engine/edit_distance.js'
-import { CONFIG_NAME_CHARS_COMPARED, CONFIG_TYPO_CHARS } from '../limits/process.js'
+import { editDistance } from '../engine/text/edit_distance.js'
+
+/** One edit in so many characters of a name is a typo: `auth.enable`, `SVC_MDOE`. */
+const CONFIG_TYPO_CHARS = 4
+/** Longer names are not compared with the known ones: the longest of these has 42 characters. */
+const CONFIG_NAME_CHARS_COMPARED = 64
 
 /** Without what writers of YAML, variables and flags spell differently. Keeps the dots of a path. */
 export function plainName(name: string): string {

@@ -6,8 +6,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Document, Scalar } from 'yaml'
-import { CONFIG_FILE_BYTES_MAX, YAML_ALIASES_MAX } from '../limits/process.js'
+import { YAML_ALIASES_MAX } from '../limits/process.js'
+import { KIB } from '../limits/units.js'
 import { ConfigError } from './sources.js'
+
+/** Bytes of a configuration file. The largest sensible one is under 10 KB. */
+const CONFIG_FILE_BYTES_MAX = 256 * KIB
 
 type Yaml = typeof import('yaml')
 

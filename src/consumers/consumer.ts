@@ -2,7 +2,7 @@
  * The interface of binlog consumers. A consumer reads the entries above its position, a slice at a time, and
  * does its own work for them. A new one is a file beside this one and a line in registry.ts. Its caller,
  * which wakes and bounds it: src/worker/background/binlog_consumers.ts. Decision:
- * docs/decisions/commits.md.
+ * docs/decisions/store/commits.md.
  */
 import type { WriteTransaction } from '../store/apply.js'
 import type { View } from '../store/view.js'

@@ -4,13 +4,16 @@
  * state rather than each entry: superseded bodies may be gone, and a document that changed a hundred times is
  * analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
  */
-import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
-import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits/indexing.js'
+import { encodeDelete, encodeDrop, joinBatch } from '../engine/search/index_batch.js'
+import { REBUILD_BATCH_BYTES } from '../limits/store.js'
 import type { StoredEntry } from '../store/entries/entry.js'
 import { kindOf } from '../store/entries/kinds.js'
 import type { View } from '../store/view.js'
 import { Failures, upsertOf } from './rebuild.js'
 import type { LostObjects, RebuildResult, RebuildTools } from './rebuild.js'
+
+/** Binlog entries that one slice of a replay reads: 256 documents are about 20 ms of analysis. */
+const REPLAY_ENTRIES_PER_PAGE = 256
 
 /** Whether the binlog still contains everything above the checkpoint. */
 export function reachesBack(tools: RebuildTools, checkpoint: bigint): boolean {

@@ -5,17 +5,29 @@
  * derived data of this server only: no entry records them. Runs on the write lane. This file reads,
  * `WriteTransaction.packBody` writes.
  */
-import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES } from '../limits/revisions.js'
-import { SWEEP_INTERVAL_MS } from '../limits/upkeep.js'
+import { DELTA_CHAIN_REVISIONS } from '../limits/documents.js'
+import { SWEEP_INTERVAL_MS } from '../limits/store.js'
+import { KIB } from '../limits/units.js'
 import type { PackedBody, WriteTransaction } from '../store/apply.js'
 import { encodeDelta } from '../store/body.js'
 import { decodeHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
-import { CorruptRecord } from '../store/record.js'
+import { CorruptRecord } from '../store/rows/record.js'
 import type { View } from '../store/view.js'
 import { log } from '../telemetry/log.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { BinlogConsumer } from './consumer.js'
+
+/**
+ * Binlog entries in which one slice of packing searches for superseded states: about 1 ms if there are none.
+ */
+const PACKING_ENTRIES_MAX = 1024
+/**
+ * Bytes of contents that one slice of packing compares: about 2 ms of the write lane. One pair may be larger.
+ */
+const PACKING_SLICE_BYTES = 512 * KIB
+/** Pause between two slices of packing while there is work: packing takes a tenth of the write lane. */
+const PACKING_PAUSE_MS = 20
 
 export function revisionPacking(): BinlogConsumer {
   return {

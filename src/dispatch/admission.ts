@@ -6,7 +6,7 @@
  * separately (request_queue.ts). Front-end thread only.
  */
 import type { ErrorCode } from '../errors.js'
-import type { AnyOperation, Operation } from '../operations/operation.js'
+import type { AnyOperation, Operation } from '../operations/row/operation.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { OWN, type Surface } from './surface.js'
 

@@ -5,13 +5,15 @@
  * Without an audit log the cost is one check. Front-end thread only.
  */
 import type { Principal } from '../access/principal.js'
-import { AUDIT_ATTEMPTED_NAME_CHARS_MAX } from '../limits/audit.js'
-import { ALL_COLLECTIONS } from '../operations/collection_access.js'
-import { isInternal, type AnyOperation, type Operation } from '../operations/operation.js'
+import { ALL_COLLECTIONS } from '../operations/row/collection_access.js'
+import { isInternal, type AnyOperation, type Operation } from '../operations/row/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import type { AuditedNames } from '../wire/request_codec.js'
-import type { RequestClient } from './request_client.js'
+import type { RequestClient } from './surface.js'
+
+/** Characters of the name in the event of a failed login, which anybody can choose. */
+const AUDIT_ATTEMPTED_NAME_CHARS_MAX = 64
 
 /** An event that lacks its result. */
 export interface PendingEvent {

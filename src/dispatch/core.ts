@@ -3,7 +3,7 @@
  * dispatcher (local_core.ts), PortCore on every other one (surface/thread/port_core.ts). Both answer what
  * their thread can read itself (src/resident), and hand everything else to the dispatcher.
  */
-import type { AskedIdentity, Identity } from '../access/identity.js'
+import type { AskedIdentity, Identity } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Admission } from './admission.js'
 import type { DispatchRequest } from './ticket.js'

@@ -7,7 +7,7 @@ import type { AnswerSink } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
 import { msgpackInput } from '../wire/msgpack_input.js'
 import type { Admitted } from './admission.js'
-import type { RequestClient } from './request_client.js'
+import type { RequestClient } from './surface.js'
 import type { DispatchRequest } from './ticket.js'
 
 const NO_PARAMS: readonly string[] = []

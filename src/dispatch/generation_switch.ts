@@ -12,15 +12,21 @@
  *
  * A failure before step 3 drops the next generation. A failure after step 3 ends the process.
  */
-import { failPoint } from '../fail_point.js'
-import type { LaneOrder } from '../wire/lane_messages.js'
+import { failPoint } from '../base/fail_point.js'
+import type { LaneOrder } from '../wire/messages/lane_messages.js'
 import type { StoreReader } from './loop_reads.js'
-import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
+import { SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
 import type { ControlBlock } from '../wire/control_block.js'
-import type { LanePool } from './lane_pool.js'
+import type { LanePool } from './pools/lane_pool.js'
 import { log } from '../telemetry/log.js'
 
-/** The data directory, as src/store/layout.ts defines it. */
+/**
+ * How long a restore holds writes back at most while it waits for those in progress: the longest deadline.
+ * The restore fails after that.
+ */
+const SWITCH_DRAIN_MS_MAX = 120_000
+
+/** The data directory, as src/store/files/layout.ts defines it. */
 export interface Generations {
   /** Returns the name of the generation that `CURRENT` names. */
   served(): string

@@ -3,13 +3,12 @@
  * that check credentials, and keeps the rights of users for requests that come by a port with a name only.
  * Front-end thread only.
  */
-import type { AskedIdentity, Identity } from '../access/identity.js'
-import type { Principal } from '../access/principal.js'
+import type { AskedIdentity, Identity, Principal } from '../access/principal.js'
 import { Rights } from '../access/rights.js'
-import { BoundedCache } from '../bounded_cache.js'
+import { BoundedCache } from '../base/bounded_cache.js'
 import type { ErrorCode } from '../errors.js'
 import { RIGHTS_KEPT_MAX } from '../limits/access.js'
-import { identify } from '../operations/auth.js'
+import { identify } from '../operations/access/auth.js'
 import { log } from '../telemetry/log.js'
 import type { Dispatcher } from './dispatcher.js'
 import { askFor, Refused } from './inner_request.js'

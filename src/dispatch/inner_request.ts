@@ -1,7 +1,7 @@
 /** Requests that the server makes of its own lanes. Front-end thread only. */
 import { SYSTEM, type Principal } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
-import type { AnyOperation } from '../operations/operation.js'
+import type { AnyOperation } from '../operations/row/operation.js'
 import { textOf, type OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
 import { awaitAnswer } from './awaited_answers.js'

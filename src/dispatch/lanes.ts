@@ -6,30 +6,54 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/config.js'
-import { COMMIT_IDLE_WATCH_MS, COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
-import {
-  LANE_DEATHS_MAX,
-  LANE_DEATHS_WINDOW_MS,
-  LANE_RETRY_MS,
-  TASKS_PER_BULK_WORKER,
-  TASKS_PER_LONG_WORKER,
-  TASKS_PER_POINT_WORKER,
-  TASKS_PER_READ_WORKER,
-  TASKS_PER_WRITE_WORKER,
-} from '../limits/lanes.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import { SearchCounts } from '../telemetry/search_counts.js'
 import type { Telemetry } from '../telemetry/registry.js'
-import type { LaneKind } from '../wire/lane_start.js'
+import type { LaneKind } from '../wire/messages/lane_start.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
-import type { FetchObjects } from '../wire/object_messages.js'
+import type { FetchObjects } from '../wire/messages/object_messages.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { Dispatcher } from './dispatcher.js'
 import { EmbeddingBlock } from '../wire/embedding_block.js'
 import { GenerationSwitch, type Generations } from './generation_switch.js'
-import { isLazy, LanePool, type LaneEvents, type LazyLane } from './lane_pool.js'
-import type { LanePools } from './lane_pools.js'
+import { isLazy, LanePool, type LaneEvents, type LazyLane } from './pools/lane_pool.js'
+import type { LanePools } from './pools/lane_pools.js'
 import { log, logMemory } from '../telemetry/log.js'
+
+/** A commit that has not returned within this time may never return: the server stops acknowledging. */
+const COMMIT_SILENCE_MS_MAX = 10_000
+/**
+ * Interval at which the front end checks for such a commit: while one runs, and while none does. The latter
+ * is shorter than the silence, so that no commit is found later for it.
+ */
+const COMMIT_WATCH_MS = 500
+const COMMIT_IDLE_WATCH_MS = 5000
+/**
+ * Batches in one read worker: one runs, one waits in its port, so that the worker is never idle in between.
+ */
+const TASKS_PER_READ_WORKER = 2
+/** Batches in the point lane, as in a read worker. */
+const TASKS_PER_POINT_WORKER = 2
+/**
+ * Tasks of the write lane. While one task is processed in slices, a second one brings single writes, which
+ * enter between the slices.
+ */
+const TASKS_PER_WRITE_WORKER = 2
+/** Heavy work runs one at a time. */
+const TASKS_PER_BULK_WORKER = 1
+/** Backups and restores run one at a time. */
+const TASKS_PER_LONG_WORKER = 1
+/**
+ * Workers of lanes other than the write lane that may die within LANE_DEATHS_WINDOW_MS before the server
+ * stops. One bad request must not stop it; a broken build must.
+ */
+const LANE_DEATHS_MAX = 10
+const LANE_DEATHS_WINDOW_MS = 60_000
+/**
+ * A lane that could not be opened on its first use is tried again by the first request after this time.
+ * Those before are answered 503.
+ */
+const LANE_RETRY_MS = 1_000
 
 export interface LanesListener {
   /** All lanes are open and the index covers the whole store. */

@@ -1,5 +1,5 @@
 /** The core on the thread of the dispatcher. */
-import type { AskedIdentity, Identity } from '../access/identity.js'
+import type { AskedIdentity, Identity } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { Admission } from './admission.js'
 import type { Core } from './core.js'

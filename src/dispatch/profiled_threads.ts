@@ -3,7 +3,7 @@
  * does not answer in time, or ends, fails its profile. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { PROFILE_LATE_MS_MAX } from '../limits/profiles.js'
+import { PROFILE_LATE_MS_MAX } from '../limits/process.js'
 import type { NumberedAsk, ProfileAsk, ProfileMade } from '../telemetry/profile_messages.js'
 
 /** `busy`: another profile is under way. `unknown`: there is no such thread. */

@@ -4,8 +4,8 @@
  * a lane lacks, capacity of the embedding queue, a switch to a restored generation. A suspended request keeps
  * its slot, even if its client has disconnected. Front-end thread only.
  */
-import { SUSPENDED_BYTES_MAX } from '../limits/dispatch.js'
-import { isInternal, type AnyOperation } from '../operations/operation.js'
+import { MIB } from '../limits/units.js'
+import { isInternal, type AnyOperation } from '../operations/row/operation.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
@@ -18,12 +18,18 @@ import {
   type StoreFirst,
   type SwitchFirst,
   type TextsFirst,
-} from '../wire/messages.js'
-import type { FetchObjects } from '../wire/object_messages.js'
-import { refusal, refusalWith, successOf } from './answers.js'
+} from '../wire/messages/messages.js'
+import type { FetchObjects } from '../wire/messages/object_messages.js'
+import { refusal, refusalWith, successOf } from './answers/answers.js'
 import { noteAttemptedName } from './audit_trail.js'
 import { answerOfIo, type Io, type IoTools } from './io.js'
 import type { Ticket } from './ticket.js'
+
+/**
+ * Bytes of requests, commands and objects that the front end buffers while it sends and fetches objects:
+ * twice the bound of request bodies, because their clients may have disconnected. Above it: 503.
+ */
+const SUSPENDED_BYTES_MAX = 512 * MIB
 
 /** The dispatcher's side of a suspension. */
 export interface Resumption {

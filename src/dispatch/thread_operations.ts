@@ -6,12 +6,17 @@
  */
 import { authorize, collectionsOf } from '../access/authorize.js'
 import type { ErrorCode } from '../errors.js'
-import { THREAD_BODIES_BYTES_MAX, THREAD_REQUESTS_MAX } from '../limits/graphql.js'
-import type { AnyOperation } from '../operations/operation.js'
+import { MIB } from '../limits/units.js'
+import type { AnyOperation } from '../operations/row/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
-import { refusal, refusalOf } from './answers.js'
+import { refusal, refusalOf } from './answers/answers.js'
 import type { DispatchRequest } from './ticket.js'
+
+/** Requests that a thread of a surface has, or that wait for it. At 100 us each, 1 024 wait 100 ms. */
+const THREAD_REQUESTS_MAX = 1_024
+/** Bytes of the bodies of these requests: two of the largest, or the usual ones of all. */
+const THREAD_BODIES_BYTES_MAX = 64 * MIB
 
 /** Brings requests to a thread. */
 export interface ThreadRunner {

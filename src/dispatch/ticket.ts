@@ -5,14 +5,13 @@
  */
 import type { Principal } from '../access/principal.js'
 import { laneIndexOf } from '../operations/index.js'
-import type { AnyOperation } from '../operations/operation.js'
+import type { AnyOperation } from '../operations/row/operation.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
-import type { QueueClass } from '../operations/queue_class.js'
+import type { QueueClass } from '../operations/row/queue_class.js'
 import type { Admitted } from './admission.js'
 import { pendingEvent, type PendingEvent } from './audit_trail.js'
-import type { RequestClient } from './request_client.js'
-import type { Surface } from './surface.js'
+import type { RequestClient, Surface } from './surface.js'
 
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */
 export interface DispatchRequest {
@@ -49,7 +48,7 @@ export interface Ticket {
   queue: QueueClass
   /** Not 0: the ticket requests the next part of that answer, or reports that it is not wanted. */
   readonly stream: number
-  /** The ticket counts as an open answer of its surface (open_answers.ts). */
+  /** The ticket counts as an open answer of its surface (answers/answer_parts.ts). */
   holdsAnswer: boolean
   /** When the ticket entered its present queue; infinite while it is suspended (suspensions.ts). */
   queuedAt: number

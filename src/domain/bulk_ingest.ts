@@ -5,15 +5,20 @@
  * exact after any end of the process.
  */
 import { badRequest, serviceError } from '../errors.js'
-import { BATCH_ERRORS_MAX } from '../limits/input.js'
-import { JOB_MESSAGE_BYTES_MAX } from '../limits/jobs.js'
+import { BATCH_ERRORS_MAX } from '../limits/documents.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
-import { lowerCase } from '../operations/lower_case.js'
+import { lowerCase } from '../operations/row/lower_case.js'
 import { requirePlainName } from './documents/identity.js'
 import type { View } from '../store/view.js'
 import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
+
+/**
+ * UTF-8 bytes of one message in the record of a job. With 50 of them a record stays below 32 KB. It is
+ * written again with each slice of 64 documents.
+ */
+const JOB_MESSAGE_BYTES_MAX = 512
 
 export type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
 

@@ -3,7 +3,7 @@
  * where it sees every earlier command of its group. It stamps docid, LSN, times and revision number and
  * writes nothing. The caller applies the result at once. Identity rules: service-1, "Document".
  */
-import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
+import { encodeDelete, encodeDrop, stampUpsert } from '../engine/search/index_batch.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { ENTRY_FLAGS } from '../store/entries/entry_kind.js'
 import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'

@@ -2,11 +2,13 @@
  * `decide` for jobs: runs on the write lane, inside the write transaction, and turns the new state of a job
  * into entries. Finished jobs are kept up to a limit; a new job evicts the oldest of them.
  */
-import { JOBS_KEPT_MAX } from '../limits/jobs.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { encodeJob } from '../store/jobs.js'
 import type { Job, JobFields, JobKind } from '../store/jobs.js'
 import type { Step } from './step.js'
+
+/** Finished jobs of each kind that are remembered. A list of them, with 50 messages each, has 4 MB. */
+export const JOBS_KEPT_MAX = 256
 
 /** Whether a job with this status may still change. */
 export type IsUnfinished = (status: string) => boolean

@@ -2,15 +2,20 @@
  * Determines which revisions of a document are removed: those beyond the collection's `maxRevisions` in the
  * write that adds one, and those beyond `keepRevs` in a truncation. The current state counts as the newest
  * revision. `decide` on the write lane, inside the write transaction; the result becomes part of an entry
- * (docs/decisions/revisions.md).
+ * (docs/decisions/documents/revisions.md).
  */
-import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits/revisions.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import type { View } from '../store/view.js'
 import { configOf } from './settings/collection_settings.js'
 import type { Step } from './step.js'
+
+/**
+ * Superseded states that one entry releases: about 3 ms. A document with more beyond `maxRevisions` reaches
+ * that number with its next writes.
+ */
+const REVISIONS_TRIMMED_PER_ENTRY_MAX = 512
 
 interface KnownLimit {
   readonly settingsLsn: bigint

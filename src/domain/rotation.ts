@@ -3,19 +3,23 @@
  * current form of its collection. Contains `decide` for its start, one step of its walk, and its
  * representation. The position of the walk is stored in the job's record, in the transaction that advances
  * it, so that a server that was killed resumes there. On the write lane, except for the representation.
- * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/encryption.md.
+ * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/store/encryption.md.
  */
 import { serviceError } from '../errors.js'
-import { ROTATION_ROWS_MAX } from '../limits/encryption.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
-import { CorruptRecord } from '../store/record.js'
+import { CorruptRecord } from '../store/rows/record.js'
 import { RESEALED_TABLES } from '../store/resealing/resealing.js'
 import type { ResealedRows, ResealedTable } from '../store/resealing/resealing.js'
 import type { View } from '../store/view.js'
 import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
+
+/**
+ * Rows that one step of a rotation examines: 256 x 15 us, and a page of bodies of 3 KB is 0.8 MB to flush.
+ */
+const ROTATION_ROWS_MAX = 256
 
 export const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
 

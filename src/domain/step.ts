@@ -1,5 +1,5 @@
 /** The steps of a decision: entries, each with its body and its changes to the engines. */
-import type { VectorChange } from '../engine/vector_types.js'
+import type { VectorChange } from '../engine/vectors/vector_types.js'
 import type { Entry } from '../store/entries/entry.js'
 import type { PresentState } from '../store/entries/entry_kind.js'
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { projectFolder } from '../installation.js'
+import { projectFolder } from '../base/installation.js'
 
 /**
  * @param names all functions of the interface: an addon of another version that lacks one is refused before

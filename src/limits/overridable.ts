@@ -2,22 +2,24 @@
  * Bounds that a test may lower through the environment; production never sets them. The running value is
  * `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
-import { BCRYPT_COST, KEY_USES_GATHERED_MS } from './access.js'
-import { CONSUMER_LAG_BYTES_MAX } from './consumers.js'
+import { BCRYPT_COST, KEY_USES_GATHERED_MS, TLS_HANDSHAKES_MAX, TLS_HANDSHAKE_MS_MAX, TLS_STALL_MS_MAX } from './access.js'
 import {
+  CONSUMER_LAG_BYTES_MAX,
   QUEUE_HEAVY_REQUESTS_MAX,
   QUEUE_POINT_REQUESTS_MAX,
   QUEUE_SEARCH_REQUESTS_MAX,
   QUEUE_WRITE_REQUESTS_MAX,
   SURFACE_PORT_SEARCHES_WAITING_MAX,
   SURFACE_PORT_UNREAD_BYTES_MAX,
-} from './dispatch.js'
-import { GRAPHQL_ANSWERS_HELD_BYTES_MAX, GRAPHQL_HEAP_MB_MAX } from './graphql.js'
-import { GRPC_BODIES_BYTES_MAX, GRPC_UNREAD_BYTES_MAX } from './grpc.js'
-import { UNINDEXED_RETRY_MS } from './indexing.js'
-import { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } from './jobs.js'
-import { LANE_HEAP_MB_MAX } from './lanes.js'
+  INGESTS_QUEUED_MAX,
+  INGEST_BYTES_HELD_MAX,
+  LANE_HEAP_MB_MAX,
+} from './lanes.js'
 import {
+  GRAPHQL_ANSWERS_HELD_BYTES_MAX,
+  GRAPHQL_HEAP_MB_MAX,
+  GRPC_BODIES_BYTES_MAX,
+  GRPC_UNREAD_BYTES_MAX,
   MCP_HEAD_MS_MAX,
   MCP_PAGE_ITEMS,
   MCP_SESSION_IDLE_MS,
@@ -26,12 +28,21 @@ import {
   MCP_STALL_MS_MAX,
   MCP_STREAM_PULSE_MS,
   MCP_UNSENT_BYTES_MAX,
-} from './mcp_transport.js'
-import { SHARED_BODIES_CACHED_BYTES_MAX, SHARED_BODIES_KEPT_BYTES_MAX } from './objects.js'
-import { ANSWERS_UNSENT_BYTES_MAX, BODIES_IN_FLIGHT_BYTES_MAX, BODY_PROGRESS_MS_MAX, PART_STALL_MS_MAX } from './surface.js'
-import { TLS_HANDSHAKES_MAX, TLS_HANDSHAKE_MS_MAX, TLS_STALL_MS_MAX } from './tls.js'
-import { CROSS_COLLECTIONS_MAX } from './vectors.js'
-import { HASH_UPGRADE_DOCUMENTS_MAX, HASH_UPGRADE_RETRY_MS, SCRUB_INTERVAL_MS, SWEEP_DOCUMENTS_MAX } from './upkeep.js'
+  ANSWERS_UNSENT_BYTES_MAX,
+  BODIES_IN_FLIGHT_BYTES_MAX,
+  BODY_PROGRESS_MS_MAX,
+  PART_STALL_MS_MAX,
+} from './surfaces.js'
+import {
+  UNINDEXED_RETRY_MS,
+  SHARED_BODIES_CACHED_BYTES_MAX,
+  SHARED_BODIES_KEPT_BYTES_MAX,
+  HASH_UPGRADE_DOCUMENTS_MAX,
+  HASH_UPGRADE_RETRY_MS,
+  SCRUB_INTERVAL_MS,
+  SWEEP_DOCUMENTS_MAX,
+} from './store.js'
+import { CROSS_COLLECTIONS_MAX } from './search.js'
 
 /** Each name with its production value. */
 export const OVERRIDABLE = {

@@ -1,28 +1,30 @@
-/** Bounds of the process as a whole: configuration, supervision, health and shutdown. */
-import { GIB, KIB } from './units.js'
+/** Bounds of the process, its logs and its command line that several files read. */
 
-/** Bytes of a configuration file. The largest sensible one is under 10 KB. */
-export const CONFIG_FILE_BYTES_MAX = 256 * KIB
+/**
+ * Characters of the fields of an event. A user agent of a browser has up to 250, a list of four collection
+ * names of 128 has 515. Longer texts are cut.
+ */
+export const AUDIT_USER_AGENT_CHARS_MAX = 256
+/**
+ * Events of a batch, which is hashed and flushed at once. 4 096 of 250 bytes are 1 MB. Their checksums take 8
+ * characters each in the seal: 33 KB.
+ */
+export const AUDIT_BATCH_EVENTS_MAX = 4096
+/**
+ * Bytes of all files together; beyond it the oldest are removed, whatever their age. 10 GiB are 40 million
+ * events. A log has four files at least, so that a quarter of it is removed at once at most.
+ */
+export const AUDIT_LOG_FILES_MIN = 4
+/** Events of an answer of `GET /v1/audit`: 10 000 of 250 bytes are 2.5 MB. */
+export const AUDIT_LIMIT_DEFAULT = 100
+export const AUDIT_LIMIT_MAX = 10_000
+/** How long a shutdown waits for the file and for the exporters. Below the default of a shutdown, 15 s. */
+export const AUDIT_CLOSE_MS_MAX = 5_000
+export const AUDIT_EXPORT_CLOSE_MS_MAX = 2_000
+/** Problems that an import remembers for its final list. The counters stay exact. */
+export const IMPORT_PROBLEMS_KEPT_MAX = 200
 /** YAML aliases in a configuration file or in frontmatter. An alias bomb needs more. */
 export const YAML_ALIASES_MAX = 50
-/**
- * Warnings about the configuration that are collected. A container may set hundreds of unrelated variables.
- */
-export const CONFIG_WARNINGS_MAX = 100
-/** Unknown names that one refusal names. A file for another program may have hundreds. */
-export const CONFIG_REFUSALS_NAMED_MAX = 8
-/** One edit in so many characters of a name is a typo: `auth.enable`, `SVC_MDOE`. */
-export const CONFIG_TYPO_CHARS = 4
-/** Longer names are not compared with the known ones: the longest of these has 42 characters. */
-export const CONFIG_NAME_CHARS_COMPARED = 64
-/**
- * On up to this many cores, each thread collects its own garbage: lanes and event loop keep the cores busy.
- */
-export const GC_HELPERS_CORES_MIN = 4
-/** Seconds between SIGTERM and the forced end (`SVC_SHUTDOWN_TIMEOUT_SEC`). */
-export const SHUTDOWN_SECONDS_DEFAULT = 15
-/** `SVC_DRAIN_MS`: the slowest balancers look every half minute, and twice. Orchestrators wait no longer. */
-export const DRAIN_MS_MAX = 300_000
 /**
  * After `SVC_DRAIN_MS`, how long requests on open connections are still served, at most: half a second after
  * the last one has come is usual (`REQUEST_ON_ITS_WAY_MS`), and a long answer is not waited for here.
@@ -30,46 +32,22 @@ export const DRAIN_MS_MAX = 300_000
 export const LAST_REQUESTS_MS_MAX = 3_000
 /** Time for answers to leave their sockets after a fatal fault, before the process kills itself. */
 export const LAST_WORDS_MS = 50
-
-// ---- Supervisor
-
-/** A server that ends within this time of its start has failed quickly. The next start would usually fail. */
-export const SUPERVISOR_QUICK_MS = 10_000
-/**
- * Pause before a restart after a quick failure. It doubles with each further one. The number of restarts is
- * unlimited: the cause (a full disk, too little memory) may be gone in an hour.
- */
-export const SUPERVISOR_BACKOFF_MS_FIRST = 1_000
-export const SUPERVISOR_BACKOFF_MS_MAX = 60_000
-
-// ---- Health
-
-/**
- * Interval at which the gauges of disk, warnings and backups are set: below 15 s, the usual scrape interval.
- */
-export const HEALTH_WATCH_MS = 5_000
 /**
  * How long /health and /v1/system/info reuse system values. A storm of probes costs one statfs in this time.
  */
 export const PROBE_CACHE_MS = 1000
-/** Free bytes below which /health warns. A group commit and a segment merge need space. */
-export const FREE_BYTES_WARNING = GIB
-
-// ---- Priorities of threads: nice values of Linux, where five more are a third of the weight
-
-/** Threads of other surfaces than HTTP. Event loops of HTTP have LOOP_NICE, lanes 0. */
-export const SURFACE_THREAD_NICE = 5
-/** The lowest priority of the machine: a hash takes 0.2 s of a core. */
-export const PASSWORD_THREAD_NICE = 19
-
-// ---- Descriptors
-
+/** As in Go's net/http/pprof, whose clients send none. */
+export const PROFILE_SECONDS_DEFAULT = 30
+/** With a sample per millisecond and 8 bytes each, 60 s are 0.5 MB, and 2 MB as JSON. */
+export const PROFILE_SECONDS_MAX = 60
+/** How long after its end a profile is waited for: a lane answers between two batches. */
+export const PROFILE_LATE_MS_MAX = 15_000
+/** A sample of CPU time is taken this often. Costs a busy thread under 5 %. */
+export const PROFILE_SAMPLE_US = 1000
 /**
- * Descriptors that connections may not use: eight threads that start later x 8, the files of a backup and a
- * restore, 64 outgoing requests, and those accepted at the same moment on 16 loops.
+ * Bytes allocated per sample of the heap. A lane that allocates 200 MB/s takes 1 600 samples a second of 3 us
+ * each: 0.5 %.
  */
-export const DESCRIPTORS_RESERVED = 192
-/** A lower limit is a warning at start: 1 024 connections of one client, and as many of others. */
-export const DESCRIPTORS_WANTED_MIN = 4_096
-/** How long refusals must have ceased before the log tells of new ones. */
-export const DESCRIPTORS_WARN_MS = 60_000
+export const PROFILE_HEAP_SAMPLE_BYTES = 128 * 1024
+/** Highest threshold of the slow-request log: an hour is above every deadline of a request. */
+export const LOG_SLOW_MS_MAX = 3_600_000

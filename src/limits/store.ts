@@ -1,9 +1,53 @@
-/** Bounds of the truth store: environment, rows, bodies, binlog, read caches. */
-import { DOCUMENT_BYTES_MAX } from './input.js'
-import { GIB, KIB, MIB } from './units.js'
+/** Bounds of the store, of objects and of the index that several files read. */
+import { MIB, GIB } from './units.js'
 
-/** Longest key that LMDB accepts with pages of 4 KiB. No table has a longer one; looking one up throws. */
-export const TRUTH_KEY_BYTES_MAX = 1978
+/** Documents of a batch that are committed in one transaction. Single writes may enter between slices. */
+export const COMMIT_SLICE_DOCUMENTS_MAX = 64
+/** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
+export const PURGE_ROWS_MAX = 1024
+/**
+ * This fraction of the reserve is stored as a file. Its space serves deletes and the shutdown if other
+ * processes have used the rest: several groups of FULL_DISK_GROUP_DOCUMENTS.
+ */
+export const RESERVE_FILE_SHARE = 4
+/**
+ * Bytes that a rebuild or replay gathers before it publishes them. They become one segment of large
+ * documents, built in memory.
+ */
+export const REBUILD_BATCH_BYTES = 16 * MIB
+/** Pause before the bodies that the index lacks are fetched again. */
+export const UNINDEXED_RETRY_MS = 30_000
+/**
+ * Bytes of the bodies in the memory backend, of all collections: 200 000 of 5 KB. They have no other copy, so
+ * none may be evicted for another. A write above the bound is refused. The rest of the memory is left to the
+ * page cache, from which all other data is read.
+ */
+export const SHARED_BODIES_KEPT_BYTES_MAX = GIB
+/**
+ * Bytes of bodies from object stores that are cached for all threads: 50 000 of 5 KB, each of which saves a
+ * request of some milliseconds. The least recently used are evicted first.
+ */
+export const SHARED_BODIES_CACHED_BYTES_MAX = 256 * MIB
+/** Locations in object stores that a server knows, each with connections of its own. */
+export const LOCATIONS_MAX = 64
+/** Time of all attempts for one object. A write that waits for it still ends before its own deadline. */
+export const S3_MS_MAX = 10_000
+/**
+ * Bytes of the objects of one round, except those of the last: half of the cache of fetched objects, so that
+ * all objects of a page are in it together.
+ */
+export const OBJECTS_WANTED_BYTES = 128 * MIB
+/**
+ * Seconds that a released object is kept (`SVC_S3_RETENTION`). A backup made before the release can be
+ * restored for this long.
+ */
+export const OBJECT_RETENTION_SECONDS_DEFAULT = 86_400
+/** Releases of objects that one transaction, or one check, examines: about 1 ms. */
+export const RELEASES_SCANNED_MAX = 1024
+/** Interval between two searches for unreferenced objects. */
+export const OBJECT_SWEEP_MS = 3_600_000
+/** Pause after a sweep in which a store did not respond. */
+export const SWEEP_RETRY_MS = 30_000
 /**
  * Address space reserved for the truth env, not memory or disk; larger than the largest file that a single
  * node should have.
@@ -14,71 +58,37 @@ export const TRUTH_MAP_BYTES = 256 * GIB
  * documents: 64 read lanes, point, write, bulk, long, and 16 event loops.
  */
 export const TRUTH_READERS_MAX = 2 * 126
-/**
- * Documents at the beginning of the store among which the native reader is compared with the rows: it does
- * not have those that are sealed or stored elsewhere.
- */
-export const SOURCE_CHECK_DOCUMENTS = 16
 /** The latest second that histories hold, in u32: February 2106. */
 export const UNIX_SECONDS_MAX = 0xffff_ffff
-/**
- * Values up to this size get their checksum in one reused buffer. Longer ones are rare, and a buffer for each
- * costs less than copying it.
- */
-export const ROW_SCRATCH_BYTES = 64 * KIB
-/**
- * Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). A
- * larger one is damage, not data.
- */
-export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
-/**
- * Buffer of a lane for packing bodies: one of 120 KB in the worst case, and few are larger. Those get a
- * buffer of their own.
- */
-export const PACKING_SPACE_BYTES = 128 * 1024
 /** Binlog bytes kept if no consumer needs them (`SVC_BINLOG_MAX_SIZE`). */
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
-/**
- * Epochs that the store remembers. An index that was last written this many unclean shutdowns ago is rebuilt.
- */
-export const EPOCHS_MAX = 64
-/** Bytes that a spool buffers in memory, and reads at once. */
-export const SPOOL_BUFFER_BYTES = 64 * KIB
-/**
- * Damaged records that a thread logs, once each, when it skips them. A store with that many must be restored
- * in any case.
- */
-export const NOTED_DAMAGE_MAX = 1000
-/** Findings of a scrub that are listed one by one. Further ones are only counted. */
-export const FINDINGS_LISTED_MAX = 1000
-
-// ---- Cache of documents
-
-/**
- * JSON of documents that all read lanes together cache: 12 000 of 5 KB, the first pages of some hundred
- * listings.
- */
-export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
-/**
- * A larger document is not cached. It would evict fifty others, and copying it costs more than reading it
- * from the store.
- */
-export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
-/**
- * Slots of a lane's doorkeeper, as a power of two: 8 192, 16 KiB. A lane caches 6 000 documents of 5 KB. One
- * that was not asked for during so many misses would not stay in the cache either.
- */
-export const DOORKEEPER_SLOT_BITS = 13
-
-// ---- Documents that are read together
-
 /**
  * Documents that one native call reads (kPageDocumentsMax). A page of ten needs one, larger ones are read in
  * parts.
  */
 export const DOCUMENT_PAGE_MAX = 32
 /**
- * Space of a thread for the texts of such a call: 32 of 8 KB. It stays within the second cache of a core. A
- * document that does not fit is read alone.
+ * Shortest pause before a sweep, and the pause after a commit, which may have set a sooner expiry. Until the
+ * sweep, readers treat expired documents as gone.
  */
-export const DOCUMENT_PAGE_BYTES = 256 * KIB
+export const SWEEP_INTERVAL_MS = 1000
+/**
+ * Expired documents that one sweep deletes, about 15 ms. If there are more, the next sweep follows after a
+ * pause of the same length. 0 disables sweeping.
+ */
+export const SWEEP_DOCUMENTS_MAX = 256
+/**
+ * Documents, and bytes of their contents, that get their content hashes in one round after an upgrade: some
+ * 50 ms of the write lane on a busy machine, which then processes other work for as long.
+ */
+export const HASH_UPGRADE_DOCUMENTS_MAX = 500
+/**
+ * Pause before documents whose contents could not be read are tried again: an object store may be back, or a
+ * damaged document written anew.
+ */
+export const HASH_UPGRADE_RETRY_MS = 60_000
+/**
+ * Time from the start of one scrub to the start of the next. Requests continue during a scrub. Damage is
+ * detected within a day.
+ */
+export const SCRUB_INTERVAL_MS = 86_400_000

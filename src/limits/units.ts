@@ -1,7 +1,7 @@
 /**
- * Units of the bounds in this folder. The folder contains every named bound of the service. Each is one
- * constant with its arithmetic or its reason, in the file of the layer that owns it. Every quantity that can
- * grow with input, load or time has a bound. Pure data, read by all threads.
+ * Units of bounds. Every quantity that can grow with input, load or time has a bound: a constant with its
+ * arithmetic or its reason, beside its only reader, else in this folder by area (`npm run bounds` lists all).
+ * Pure data, read by all threads.
  */
 
 export const KIB = 1024

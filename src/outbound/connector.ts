@@ -7,10 +7,14 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { buildConnector } from 'undici'
-import { OUTBOUND_ADDRESSES_MAX, OUTBOUND_CONNECT_MS_MAX } from '../limits/outbound.js'
 import { checkAddress, hostOf, OutboundRefused, portOf } from './destination.js'
 import type { OutboundPolicy } from './destination.js'
 import { loadUndici } from './packages.js'
+
+/** Time for one address to accept the connection, TLS included. The total allows for two addresses. */
+const OUTBOUND_CONNECT_MS_MAX = 4_000
+/** Addresses of one host that are tried. */
+export const OUTBOUND_ADDRESSES_MAX = 4
 
 /** Resolves a host name to all its addresses. */
 export type Resolver = (host: string) => Promise<readonly string[]>

@@ -4,10 +4,13 @@
  * memory for the current and later requests. Front-end thread, and the process that prepares a restore.
  */
 import { createHash } from 'node:crypto'
-import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits/objects.js'
+import { LOCATIONS_MAX } from '../limits/store.js'
 import { S3Client } from './s3_client.js'
 import type { S3Location } from './s3_location.js'
 import type { Outbound } from './safe_fetch.js'
+
+/** Objects that are sent or fetched in parallel for one request. */
+const OBJECTS_AT_ONCE_MAX = 16
 
 /** Identifies an object to fetch. */
 export interface ObjectName {

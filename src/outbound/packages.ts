@@ -1,6 +1,6 @@
 /**
  * Loads the packages of the outbound client on first use, so that no thread loads them at its start
- * (docs/decisions/starting.md). Other files in src import only their types.
+ * (docs/decisions/operation/starting.md). Other files in src import only their types.
  */
 import { createRequire } from 'node:module'
 import type IpAddr from 'ipaddr.js'

@@ -7,16 +7,8 @@
 import { createHash, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import {
-  S3_ANSWER_BYTES_MAX,
-  S3_ATTEMPTS_MAX,
-  S3_ATTEMPT_MS_MAX,
-  S3_CONNECTIONS_MAX,
-  S3_LISTED_MAX,
-  S3_MS_MAX,
-  S3_OBJECT_BYTES_MAX,
-  S3_WAIT_MS_FIRST,
-} from '../limits/objects.js'
+import { S3_MS_MAX } from '../limits/store.js'
+import { MIB } from '../limits/units.js'
 import { OutboundRefused } from './destination.js'
 import { loadAws4fetch } from './packages.js'
 import { BodyTooLarge } from './received_body.js'
@@ -25,6 +17,22 @@ import { bucketUrl, checkLocation, objectUrl } from './s3_location.js'
 import type { S3Location } from './s3_location.js'
 import { parseErrorCode, parseListing } from './s3_xml.js'
 import type { ListedPage } from './s3_xml.js'
+
+/** Time of one attempt of a request to an object store. */
+const S3_ATTEMPT_MS_MAX = 4_000
+/** Attempts for one object, with a random wait of up to 0.1, 0.2 and 0.4 s between them. */
+export const S3_ATTEMPTS_MAX = 4
+const S3_WAIT_MS_FIRST = 100
+/** Connections that are kept to one store. Further requests wait for one of them. */
+const S3_CONNECTIONS_MAX = 32
+/**
+ * Bytes of an object: a stored body of the largest document, each byte of which is an escape of six bytes.
+ */
+const S3_OBJECT_BYTES_MAX = 97 * MIB
+/** Keys of one page of a listing: S3's bound. */
+export const S3_LISTED_MAX = 1000
+/** Bytes of an answer that is not an object: a page of the longest keys, every byte escaped. */
+const S3_ANSWER_BYTES_MAX = 8 * MIB
 
 /** The store refused the request or did not respond. The text contains neither credentials nor content. */
 export class S3Error extends Error {

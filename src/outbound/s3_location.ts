@@ -2,7 +2,9 @@
  * The location of a collection's objects: a bucket of an S3-compatible store, and a prefix in it. The
  * location is checked once, when it is configured. Different keys always have different URLs. Pure.
  */
-import { S3_KEY_BYTES_MAX } from '../limits/objects.js'
+
+/** UTF-8 bytes of the key of an object with its prefix: S3's bound. */
+const S3_KEY_BYTES_MAX = 1024
 
 export interface S3Location {
   /** `host`, `host:port`, or either with an `http://` or `https://` scheme. */

@@ -4,14 +4,23 @@
  * decompression, and the whole request in time. Front-end thread: no lane awaits the network.
  */
 import type { Dispatcher } from 'undici'
-import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits/outbound.js'
-import { TimeLimit } from '../time_limit.js'
+import { MIB, KIB } from '../limits/units.js'
+import { TimeLimit } from '../base/time_limit.js'
 import { guardedConnector, systemResolver } from './connector.js'
 import type { Resolver } from './connector.js'
 import { checkUrl, OutboundRefused } from './destination.js'
 import type { OutboundPolicy } from './destination.js'
 import { loadUndici } from './packages.js'
 import { discard, readReceived } from './received_body.js'
+
+/** Default time from the name look-up to the last byte of the answer, redirects included. */
+const OUTBOUND_MS_MAX = 10_000
+/** Default bytes of an answer after decompression. */
+const OUTBOUND_BYTES_MAX = 10 * MIB
+/** Bytes of the headers of an answer. */
+const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
+/** Redirects that one request follows. */
+const OUTBOUND_REDIRECTS_MAX = 5
 
 export interface OutboundRequest {
   readonly url: string

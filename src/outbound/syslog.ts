@@ -7,7 +7,9 @@ import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { connect, isIP, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { lookup } from 'node:dns/promises'
-import { AUDIT_SYSLOG_MS_MAX } from '../limits/audit.js'
+
+/** How long a syslog connection may take to open, or to accept what is written. */
+const AUDIT_SYSLOG_MS_MAX = 5_000
 
 export interface SyslogTarget {
   readonly protocol: 'udp' | 'tcp' | 'tls'

@@ -2,20 +2,20 @@
  * The gets that an event loop answers itself, by one native call, while the store is in memory. Everything
  * else is left to the lanes: documents that are missing, expired, sealed, long or not in memory, inputs with
  * anything but three plain names, and whatever a lane would answer with an error. One object a loop; every
- * call is synchronous, and no snapshot outlives it. docs/decisions/point-reads.md.
+ * call is synchronous, and no snapshot outlives it. docs/decisions/store/point-reads.md.
  */
 import { authorize } from '../access/authorize.js'
 import type { Config } from '../config/config.js'
 import type { LoopReads } from '../dispatch/loop_reads.js'
 import type { DispatchRequest } from '../dispatch/ticket.js'
 import { openDocuments } from '../engine/document_reader.js'
-import { openEngine } from '../engine/native_engine.js'
+import { openEngine } from '../engine/search/native_engine.js'
 import { ServiceError } from '../errors.js'
-import { GZIP_BYTES_MIN } from '../limits/answers.js'
-import { RESIDENCY_DOUBTED_MS, RESIDENT_ANSWER_BYTES_MAX, RESIDENT_INPUT_BYTES_MAX } from '../limits/loops.js'
+import { GZIP_BYTES_MIN } from '../limits/documents.js'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits/store.js'
-import { get } from '../operations/documents.js'
-import { generationPath } from '../store/layout.js'
+import { KIB } from '../limits/units.js'
+import { get } from '../operations/documents/documents.js'
+import { generationPath } from '../store/files/layout.js'
 import { keyringOf } from '../store/sealing/server_keyring.js'
 import { TruthStore } from '../store/truth_store.js'
 import { log } from '../telemetry/log.js'
@@ -23,6 +23,19 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { Facts, OutgoingAnswer } from '../wire/answer.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { EncodedInput } from '../wire/form.js'
+
+/** Bytes of a request that a loop may answer itself: three names of at most 511 bytes, also as escapes. */
+const RESIDENT_INPUT_BYTES_MAX = 4 * KIB
+/**
+ * Bytes of a document that a loop reads itself. Unpacking takes a microsecond for each 2 to 10 KiB, during
+ * which no other connection of the loop is served.
+ */
+const RESIDENT_ANSWER_BYTES_MAX = 64 * KIB
+/**
+ * After a read has waited for the disk, a loop asks for this long whether pages are in memory before it
+ * touches them: 1 to 5 us for each read instead of the wait for every connection.
+ */
+const RESIDENCY_DOUBTED_MS = 10_000
 
 const NO_FACTS: Facts = []
 

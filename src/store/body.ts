@@ -3,11 +3,24 @@
  * by a document, its revisions and the binlog. The body of a superseded state may be stored as a delta
  * against the body of a later state of its document. Layout: docs/formats/truth-env.md.
  */
-import { DELTA_RAW_BYTES_MAX } from '../limits/revisions.js'
-import { BODY_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits/store.js'
-import type { ByteWriter } from './byte_writer.js'
-import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packages.js'
-import { CorruptRecord, checkRecord, sealRecord } from './record.js'
+import { MIB } from '../limits/units.js'
+import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
+import type { ByteWriter } from './rows/byte_writer.js'
+import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './rows/packages.js'
+import { CorruptRecord, checkRecord, sealRecord } from './rows/record.js'
+
+/** Contents that are compared to make a delta: 1.5 ms of the write lane. Larger ones are stored whole. */
+const DELTA_RAW_BYTES_MAX = 1 * MIB
+/**
+ * Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). A
+ * larger one is damage, not data.
+ */
+const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
+/**
+ * Buffer of a lane for packing bodies: one of 120 KB in the worst case, and few are larger. Those get a
+ * buffer of their own.
+ */
+const PACKING_SPACE_BYTES = 128 * 1024
 
 const PREFIX_BYTES = 12
 /** No record that is stored with an entry is shorter. */

@@ -3,9 +3,9 @@
  * totals never scan. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
-import { counterKey, prefixEnd } from './keys.js'
-import { pack, unpack } from './packages.js'
-import { CorruptRecord, requireIntact } from './record.js'
+import { counterKey, prefixEnd } from './rows/keys.js'
+import { pack, unpack } from './rows/packages.js'
+import { CorruptRecord, requireIntact } from './rows/record.js'
 import { nothingCounted } from './tally.js'
 import type { Counted } from './tally.js'
 

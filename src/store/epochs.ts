@@ -5,10 +5,14 @@
  * only, before its first group and after its last. Layout: docs/formats/truth-env.md.
  */
 import { randomBytes } from 'node:crypto'
-import { EPOCHS_MAX } from '../limits/store.js'
 import { readStoreCounters, requireStoreCounters } from './counters.js'
 import type { Environment } from './environment.js'
-import { requireIntact } from './record.js'
+import { requireIntact } from './rows/record.js'
+
+/**
+ * Epochs that the store remembers. An index that was last written this many unclean shutdowns ago is rebuilt.
+ */
+const EPOCHS_MAX = 64
 
 const FIRST_KEY = Buffer.from('epoch')
 const HISTORY_KEY = Buffer.from('epochs')

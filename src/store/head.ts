@@ -2,8 +2,8 @@
  * The head of a document: the JSON text of all its fields except contentMd, after a fixed binary prefix. A
  * superseded head that is kept unchanged is a revision. Layout: docs/formats/truth-env.md.
  */
-import { lowerCase } from '../operations/lower_case.js'
-import { checkRecord, requireIntact, sealRecord } from './record.js'
+import { lowerCase } from '../operations/row/lower_case.js'
+import { checkRecord, requireIntact, sealRecord } from './rows/record.js'
 
 const PREFIX_BYTES = 88
 /** Bytes between prefix and text: the upper half of the content hash. */

@@ -4,11 +4,13 @@
  * stored, how it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply`
  * writes. Layout: docs/formats/truth-env.md.
  */
-import { JOB_ID_BYTES_MAX } from '../limits/jobs.js'
-import type { Table } from './table.js'
-import { prefixEnd } from './keys.js'
-import { pack, unpack } from './packages.js'
-import { checkRecord, sealRecord } from './record.js'
+import type { Table } from './rows/table.js'
+import { prefixEnd } from './rows/keys.js'
+import { pack, unpack } from './rows/packages.js'
+import { checkRecord, sealRecord } from './rows/record.js'
+
+/** UTF-8 bytes of the id of a job. Ids made by the server have at most 40. */
+const JOB_ID_BYTES_MAX = 128
 
 /** In the order of the codes on disk. */
 export const JOB_KINDS = ['bulk', 'rotation'] as const

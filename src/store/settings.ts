@@ -3,7 +3,7 @@
  * curation rules, dictionary, schema. A record is a short prefix followed by JSON text. The domain layer
  * defines the meaning of the JSON. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
-import { checkRecord, sealRecord } from './record.js'
+import { checkRecord, sealRecord } from './rows/record.js'
 
 /** Accounts and what belongs to them. They are settings of the server. */
 export const ACCESS_SETTINGS = ['user', 'group', 'group-members', 'api-key', 'api-key-use', 'token-epoch', 'mcp-key'] as const

@@ -2,13 +2,18 @@
  * Compares a source of whole documents with the rows, once before it is used. The source relies on the layout
  * of lmdb-js's structures in memory; a difference means that it must not be used.
  */
-import { SOURCE_CHECK_DOCUMENTS } from '../limits/store.js'
-import { ByteWriter } from './byte_writer.js'
+import { ByteWriter } from './rows/byte_writer.js'
 import { appendDocument } from './documents/document_source.js'
 import type { DocumentSource } from './documents/document_source.js'
 import type { Environment } from './environment.js'
-import { collectionOfKey, docidOfKey } from './keys.js'
+import { collectionOfKey, docidOfKey } from './rows/keys.js'
 import type { View } from './view.js'
+
+/**
+ * Documents at the beginning of the store among which the native reader is compared with the rows: it does
+ * not have those that are sealed or stored elsewhere.
+ */
+const SOURCE_CHECK_DOCUMENTS = 16
 
 /**
  * Whether the source shows the first document that it has of the first ones of the store as its rows do. True

@@ -2,7 +2,7 @@
  * The only code that opens write transactions. A group of entries is decided and applied in one transaction
  * callback, committed and flushed. Runs on the write lane only.
  *
- * This thread waits for the flush (docs/decisions/commits.md). An error
+ * This thread waits for the flush (docs/decisions/store/commits.md). An error
  * thrown in the callback and a refused commit are fatal: nothing more is acknowledged, `onFailure` is called
  * once, and the process must end by SIGKILL and recover from disk. Nothing is retried here. `onCommit`
  * notifies the front end when a commit begins and ends, so that it detects a commit that neither returns nor
@@ -10,12 +10,12 @@
  *
  * The only exception is a full disk. If LMDB refuses a commit for lack of space (it reports a write that was
  * cut short as an I/O error), and a fresh read shows that nothing of it was stored, the error is `NoSpace`
- * and the next group may be written (docs/decisions/disks.md).
+ * and the next group may be written (docs/decisions/store/disks.md).
  */
 import { writeSync } from 'node:fs'
 import { WriteTransaction } from './apply.js'
 import { readStoreCounters } from './counters.js'
-import { isNoSpace, type DiskSpace } from './disk_space.js'
+import { isNoSpace, type DiskSpace } from './files/disk_space.js'
 import { cutTail, type Environment } from './environment.js'
 
 export class StorageFailure extends Error {

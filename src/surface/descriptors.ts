@@ -2,12 +2,21 @@
  * Descriptors of the process that clients may not use up: threads that start later, backups, files of the
  * store and outgoing requests need some. A connection that would reach into this reserve is refused by
  * whatever surface accepts it. Linux; elsewhere the limit is not known, and all are admitted. One state a
- * thread. Decision: docs/decisions/throttles.md.
+ * thread. Decision: docs/decisions/operation/throttles.md.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { DESCRIPTORS_RESERVED, DESCRIPTORS_WANTED_MIN, DESCRIPTORS_WARN_MS } from '../limits/process.js'
 import { log } from '../telemetry/log.js'
 import { threadTelemetry } from '../telemetry/registry.js'
+
+/**
+ * Descriptors that connections may not use: eight threads that start later x 8, the files of a backup and a
+ * restore, 64 outgoing requests, and those accepted at the same moment on 16 loops.
+ */
+const DESCRIPTORS_RESERVED = 192
+/** A lower limit is a warning at start: 1 024 connections of one client, and as many of others. */
+const DESCRIPTORS_WANTED_MIN = 4_096
+/** How long refusals must have ceased before the log tells of new ones. */
+const DESCRIPTORS_WARN_MS = 60_000
 
 /** How many the process may open. Node.js has raised the soft limit to the hard one. Infinity: not known. */
 export function descriptorLimit(): number {

@@ -1,11 +1,15 @@
 /**
  * The operating system's view of the data directory: file system, free space, writability. Health probes read
  * it, so a result is cached for PROBE_CACHE_MS. Front-end thread; the calls take microseconds because network
- * file systems are refused at start (src/store/layout.ts).
+ * file systems are refused at start (src/store/files/layout.ts).
  */
 import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Config } from '../config/config.js'
-import { FREE_BYTES_WARNING, PROBE_CACHE_MS } from '../limits/process.js'
+import { PROBE_CACHE_MS } from '../limits/process.js'
+import { GIB } from '../limits/units.js'
+
+/** Free bytes below which /health warns. A group commit and a segment merge need space. */
+const FREE_BYTES_WARNING = GIB
 
 export interface Persistence {
   readonly path: string

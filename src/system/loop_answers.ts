@@ -1,22 +1,22 @@
 /**
  * Answers that need no store, made on the front-end event loop: health, configuration, system, endpoints.
  * Each takes microseconds; results of operating system calls are cached. The reference pages (OpenAPI, /docs)
- * belong to the HTTP surface: src/surface/http/reference.ts.
+ * belong to the HTTP surface: src/surface/http/pages/reference.ts.
  */
 import type { Config } from '../config/config.js'
 import { missingGuards } from '../config/production.js'
 import { CATALOGUE } from '../errors.js'
 import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
-import { complianceStatus } from '../operations/compliance.js'
-import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/health.js'
-import type { Operation } from '../operations/operation.js'
-import { INTERFACE_VERSION } from '../version.js'
+import { complianceStatus } from '../operations/server/compliance.js'
+import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/server/health.js'
+import type { Operation } from '../operations/row/operation.js'
+import { INTERFACE_VERSION } from '../base/version.js'
 import type { Answer } from '../wire/answer.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
 import { ProcessProbe } from './process_probe.js'
 import { answerLive, readyAnswer } from './probes.js'
-import { briefly } from './health_detail.js'
 import type { ServerState, SystemAnswer } from './server_state.js'
+import type { Principal } from '../access/principal.js'
 
 const directory = new DataDirectoryProbe()
 const machine = new ProcessProbe()
@@ -72,7 +72,7 @@ const DISK_FULL = {
 /**
  * 200: the server can do its work. With a full disk, or a strict audit log that cannot be written, that holds
  * for readers only: for a server in mode read, and for a probe with `?mode=read`, as a load balancer of
- * readers sends it (docs/decisions/disks.md).
+ * readers sends it (docs/decisions/store/disks.md).
  */
 export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const phase = state.phase()
@@ -202,4 +202,19 @@ export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
     bind(endpoints, answerEndpoints),
     bind(complianceStatus, answerCompliance),
   ]
+}
+
+/**
+ * What health says to whom. Pure.
+ *
+ * While access control is on, only administrators see paths, free space, warnings and errors.
+ */
+export function briefly([row, run]: BoundLoopHandler): BoundLoopHandler {
+  return [row, (input, principal) => answerFor(principal, run(input, principal))]
+}
+
+function answerFor({ kind, rights }: Principal, answer: Answer): Answer {
+  if (kind === 'anonymous' || rights?.isAdmin === true) return answer
+  const { status, mode } = JSON.parse(String(answer.body)) as { readonly status: string; readonly mode: string }
+  return { ...answer, body: JSON.stringify({ status, mode }) }
 }

@@ -1,16 +1,24 @@
 /**
- * Probes of orchestrators and load balancers, beside health (docs/decisions/observation.md): `/livez` (would
- * a restart help?) and `/readyz` (may requests be sent?), answered on the event loop. Also sets the health
- * gauges every few seconds, because a lane renders the metrics.
+ * Probes of orchestrators and load balancers, beside health (docs/decisions/operation/observation.md):
+ * `/livez` (would a restart help?) and `/readyz` (may requests be sent?), answered on the event loop. Also
+ * sets the health gauges every few seconds, because a lane renders the metrics.
  */
 import { Chore, type ChoreTools } from '../chore.js'
 import { badRequest } from '../errors.js'
-import { LANE_SILENCE_MS_MAX } from '../limits/lanes.js'
-import { HEALTH_WATCH_MS } from '../limits/process.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Answer } from '../wire/answer.js'
 import type { Persistence } from './data_directory_probe.js'
 import type { SystemAnswer, ServerState } from './server_state.js'
+
+/**
+ * How late a lane may be for the deadline of a request before `/livez` reports it as stuck. Handlers check
+ * the deadline several times a second, and a wait for the network ends after 30 s.
+ */
+export const LANE_SILENCE_MS_MAX = 60_000
+/**
+ * Interval at which the gauges of disk, warnings and backups are set: below 15 s, the usual scrape interval.
+ */
+const HEALTH_WATCH_MS = 5_000
 
 interface Health {
   /** Whether the server can do its work. */

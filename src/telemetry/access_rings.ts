@@ -11,7 +11,12 @@
  * that takes over its row continues where it stopped.
  */
 import { THREADS_MAX } from '../limits/lanes.js'
-import { ACCESS_RING_ENTRIES } from '../limits/temporal.js'
+
+/**
+ * Reads that one thread may record before the write lane collects them. A power of two; 512 KB per thread, of
+ * which untouched pages cost nothing.
+ */
+export const ACCESS_RING_ENTRIES = 32_768
 
 /** Flags of an entry: how the read is recorded. */
 export const ACCESS = { tracked: 1, hot: 2 } as const

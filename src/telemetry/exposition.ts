@@ -2,15 +2,20 @@
  * Renders metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, and the names
  * in the contract's fact tables (http.md, section 8) are unchanged. Metrics of the process alone have the
  * customary `process_` names. Pure: values in, text out. Runs in a read lane, on counters that other threads
- * may be incrementing. Decision: docs/decisions/observation.md.
+ * may be incrementing. Decision: docs/decisions/operation/observation.md.
  */
 import { CHORE_STATES } from '../chore_list.js'
-import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
+import { BUILD_VERSION, INTERFACE_VERSION } from '../base/version.js'
 import type { EngineStats } from '../engine/types.js'
-import { METRIC_COLLECTIONS_MAX } from '../limits/telemetry.js'
-import type { Operation } from '../operations/operation.js'
+import type { Operation } from '../operations/row/operation.js'
 import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
 import type { ChoreReading, CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
+
+/**
+ * Collections with lines of their own in /metrics, three each. The others are summed under `/other`. 1 000
+ * keep a scrape under 300 KB.
+ */
+export const METRIC_COLLECTIONS_MAX = 1000
 
 export interface CollectionGauges {
   readonly name: string

@@ -6,13 +6,17 @@
  *
  * Fields are a closed list without contents, bodies, headers or credentials. Control characters are escaped,
  * so that a value can neither end a line nor control a terminal. Decision:
- * docs/decisions/observation.md.
+ * docs/decisions/operation/observation.md.
  */
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
-import { printable } from '../printable.js'
-import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits/telemetry.js'
+import { printable } from '../base/printable.js'
+
+/** Characters of one string in a log line. A stack of 10 frames has 1 000. */
+export const LOG_TEXT_CHARS_MAX = 4096
+/** How long a log line waits for a slow reader of the log. A longer wait would delay requests. */
+const LOG_WAIT_MS_MAX = 50
 
 export const LOG_FORMATS = ['text', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
@@ -136,7 +140,7 @@ function write(level: LogLevel, message: string, fields: LogFields = {}): void {
 
 let target: 1 | 2 = 1
 
-/** Loaded with `require`, as in store/packages.ts. */
+/** Loaded with `require`, as in store/rows/packages.ts. */
 function createJsonLog(): Logger {
   const create = createRequire(import.meta.url)('pino') as typeof import('pino').pino
   return create(

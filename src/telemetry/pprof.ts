@@ -5,7 +5,7 @@
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import { gzipSync } from 'node:zlib'
 import { Function as NamedFunction, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format'
-import { PROFILE_HEAP_SAMPLE_BYTES, PROFILE_SAMPLE_US } from '../limits/profiles.js'
+import { PROFILE_HEAP_SAMPLE_BYTES, PROFILE_SAMPLE_US } from '../limits/process.js'
 
 /** Frames that V8 adds: they are no work of the thread. */
 const ROOT = '(root)'

@@ -7,9 +7,11 @@
  */
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
-import { CONSUMERS_MAX } from '../limits/consumers.js'
 import { THREADS_MAX } from '../limits/lanes.js'
-import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
+import { QUEUE_CLASSES, type QueueClass } from '../operations/row/queue_class.js'
+
+/** Consumers of the binlog that may be registered: each has a word per thread in the table of counters. */
+const CONSUMERS_MAX = 16
 
 /** Statuses with a counter of their own. Every other status is counted as `other`. */
 export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] as const

@@ -13,14 +13,23 @@
  * another one. If a thread dies inside a change, its entry stays odd and is left out until the thread that
  * takes over the row replaces it.
  */
-import {
-  COUNTED_COLLECTIONS_MAX,
-  COUNTED_QUERIES_MAX,
-  COUNTED_TEXT_BYTES,
-  COUNTED_TEXT_CHARS_MAX,
-  COUNT_READ_ATTEMPTS,
-} from '../limits/advice.js'
+import { COUNTED_TEXT_BYTES } from '../limits/search.js'
 import { THREADS_MAX } from '../limits/lanes.js'
+
+/**
+ * Collections that one thread has statistics of. Beyond it, those of the collection that was searched least
+ * recently are dropped.
+ */
+export const COUNTED_COLLECTIONS_MAX = 32
+/**
+ * Queries that one thread counts per collection. With the texts below, a thread takes at most
+ * 32 * 64 * 200 B = 410 KB, of memory that is not resident before it is used.
+ */
+export const COUNTED_QUERIES_MAX = 64
+/** Characters of a query that are compared with those counted before. */
+const COUNTED_TEXT_CHARS_MAX = 512
+/** Attempts to read a count that its thread is changing. One change takes less than a microsecond. */
+const COUNT_READ_ATTEMPTS = 8
 
 /** One search that was answered. */
 export interface CountedSearch {

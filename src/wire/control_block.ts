@@ -8,7 +8,7 @@
  * assigned to another request before the lane has sent its frame, so a 1 never reaches another request. All
  * are single words, read and written atomically: no order between words is needed.
  */
-import { SLOTS_MAX } from '../limits/dispatch.js'
+import { SLOTS_MAX } from '../limits/lanes.js'
 import { ROLES, type Role } from '../role.js'
 
 /**

@@ -6,7 +6,9 @@
  */
 import assert from 'node:assert/strict'
 import type { EmbeddingIdentity } from '../domain/embedding/embedding_identity.js'
-import { EMBEDDING_IDENTITY_BYTES_MAX } from '../limits/wire.js'
+
+/** JSON of the embedding provider's identity that lanes have: name, model and variant, escaped. */
+const EMBEDDING_IDENTITY_BYTES_MAX = 4096
 
 const VERSION_WORD = 0
 const LENGTH_WORD = 1

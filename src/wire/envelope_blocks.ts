@@ -9,7 +9,18 @@
  * many documents: such buffers, when transferred, made the event loop's thread collect garbage for
  * milliseconds after every few of them.
  */
-import { ENVELOPE_BLOCK_BYTES, LARGE_BLOCK_BYTES } from '../limits/wire.js'
+import { KIB, MIB } from '../limits/units.js'
+
+/**
+ * Size of a block of the memory for envelopes: `ENVELOPE_BYTES_WANTED`, one more answer and its frame, or a
+ * page of up to 150 documents of 5 KB. A larger batch is sent in a buffer of its own.
+ */
+export const ENVELOPE_BLOCK_BYTES = 768 * KIB
+/**
+ * A large block: one answer of at most 1 600 documents of 5 KB. A larger answer is copied into a buffer of
+ * its own, which is transferred.
+ */
+export const LARGE_BLOCK_BYTES = 8 * MIB
 
 const FREE = 0
 const TAKEN = 1

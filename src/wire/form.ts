@@ -1,6 +1,6 @@
 /**
- * The encoding of a request's input. A surface writes it, a lane reads it (src/lane.ts has the readers), and
- * nothing in between inspects it. Pure data.
+ * The encoding of a request's input. A surface writes it, a lane reads it (src/programs/lane.ts has the
+ * readers), and nothing in between inspects it. Pure data.
  */
 
 /**

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type { EncodedInput } from './form.js'
 
-// Loaded by `require` as in store/packages.ts: one file instead of many small ones, in every thread of a
+// Loaded by `require` as in store/rows/packages.ts: one file instead of many small ones, in every thread of a
 // start.
 const { Packr } = createRequire(import.meta.url)('msgpackr') as typeof import('msgpackr')
 

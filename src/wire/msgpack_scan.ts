@@ -3,7 +3,7 @@
  * unpacker would build and checks that the bytes are one value. A container may take 63 bytes of heap for one
  * byte of input. Any thread.
  */
-import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../limits/input.js'
+import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../limits/documents.js'
 
 export interface MsgpackBounds {
   readonly depth: number

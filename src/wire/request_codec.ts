@@ -5,14 +5,20 @@
  */
 import assert from 'node:assert/strict'
 import { Builder, ByteBuffer } from 'flatbuffers'
-import { INLINE_BODY_BYTES_MAX } from '../limits/wire.js'
+import { KIB } from '../limits/units.js'
 import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
 import { PRINCIPAL_KINDS, type Principal } from '../access/principal.js'
-import type { QueueClass } from '../operations/queue_class.js'
+import type { QueueClass } from '../operations/row/queue_class.js'
 import { FORMS, type EncodedInput } from './form.js'
+
+/**
+ * Bodies up to this size are copied into a batch; the buffer of a larger one is transferred. A transfer costs
+ * about as much as copying 8 KB.
+ */
+export const INLINE_BODY_BYTES_MAX = 8 * KIB
 
 const FLAG_COMPRESS = 1
 const FLAG_COMMAND = 2

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { parse } from 'yaml'
 import { blocksOf, GUIDES_FOLDER, README, runBlocks, type GuideBlock } from '../harness/guides.js'
-import { freePort } from '../harness/ports.js'
-import { projectFolder } from '../../src/installation.js'
+import { freePort } from '../harness/process/ports.js'
+import { projectFolder } from '../../src/base/installation.js'
 
 interface Guide {
   /** Another test that runs all its blocks. */
@@ -36,9 +36,9 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'access.md': { alternatives: ['Closing a server by variables'] },
   'audit.md': { before: `SVC_AUDIT_ENABLED=true npm start\n${add('blog', 'a')}` },
   'backup.md': { before: SERVER + add('blog', 'a') },
-  'behind-a-proxy.md': { elsewhere: 'contract/proxies.deep.test.ts' },
+  'behind-a-proxy.md': { elsewhere: 'contract/http/proxies.deep.test.ts' },
   'bulk-ingest.md': { before: SERVER },
-  'clients.md': { elsewhere: 'contract/clients_guide.test.ts' },
+  'clients.md': { elsewhere: 'contract/clients/guide.test.ts' },
   'command-line.md': { before: SERVER },
   'compliance.md': { before: SERVER },
   'configuration.md': {},
@@ -60,7 +60,7 @@ const NOT_RUN = [
   [
     'storage.md',
     'curl -f -X PUT ',
-    'needs an account of an object store; storage_backends.test.ts runs it with that of a store of its own',
+    'needs an account of an object store; storage/backends.test.ts runs it with that of a store of its own',
   ],
 ] as const
 const NOT_RUN_MAX = 8

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { decodeEntry } from '../../src/store/entries/entry.js'
 import { openEnvironment } from '../../src/store/environment.js'
-import { currentGeneration } from '../../src/store/layout.js'
-import { lsnOfKey } from '../../src/store/keys.js'
-import { GrpcClient } from '../harness/grpc.js'
-import { McpClient } from '../harness/mcp_client.js'
+import { currentGeneration } from '../../src/store/files/layout.js'
+import { lsnOfKey } from '../../src/store/rows/keys.js'
+import { GrpcClient } from '../harness/clients/grpc.js'
+import { McpClient } from '../harness/clients/mcp_client.js'
 import { KIND_EDITS, REMARK_CODE } from '../harness/remark_entry.js'
 import { scratchCopy, type Addition, type Edit } from '../harness/scratch_copy.js'
-import { startServer } from '../harness/server.js'
-import { untilAsked } from '../harness/until.js'
+import { startServer } from '../harness/server/server.js'
+import { untilAsked } from '../harness/process/until.js'
 
 const ROW = `
 export const countWords = operation({
@@ -43,13 +43,13 @@ export const collectionHandlers: readonly BoundHandler[] = [
 
 /** Two files: the rows of an area and its handlers. */
 const EDITS: readonly Edit[] = [
-  { file: 'src/operations/collections.ts', find: '\nexport const collectionOperations = [', replace: ROW },
+  { file: 'src/operations/documents/collections.ts', find: '\nexport const collectionOperations = [', replace: ROW },
   { file: 'src/worker/handlers/collections.ts', find: '\nexport const collectionHandlers: readonly BoundHandler[] = [', replace: HANDLER },
   {
     file: 'src/worker/handlers/collections.ts',
-    find: "import type { InputOf } from '../../operations/operation.js'\n",
+    find: "import type { InputOf } from '../../operations/row/operation.js'\n",
     replace:
-      "import { countWords as countWordsRow } from '../../operations/collections.js'\nimport type { InputOf } from '../../operations/operation.js'\n",
+      "import { countWords as countWordsRow } from '../../operations/documents/collections.js'\nimport type { InputOf } from '../../operations/row/operation.js'\n",
   },
 ]
 
@@ -82,7 +82,7 @@ const OWN_ROW = ROW.replace(
 
 /** The same two files, and the tool. */
 const FOUR_PROTOCOLS: readonly Edit[] = [
-  { file: 'src/operations/collections.ts', find: '\nexport const collectionOperations = [', replace: OWN_ROW },
+  { file: 'src/operations/documents/collections.ts', find: '\nexport const collectionOperations = [', replace: OWN_ROW },
   ...EDITS.slice(1),
   {
     file: 'src/surface/mcp/catalogue/tools/server.ts',
@@ -92,7 +92,7 @@ const FOUR_PROTOCOLS: readonly Edit[] = [
   },
   // A field of an operation that the contract has: its row alone.
   {
-    file: 'src/operations/fulltext.ts',
+    file: 'src/operations/search/fulltext.ts',
     find: 'const FtsRequest = Type.Object(\n  {\n    collection,',
     replace:
       "const FtsRequest = Type.Object(\n  {\n    minScore: optional(Type.Number({ description: 'Minimum score.' }), { grpc: 101, graphql: true }),\n    collection,",

@@ -1,7 +1,7 @@
 /**
  * A data directory of entries in their first form (test/golden/entries), made by the last version that wrote
- * them (test/harness/make_golden_entries.ts): all kinds of entries, a sealed collection, revisions, settings,
- * jobs, vectors, deleted documents. Its server was killed, so a start replays.
+ * them (test/harness/store/make_golden_entries.ts): all kinds of entries, a sealed collection, revisions,
+ * settings, jobs, vectors, deleted documents. Its server was killed, so a start replays.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
-import { currentGeneration } from '../../src/store/layout.js'
+import { currentGeneration } from '../../src/store/files/layout.js'
 import { View } from '../../src/store/view.js'
-import { bothChecksums } from '../harness/checksums.js'
-import { EmbeddingServer } from '../harness/embedding_server.js'
+import { bothChecksums } from '../harness/store/checksums.js'
+import { EmbeddingServer } from '../harness/embedding/embedding_server.js'
 import {
   answersOf,
   goldenAnswers,
@@ -23,8 +23,8 @@ import {
   unpackGoldenEntries,
   untilEmbedded,
   untilHashed,
-} from '../harness/golden_entries.js'
-import { startServer } from '../harness/server.js'
+} from '../harness/store/golden_entries.js'
+import { startServer } from '../harness/server/server.js'
 
 const KINDS = ['delete', 'drop', 'expiry', 'job', 'move', 'put', 'sealing', 'setting', 'shed', 'trim', 'vectors']
 const folder = mkdtempSync(join(tmpdir(), 'mds-golden-entries-'))

@@ -8,12 +8,12 @@ import type { Surface } from '../../src/dispatch/surface.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { entryOf } from '../../src/errors.js'
 import { laneOperations, operationByName, operations } from '../../src/operations/index.js'
-import type { AnyOperation } from '../../src/operations/operation.js'
-import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
+import type { AnyOperation } from '../../src/operations/row/operation.js'
+import { generationsOf, openDataDirectory } from '../../src/store/files/layout.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import type { ControlBlock } from '../../src/wire/control_block.js'
-import { noObjects } from './no_objects.js'
+import { noObjects } from './store/no_objects.js'
 
 export const SURFACE: Surface = { name: 'test', mode: 'wr', index: 1 }
 

@@ -1,10 +1,10 @@
 /**
  * Requests that are designed to be expensive: one of each kind, with the data that it needs in the store and
  * its correct answers. Used by loadtest/hostile.ts, which measures them at full size, and by
- * test/contract/hostile.test.ts, which checks the answers of smaller ones. Every generator yields JSON text,
- * because most of these bodies could not be held as values.
+ * test/contract/http/hostile.test.ts, which checks the answers of smaller ones. Every generator yields JSON
+ * text, because most of these bodies could not be held as values.
  */
-import type { Server } from './server.js'
+import type { Server } from './server/server.js'
 
 export interface HostileRequest {
   readonly name: string

@@ -9,9 +9,9 @@ import type { Edit } from './scratch_copy.js'
 /** Installs the fixtures in a scratch copy of the server. */
 export const FIXTURE_EDITS: readonly Edit[] = [
   {
-    file: 'src/mcp_thread.ts',
-    find: "import { openCatalogue } from './surface/mcp/catalogue/open_catalogue.js'",
-    replace: "import { openFixtures as openCatalogue } from '../test/harness/mcp_fixtures.js'",
+    file: 'src/programs/mcp_thread.ts',
+    find: "import { openCatalogue } from '../surface/mcp/catalogue/open_catalogue.js'",
+    replace: "import { openFixtures as openCatalogue } from './mcp_fixtures.js'",
   },
 ]
 

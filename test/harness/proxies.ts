@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { spawn } from './owned_processes.js'
-import { freePort, isListening } from './ports.js'
-import { untilAsked } from './until.js'
+import { spawn } from './process/owned_processes.js'
+import { freePort, isListening } from './process/ports.js'
+import { untilAsked } from './process/until.js'
 
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin']
 const env = { ...process.env, PATH: [process.env.PATH ?? '', ...SERVER_FOLDERS].join(':') }

@@ -1,9 +1,9 @@
 /**
  * The inverse of the query parser: prints a tree as query text. The printed text must parse to the same tree
- * (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
+ * (test/property/search/parser.test.ts, scripts/campaigns/parsers.mjs). Pure.
  */
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
-import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits/fulltext.js'
+import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits/search.js'
 
 /** Returns text that parses to the tree, in the dialect that the tree came from. */
 export function printQuery(node: SyntaxNode): string {

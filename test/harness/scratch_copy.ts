@@ -5,7 +5,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathS
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { projectFolder } from '../../src/installation.js'
+import { projectFolder } from '../../src/base/installation.js'
 
 /** @param text must contain `find` exactly once */
 export interface Edit {

@@ -5,10 +5,10 @@
 import { mkdtemp } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ObjectStore, noObjectStore } from './object_store.js'
-import { spawn } from './owned_processes.js'
+import { ObjectStore, noObjectStore } from './store/object_store.js'
+import { spawn } from './process/owned_processes.js'
 import { nginxMain, skippedWithout, startProxy } from './proxies.js'
-import { startServer } from './server.js'
+import { startServer } from './server/server.js'
 
 const [folder = ''] = process.argv.slice(2)
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/json_text.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 #include "segment/segment_writer.h"
 
 namespace mds {

@@ -15,7 +15,7 @@
 #include "query/plan/resolved_query.h"
 #include "query/pruned/pruned_plan.h"
 #include "query/pruned/pruned_search.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

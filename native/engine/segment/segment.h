@@ -14,12 +14,12 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "segment/dictionary.h"
 #include "segment/field_lengths.h"
 #include "segment/segment_columns.h"
-#include "segment/term_maxima.h"
-#include "segment/term_scan.h"
-#include "segment/term_signatures.h"
+#include "segment/terms/dictionary.h"
+#include "segment/terms/term_maxima.h"
+#include "segment/terms/term_scan.h"
+#include "segment/terms/term_signatures.h"
 #include "segment/text_column.h"
 
 namespace mds {

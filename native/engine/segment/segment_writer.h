@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "segment/dictionary.h"
 #include "segment/segment.h"
 #include "segment/slot_orders.h"
+#include "segment/terms/dictionary.h"
 
 namespace mds {
 

@@ -23,7 +23,7 @@ struct ManifestSegment {
 
 struct Manifest {
   Epoch epoch{};
-  uint32_t analysis = 0;  // analysis version: src/domain/documents/analysis_version.ts
+  uint32_t analysis = 0;  // analysis version: src/domain/documents/analysis.ts
   // Every entry up to this LSN is in the index. 0: the index is not usable and must be rebuilt.
   uint64_t checkpoint = 0;
   uint64_t serialNext = 1;

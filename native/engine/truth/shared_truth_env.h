@@ -1,7 +1,7 @@
 // Finds the LMDB env that the npm package lmdb has open for a file. The package keeps a list of the envs of
 // the process, which it hands to other copies of its binary, and which this code reads. A second open of the
 // file is no alternative: closing it would drop the locks of the process on it, and readers without an entry
-// in its lock table lose their pages to the writer (docs/decisions/native-reads.md).
+// in its lock table lose their pages to the writer (docs/decisions/store/native-reads.md).
 #pragma once
 
 #include <cstdint>

@@ -9,18 +9,23 @@ import { SYSTEM } from '../../access/principal.js'
 import { TokenSigner } from '../../access/tokens.js'
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
-import { refusal, successOf } from '../../dispatch/answers.js'
+import { refusal, successOf } from '../../dispatch/answers/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { ask, askFor } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
-import { GUESSES_OF_USER_MAX, KEY_USES_GATHERED_MAX, PASSWORD_BYTES_MAX } from '../../limits/access.js'
-import { findUser, login, noteKeyUses, storeAccount } from '../../operations/auth.js'
-import { changeUser, register } from '../../operations/users.js'
+import { PASSWORD_BYTES_MAX } from '../../limits/access.js'
+import { findUser, login, noteKeyUses, storeAccount } from '../../operations/access/auth.js'
+import { changeUser, register } from '../../operations/access/users.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import { log } from '../../telemetry/log.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import { PasswordThreads, type HashQueue } from './password_threads.js'
+
+/** Old passwords of one user that are compared or wait: nobody changes a password twice at once. */
+const GUESSES_OF_USER_MAX = 2
+/** API keys whose last use is gathered. Uses of further ones are written with a later round. */
+const KEY_USES_GATHERED_MAX = 10_000
 
 /**
  * Compared where there is no such user: a login takes the same time for known and unknown names. The hash of

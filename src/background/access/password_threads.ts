@@ -7,9 +7,15 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { serviceError } from '../../errors.js'
-import { programPath } from '../../installation.js'
-import { CHANGES_WAITING_MAX, PASSWORDS_WAITING_MAX, PASSWORD_THREADS_MAX } from '../../limits/access.js'
+import { programPath } from '../../base/installation.js'
 import { log } from '../../telemetry/log.js'
+
+/** Hashes at a time, on machines with more than two cores; otherwise one. */
+const PASSWORD_THREADS_MAX = 2
+/** Logins that wait for a hash: 6 s of work of one thread, 12 s beside changes. */
+const PASSWORDS_WAITING_MAX = 32
+/** New and old passwords that wait for a hash, in a queue of their own. */
+const CHANGES_WAITING_MAX = 32
 
 /** A password to be hashed, or, with the hash of another one, to be compared. */
 export interface HashRequest {

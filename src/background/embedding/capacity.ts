@@ -6,14 +6,21 @@
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
-import { EMBEDDING_CAPACITY_MARGIN_MS, EMBEDDING_CAPACITY_POLL_MS } from '../../limits/embedding.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import type { NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
-import type { CapacityFirst } from '../../wire/messages.js'
+import type { NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
+import type { CapacityFirst } from '../../wire/messages/messages.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { Ticket } from '../../dispatch/ticket.js'
 import { log } from '../../telemetry/log.js'
+
+/**
+ * Interval of the checks whether the queue has capacity for waiting writes: a quarter of the shortest wait
+ * that is worth setting.
+ */
+const EMBEDDING_CAPACITY_POLL_MS = 25
+/** A write that waits for capacity is answered this long before its deadline. */
+const EMBEDDING_CAPACITY_MARGIN_MS = 2_000
 
 /** Progress of the embedding worker. */
 export interface Progress {

@@ -3,15 +3,14 @@ import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
 import type { SharedBodies } from '../../engine/shared_bodies.js'
 import { isFault } from '../../errors.js'
-import { STALE_COLLECTIONS_LISTED_MAX } from '../../limits/embedding.js'
-import { staleVectors } from '../../operations/embedding.js'
+import { staleVectors } from '../../operations/server/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import type { NamedDocuments } from '../../wire/embedding_messages.js'
+import type { NamedDocuments } from '../../wire/messages/embedding_messages.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { EmbeddingReindexes } from './reindexes.js'
 import { EmbeddingCapacity } from './capacity.js'
@@ -20,6 +19,9 @@ import { EmbeddingTexts } from './texts.js'
 import { EmbeddingWorker, type CurrentProvider } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
+
+/** Log lines at a start about collections with vectors of another model. /v1/vector-stats lists all. */
+const STALE_COLLECTIONS_LISTED_MAX = 100
 
 /** The active provider. */
 export interface ActiveProvider extends CurrentProvider {

@@ -2,19 +2,18 @@
  * The active embedding provider. It is that of the default configuration in the store, otherwise that of the
  * options, otherwise a local Ollama detected at the start. It is created again when one of them changes,
  * whoever wrote the change, or a restore has replaced the store. Listeners are notified before a request for
- * a change is answered. Front-end thread only. Rules: docs/decisions/embedding.md.
+ * a change is answered. Front-end thread only. Rules: docs/decisions/search/embedding.md.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
 import { isFault } from '../../errors.js'
-import { EMBEDDING_RELOAD_MS } from '../../limits/providers.js'
 import {
   activeEmbeddingConfig,
   createEmbeddingConfig,
   deleteEmbeddingConfig,
   setDefaultEmbeddingConfig,
   updateEmbeddingConfig,
-} from '../../operations/embedding_configs.js'
+} from '../../operations/settings/embedding_configs.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider.js'
 import { isKeyMissing } from '../../outbound/embedding/settings.js'
@@ -22,11 +21,14 @@ import type { ProviderSettings } from '../../outbound/embedding/settings.js'
 import { Outbound } from '../../outbound/safe_fetch.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { refusal } from '../../dispatch/answers.js'
+import { refusal } from '../../dispatch/answers/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
 import { log } from '../../telemetry/log.js'
+
+/** Pause before the front end asks again for the default configuration, if no lane could answer in time. */
+const EMBEDDING_RELOAD_MS = 1000
 
 /** The provider as /v1/config shows it. */
 export interface VectorConfig {
@@ -43,7 +45,7 @@ const CHANGES = [createEmbeddingConfig, updateEmbeddingConfig, deleteEmbeddingCo
 /** Also sent for changes that come by a replay or from another server. */
 const NOTICED = ['setting/embedding', 'setting/embedding-key', 'store'] as const
 
-// Loading takes 8 ms, which only a server with a provider pays (docs/decisions/starting.md).
+// Loading takes 8 ms, which only a server with a provider pays (docs/decisions/operation/starting.md).
 const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
 const loadLocal = (): Promise<typeof import('./local_provider.js')> => import('./local_provider.js')
 const loadOllama = (): Promise<typeof import('../../outbound/embedding/ollama.js')> => import('../../outbound/embedding/ollama.js')

@@ -5,14 +5,20 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
-import { EMBEDDING_REFUSALS_MAX, EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
-import { embeddingInputs, storeVectors } from '../../operations/embedding.js'
+import { EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
+import { embeddingInputs, storeVectors } from '../../operations/server/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { decodeMessage, encodeMessage } from '../../wire/messages.js'
-import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
+import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
 import { ask, Refused } from '../../dispatch/inner_request.js'
+
+/**
+ * Calls that find the refused texts of one slice, by bisection. 64 texts with three bad ones take 18. Above
+ * it the remaining texts count as refused.
+ */
+const EMBEDDING_REFUSALS_MAX = 24
 
 /** `partly`: more texts of the document follow. */
 export type Outcome =

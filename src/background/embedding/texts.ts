@@ -6,23 +6,30 @@
 import type { Config } from '../../config/config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
 import type { SharedBodies } from '../../engine/shared_bodies.js'
-import {
-  EMBEDDINGS_HELD_MAX,
-  EMBEDDINGS_HELD_MS_MIN,
-  EMBEDDINGS_LACKING_MS,
-  EMBEDDINGS_WANTED_MS_MAX,
-  EMBEDDING_FAILURES_LOGGED_MS,
-} from '../../limits/embedding.js'
+import { EMBEDDINGS_WANTED_MS_MAX, EMBEDDING_FAILURES_LOGGED_MS } from '../../limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { TimeLimit } from '../../time_limit.js'
-import { refusal } from '../../dispatch/answers.js'
+import { TimeLimit } from '../../base/time_limit.js'
+import { refusal } from '../../dispatch/answers/answers.js'
 import type { CurrentProvider } from './worker.js'
-import { refusalWith } from '../../dispatch/answers.js'
+import { refusalWith } from '../../dispatch/answers/answers.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
-import type { TextsFirst } from '../../wire/messages.js'
+import type { TextsFirst } from '../../wire/messages/messages.js'
 import { encodeCachedVector, cachedVectorId } from '../../wire/text_vectors.js'
 import { log } from '../../telemetry/log.js'
+
+/**
+ * How long the server remembers that a provider could not embed the texts of a request, which continues
+ * without vectors.
+ */
+const EMBEDDINGS_LACKING_MS = 5_000
+/**
+ * Minimum time that the vector of a text stays cached: as long as the request that needs it may take,
+ * independent of the size of the cache.
+ */
+const EMBEDDINGS_HELD_MS_MIN = 2 * EMBEDDINGS_WANTED_MS_MAX
+/** Texts whose vectors are cached for requests in progress, beyond the size of the cache. */
+const EMBEDDINGS_HELD_MAX = 4_096
 
 type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
 

@@ -5,25 +5,32 @@
  * everything waits. Front-end thread only.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
-import {
-  EMBEDDING_FAILURES_ALONE,
-  EMBEDDING_FAILURES_LOGGED_MS,
-  EMBEDDING_POLL_MS,
-  EMBEDDING_QUEUE_PAGE,
-  EMBEDDING_SLICES_MAX,
-  EMBEDDING_SLICE_DOCUMENTS_MAX,
-  EMBEDDING_TRIES_MAX,
-  EMBEDDING_WAIT_MS_MAX,
-  EMBEDDING_WAIT_MS_MIN,
-} from '../../limits/embedding.js'
-import { queuedEmbeddings } from '../../operations/embedding.js'
+import { EMBEDDING_FAILURES_LOGGED_MS, EMBEDDING_SLICES_MAX, EMBEDDING_SLICE_DOCUMENTS_MAX } from '../../limits/embedding.js'
+import { queuedEmbeddings } from '../../operations/server/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import type { NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
+import type { NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
 import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
 import { askFor } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
+
+/** Rows of the queue in the memory of the front end: twice the capacity of all slices. */
+const EMBEDDING_QUEUE_PAGE = 2 * EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
+/** Interval at which the front end looks for documents to embed while some wait for their vectors. */
+const EMBEDDING_POLL_MS = 20
+/** Pause of the backlog after the provider could not be reached. It doubles each time. */
+const EMBEDDING_WAIT_MS_MIN = 1000
+const EMBEDDING_WAIT_MS_MAX = 60_000
+/**
+ * Attempts for a document that fails while others are embedded. The document itself may crash the provider.
+ */
+const EMBEDDING_TRIES_MAX = 3
+/**
+ * Number of slices for which the provider could not be reached, after which a document of them is sent alone.
+ * A single failure may be the fault of the provider.
+ */
+const EMBEDDING_FAILURES_ALONE = 2
 
 /** Returns the active provider. */
 export interface CurrentProvider {

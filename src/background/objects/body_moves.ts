@@ -6,15 +6,20 @@
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { isFault } from '../../errors.js'
-import { DEADLINE_HEAVY_MS } from '../../limits/deadlines.js'
-import { MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../../limits/objects.js'
-import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/storage.js'
+import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
+import { OBJECT_SWEEP_MS } from '../../limits/store.js'
+import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/server/storage.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { BodyLocations } from './object_sweep.js'
 import { log } from '../../telemetry/log.js'
+
+/** Interval at which the front end checks whether all bodies are in the location of the settings. */
+const MOVES_POLL_MS = 5_000
+/** Pause after a step that a store refused. */
+const MOVES_RETRY_MS = 30_000
 
 interface Misplaced {
   readonly collection: number

@@ -6,9 +6,9 @@
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
-import type { StoreFirst } from '../../wire/messages.js'
-import type { FetchObjects, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
-import { refusal, refusalWith } from '../../dispatch/answers.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
+import type { FetchObjects, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
+import { refusal, refusalWith } from '../../dispatch/answers/answers.js'
 import type { ObjectTransfers } from '../../dispatch/suspensions.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import { log } from '../../telemetry/log.js'

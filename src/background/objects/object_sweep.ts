@@ -5,8 +5,8 @@
  * are never touched. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
-import { OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/objects.js'
-import { bodyLocations, forgetReleases, unwantedObjects } from '../../operations/storage.js'
+import { OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/store.js'
+import { bodyLocations, forgetReleases, unwantedObjects } from '../../operations/server/storage.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'

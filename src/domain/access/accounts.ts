@@ -3,7 +3,7 @@
  * names its groups and keys, so that its rights are found by reading one row for the user and one for each
  * group. Layout: docs/formats/access.md. Pure reads of a view; any lane.
  */
-import type { Identity } from '../../access/identity.js'
+import type { Identity } from '../../access/principal.js'
 import { rightsOf, type Grants, type PlainRights } from '../../access/rights.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'

@@ -2,14 +2,20 @@
  * Keys of MCP as stored, and changes of them. A key has the rights of the user who made it. Layout:
  * docs/formats/access.md. Lookups read a view on any lane; changes run on the write lane.
  */
-import type { Identity } from '../../access/identity.js'
+import type { Identity } from '../../access/principal.js'
 import { hashOfKey } from '../../access/api_keys.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { MCP_FINGERPRINT_CHARS, MCP_KEY_PREFIX_CHARS, MCP_KEYS_MAX } from '../../limits/mcp.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccessChange, AccessDecision } from './access_changes.js'
 import { identityOfUser } from './accounts.js'
+
+/** Keys that are stored. Each is a row of some hundred bytes, and a listing reads them all. */
+const MCP_KEYS_MAX = 1_000
+/** Characters of a key that a listing shows: `mcp_` and eight digits of 48. */
+const MCP_KEY_PREFIX_CHARS = 12
+/** Digits of the hash of a key that a listing shows, and by which it can be named: 64 bits. */
+const MCP_FINGERPRINT_CHARS = 16
 
 /** As stored under the SHA-256 of the key, in hexadecimal digits. */
 export interface McpKey {

@@ -1,16 +1,19 @@
 /** Checks of the names and texts of accounts that do not depend on stored data. Pure; any lane. */
 import { weaknessOf } from '../../passwords/password_strength.js'
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  ACCESS_DESCRIPTION_BYTES_MAX,
-  GROUP_MEMBERS_MAX,
-  GROUP_NAME_BYTES_MAX,
-  PASSWORD_BYTES_MAX,
-  USERNAME_BYTES_MAX,
-} from '../../limits/access.js'
-import { MCP_KEY_NAME_BYTES_MAX } from '../../limits/mcp.js'
-import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
+import { PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../../limits/access.js'
+import { KIB } from '../../limits/units.js'
+import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import { requirePlainName } from '../documents/identity.js'
+
+/** UTF-8 bytes. A name is the id of a row: with its prefix it must fit into a key of the store. */
+const GROUP_NAME_BYTES_MAX = 128
+/** UTF-8 bytes of the description of a group or an API key. */
+const ACCESS_DESCRIPTION_BYTES_MAX = KIB
+/** Members of one group, and groups of one user. */
+const GROUP_MEMBERS_MAX = 10_000
+/** UTF-8 bytes of the name of one. */
+const MCP_KEY_NAME_BYTES_MAX = 256
 
 /** @throws ServiceError 400 */
 export function checkUsername(username: string): void {

@@ -4,7 +4,7 @@
  * for a newer epoch.
  */
 import { Rights } from '../../access/rights.js'
-import { BoundedCache } from '../../bounded_cache.js'
+import { BoundedCache } from '../../base/bounded_cache.js'
 import { RIGHTS_KEPT_MAX } from '../../limits/access.js'
 import type { View } from '../../store/view.js'
 import { identityOfUser } from './accounts.js'

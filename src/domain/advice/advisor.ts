@@ -2,20 +2,11 @@
  * What the searches of a collection say about it: queries that find nothing, the words that they lack,
  * queries that are slow, and settings that would help. Everything comes from the counts of queries
  * (telemetry/search_counts.ts) and from the present index. Read lanes. Reasons:
- * docs/decisions/search-advisor.md.
+ * docs/decisions/search/search-advisor.md.
  */
-import {
-  ADVICE_COMPARED_MAX,
-  ADVICE_EXAMINED_MAX,
-  ADVICE_PER_KIND_MAX,
-  ADVICE_REPEATED_MS_MIN,
-  ADVICE_REPEATED_TIMES_MIN,
-  ADVICE_SLOW_MS,
-  ADVICE_TIMES_MIN,
-  COUNTED_TEXT_BYTES,
-} from '../../limits/advice.js'
+import { COUNTED_TEXT_BYTES } from '../../limits/search.js'
 import type { SearchEngine } from '../../engine/types.js'
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from '../fulltext/scoring.js'
 import type { SearchedCollection } from '../search/context.js'
@@ -23,6 +14,21 @@ import type { QueryCounts } from '../search/search_stats.js'
 import { applyCorrections } from '../spell/corrector.js'
 import type { CorrectionTools } from '../spell/query_correction.js'
 import { queryWords } from '../words/query_words.js'
+
+/** A search that takes longer is slow: a person notices 100 ms. */
+const ADVICE_SLOW_MS = 100
+/** Suggestions of one kind in one answer: what a person reads. */
+export const ADVICE_PER_KIND_MAX = 10
+/** Times that a query must have been asked, or have found nothing. Once is one person's typing error. */
+const ADVICE_TIMES_MIN = 2
+/** Times that a query must have run before caching its answers is suggested. */
+const ADVICE_REPEATED_TIMES_MIN = 20
+/** Mean duration above which a repeated query is worth a cached answer. */
+const ADVICE_REPEATED_MS_MIN = 2
+/** Queries whose words are examined: 30 spelling searches of 5 ms each fit the deadline. */
+const ADVICE_EXAMINED_MAX = 30
+/** Queries with results that each of those is compared with: tokenizing one takes 5 us. */
+const ADVICE_COMPARED_MAX = 500
 
 const UTF8_CHARACTER_BYTES = 4
 

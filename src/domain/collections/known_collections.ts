@@ -4,8 +4,8 @@
  * control block before any of its commands is acknowledged, so a request that starts after a write was
  * acknowledged sees what it changed. One per lane and store. Lane threads only.
  */
-import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/settings.js'
-import { CorruptRecord } from '../../store/record.js'
+import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/documents.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import type { SearchedCollection } from '../search/context.js'

@@ -4,9 +4,26 @@
  * as replaced. That result is always correct, and is reported as possibly not minimal. Pure.
  */
 import { diffArrays } from 'diff'
-import { DIFF_EDITS_MAX, DIFF_LINES_MAX, DIFF_MS_MAX, DIFF_TEXT_COMPARED_MAX } from '../../limits/revisions.js'
+import { MIB } from '../../limits/units.js'
 import type { Stretch } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'
+
+/**
+ * Differing lines up to which the shortest diff is searched. Time and memory grow with the square,
+ * 2 000 x 2 000 / 2 x 50 B at worst.
+ */
+export const DIFF_EDITS_MAX = 2000
+/** Time for that search: a tenth of the deadline. */
+const DIFF_MS_MAX = 1000
+/**
+ * Bytes of both texts, escaped, that are compared line by line, without their common prefix and suffix.
+ * Further text counts as replaced.
+ */
+const DIFF_TEXT_COMPARED_MAX = 8 * MIB
+/**
+ * Lines of both texts that are compared. Each takes a string and a number in the JavaScript heap, some 100 B.
+ */
+const DIFF_LINES_MAX = 262_144
 
 /**
  * Lines `aBegin` to `aEnd` of the first range (end exclusive) became lines `bBegin` to `bEnd` of the second.

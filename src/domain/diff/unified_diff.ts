@@ -4,8 +4,8 @@
  * stored: outside the JavaScript heap, regardless of their size. Pure.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { commonEnds } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'
 import { diffLines, type Change } from './line_diff.js'

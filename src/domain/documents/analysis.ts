@@ -3,10 +3,28 @@
  * code. Writes, rebuilds, rechecks, highlights and spell correction share these rules, so that all of them
  * see the same terms. Pure; any lane.
  */
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Metadata } from './metadata.js'
+import { crc32 } from '../../store/rows/packages.js'
+
+/**
+ * Incremented with every change to what becomes a term: wasm/analyzer, code_document.ts, the fields of
+ * analysis.ts.
+ */
+const VERSION = 1
+
+/**
+ * The version of the analysis that built an index. The engine stores the number with the index and discards
+ * an index of another version, because its terms differ from those of queries. Pure, any thread.
+ *
+ * @returns u32; includes the settings that change terms, so that a start with other settings also rebuilds
+ * the index
+ */
+export function analysisVersion(settings: { readonly ftsStemming: boolean; readonly ftsDefaultLang: string }): number {
+  return crc32(`${VERSION} ${settings.ftsStemming} ${settings.ftsDefaultLang}`)
+}
 
 /** The server options that affect analysis. */
 export interface AnalysisSettings {

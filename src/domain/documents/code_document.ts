@@ -1,7 +1,7 @@
 /**
  * Determines which documents are source code. Their content is analysed as identifiers instead of prose.
  * Writes, rebuilds, replays, rechecks and highlights share this rule. Pure, any thread. Rules: service-1,
- * "Code documents", and docs/decisions/text-analysis.md.
+ * "Code documents", and docs/decisions/search/text-analysis.md.
  */
 import type { Metadata } from './metadata.js'
 

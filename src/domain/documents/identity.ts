@@ -3,9 +3,17 @@
  * Identity rules 1 to 3: service-1, "Document".
  */
 import { badRequest } from '../../errors.js'
-import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits/input.js'
-import { ALL_COLLECTIONS } from '../../operations/collection_access.js'
-import { lowerCase } from '../../operations/lower_case.js'
+import { LANG_BYTES_MAX } from '../../limits/documents.js'
+import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
+
+/**
+ * UTF-8 bytes. An LMDB key has at most 1 978 B here: 4 (collection) + 1 024 (key) + 1 (separator) + 35 (lang)
+ * leaves space for growth by lower-casing.
+ */
+export const KEY_BYTES_MAX = 1024
+/** UTF-8 bytes. Lists and metric labels show the names; a hash fits twice. */
+const COLLECTION_BYTES_MAX = 128
 
 /** `|` is not escaped. */
 export function documentId(collection: string, key: string, lang: string): string {

@@ -1,7 +1,7 @@
 /**
  * Past states of a document: by number, before another state, or at a time. Only kept revisions are found. If
  * a state between two kept revisions is missing, the state that was current in between is unknown, and the
- * answer is 404. Decision: docs/decisions/revisions.md. Any lane.
+ * answer is 404. Decision: docs/decisions/documents/revisions.md. Any lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import type { Head } from '../../store/head.js'

@@ -9,10 +9,16 @@
  * content, for any set of names. Pure.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import { TEMPLATE_NAMES_BYTES_MAX } from '../../limits/input.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import { MIB } from '../../limits/units.js'
 import { escapeContent } from '../../store/body.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
+
+/**
+ * UTF-8 bytes of all names in `env` together, escaped: 256 of 4 KiB. The search for them takes 40 times as
+ * much memory.
+ */
+const TEMPLATE_NAMES_BYTES_MAX = MIB
 
 const PERCENT = 0x25
 const MARK = Buffer.from('%%')

@@ -3,11 +3,16 @@
  * with equal hashes have equal texts and share their vector. Lane threads.
  */
 import { createHash } from 'node:crypto'
-import type { Chunker } from '../../engine/chunker.js'
-import { EMBEDDING_CHUNKS_MAX } from '../../limits/embedding.js'
-import { crc32c } from '../../store/packages.js'
+import type { Chunker } from '../../engine/text/chunker.js'
+import { crc32c } from '../../store/rows/packages.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+
+/**
+ * Chunks of one document that get vectors, equal to the engine's `kVectorChunksMax`. 65 535 of the usual size
+ * are six times the largest document.
+ */
+const EMBEDDING_CHUNKS_MAX = 65_535
 
 export interface Cutting {
   readonly isCode: boolean

@@ -3,7 +3,7 @@
  * vectors are merged with the document's existing vectors of unchanged chunks. Write lane, inside the write
  * transaction, except for the types.
  */
-import type { VectorChange } from '../../engine/vector_types.js'
+import type { VectorChange } from '../../engine/vectors/vector_types.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { encodeVectors, floatsOf } from '../../store/vectors/vector_record.js'
 import type { VectorRecord } from '../../store/vectors/vector_record.js'

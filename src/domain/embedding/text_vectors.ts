@@ -4,9 +4,11 @@
  * (src/background/embedding/texts.ts), and is retried. Read lanes and the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDINGS_WANTED_MAX } from '../../limits/embedding.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
 import type { EmbeddingIdentity } from './embedding_identity.js'
+
+/** Texts of one request that need vectors: 100 labels, the text to classify, and a margin. */
+export const EMBEDDINGS_WANTED_MAX = 128
 
 /** Control flow, not an error: the request suspends until these texts have vectors, and is retried. */
 export class EmbeddingsWanted extends Error {

@@ -2,17 +2,22 @@
  * The documents of a collection in docid order, read page by page for an export, each page in its own view.
  * Every document that exists from the beginning to the end is returned exactly once, in its state when its
  * page is read. Documents added after the beginning are left out. Decision:
- * docs/decisions/exports.md. Bulk lane.
+ * docs/decisions/documents/exports.md. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
-import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits/export.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { EXPORT_PART_BYTES } from '../../limits/documents.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../search/filters.js'
 import { passesFilter } from '../documents/metadata.js'
+
+/** Documents that a part examines if a filter matches few: 5 us each. */
+const EXPORT_PAGE_DOCUMENTS_MAX = 2048
+/** Documents between two checks that the client still waits. */
+const EXPORT_POLL_DOCUMENTS = 64
 
 /** Writes a document into the export. */
 export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void

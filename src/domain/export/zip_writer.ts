@@ -2,13 +2,15 @@
  * Writes a ZIP file front to back, in constant memory. Local headers contain the sizes, because each document
  * is in memory as a whole. The central directory is spooled to disk and written at the end. The 64-bit forms
  * are used where count or offset require them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII.
- * Why not fflate: docs/decisions/exports.md. One export; bulk lane.
+ * Why not fflate: docs/decisions/documents/exports.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
-import { ZIP_DEFLATE_LEVEL } from '../../limits/export.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
-import { crc32 } from '../../store/packages.js'
-import type { Spool } from '../../store/spool.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
+import { crc32 } from '../../store/rows/packages.js'
+import type { Spool } from '../../store/files/spool.js'
+
+/** zlib level of files in a ZIP export. The lane is the scarce resource. */
+const ZIP_DEFLATE_LEVEL = 1
 
 const LOCAL_HEADER = 0x04034b50
 const CENTRAL_HEADER = 0x02014b50

@@ -3,19 +3,31 @@
  * frequent first. The index stores stems, so there are two kinds of candidates: terms that begin with the
  * typed letters, and stems that are shorter than the typed prefix (`configur` for `configura`). Each
  * candidate is shown as a word of the documents that has this stem and begins with the typed letters. Read
- * lanes. Contract: service-1, "Full-text search"; reasons: docs/decisions/term-expansion.md.
+ * lanes. Contract: service-1, "Full-text search"; reasons: docs/decisions/search/term-expansion.md.
  */
 import type { Completion } from '../../engine/types.js'
-import {
-  AUTOCOMPLETE_CHARACTERS_MAX,
-  AUTOCOMPLETE_ITEMS_DEFAULT,
-  AUTOCOMPLETE_ITEMS_MAX,
-  AUTOCOMPLETE_LOOK_UPS_MAX,
-  AUTOCOMPLETE_STEPS_BACK_MAX,
-} from '../../limits/autocomplete.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'
+
+/** Characters of the prefix to complete. Fixed by the contract. Further ones are cut off. */
+const AUTOCOMPLETE_CHARACTERS_MAX = 32
+/** Default number of completions. Fixed by the contract. */
+const AUTOCOMPLETE_ITEMS_DEFAULT = 10
+/**
+ * Maximum number of completions. More do not help a user who types, and each may need a look-up in documents.
+ */
+const AUTOCOMPLETE_ITEMS_MAX = 100
+/**
+ * Maximum number of characters cut from the prefix to find stems that are shorter than it. `configura` has
+ * five more than its stem would need for `-ational`.
+ */
+const AUTOCOMPLETE_STEPS_BACK_MAX = 6
+/**
+ * Terms whose words are looked up in documents for one autocompletion: 24 x 150 us. Further terms are shown
+ * in their index form.
+ */
+const AUTOCOMPLETE_LOOK_UPS_MAX = 24
 
 export interface AutocompleteRequest {
   /** The normalised prefix. */

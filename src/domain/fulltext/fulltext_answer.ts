@@ -4,8 +4,8 @@
  * request, over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
  */
 import type { Expansion, Explanation, Hits } from '../../engine/types.js'
-import { NATIVE_PAGE_BYTES_MAX, NATIVE_PAGE_DOCUMENTS_MAX } from '../../limits/search.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { MIB } from '../../limits/units.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
@@ -16,6 +16,13 @@ import type { Passages } from '../search/shown_passages.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import { encodeShownTerms } from './shown_terms.js'
+
+/**
+ * The results of a larger page are not written by one native call: between documents it looks for no
+ * deadline. 100 of 5 KB take 0.2 ms, and 8 MiB take 11 ms.
+ */
+export const NATIVE_PAGE_DOCUMENTS_MAX = 100
+export const NATIVE_PAGE_BYTES_MAX = 8 * MIB
 
 export interface SearchFacts {
   /** Live documents of the collection in the index. */

@@ -2,11 +2,16 @@
  * Reads a full-text request. The JSON form and the query-string form become one value with every default
  * applied, or a 400. Pure; any lane.
  */
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { CACHE_TTL_SECONDS_MAX } from '../../limits/answers.js'
-import { FACETS_MAX, FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
-import { PAGE_DEPTH_MAX, QUERY_BYTES_MAX } from '../../limits/search.js'
+import {
+  FACETS_MAX,
+  FUZZY_EDITS_MAX,
+  PROXIMITY_DISTANCE_DEFAULT,
+  PROXIMITY_DISTANCE_MAX,
+  PAGE_DEPTH_MAX,
+  QUERY_BYTES_MAX,
+} from '../../limits/search.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
 import { readLimit, readOffset } from '../search/paging.js'
@@ -15,9 +20,12 @@ import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/re
 import { type HighlightInput, type HighlightRequest, readHighlight } from '../search/highlight_request.js'
 import { type ParsedQuery, parseQuery } from '../query/query_mode.js'
 import { readRanges } from '../search/ranges.js'
-import type { RangesInput } from '../../operations/ranges.js'
+import type { RangesInput } from '../../operations/row/ranges.js'
 import type { Refinement } from '../search/refinement.js'
 import { resolveScoring, type Scoring } from './scoring.js'
+
+/** Seconds. The maximum `cacheTtl`. Fixed by the contract. */
+const CACHE_TTL_SECONDS_MAX = 3600
 
 type Absent = null | undefined
 

@@ -5,13 +5,13 @@
  * lanes.
  */
 import { performance } from 'node:perf_hooks'
-import { expandPlan } from '../../engine/expanded_plan.js'
+import { expandPlan } from '../../engine/search/expanded_plan.js'
 import type { Hit, Hits, SearchEngine, SearchPlan } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FTS_HITS_MAX, FTS_RECHECK_BYTES_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits/fulltext.js'
 import { CACHED_PAGE_DOCUMENTS_MAX, FTS_POLL_RESULTS } from '../../limits/search.js'
-import { CURATION_APPLIED_MAX } from '../../limits/settings.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { CURATION_APPLIED_MAX } from '../../limits/documents.js'
+import { MIB } from '../../limits/units.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter, type WrittenResult } from './fulltext_answer.js'
@@ -32,7 +32,28 @@ import { recheckHit } from './recheck.js'
 import { mayShow, movedFactor, type Refinement, withFactors } from '../search/refinement.js'
 import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './fulltext_request.js'
-import { withSuggestions } from './suggested_terms.js'
+import { withSuggestions } from './related_terms.js'
+
+/**
+ * Words of the query times scored fields, equal to the engine's `kPlanCursorsMax`. Each is an open cursor of
+ * 1.2 KB, 20 MB together.
+ */
+const PLAN_CURSORS_MAX = 16_384
+/**
+ * Hits requested beyond the limit, to replace documents that expired or changed between the snapshot of the
+ * engine and that of the store. At 5 000 writes/s a 2 ms search meets 10.
+ */
+const FTS_SLACK_HITS = 16
+/**
+ * Maximum number of hits of one search that is repeated because too few hits still matched. Above the first
+ * request of every search (PAGE_DEPTH_MAX and its surplus); 2 MB.
+ */
+const FTS_HITS_MAX = 131_072
+/**
+ * Bytes of content that one search analyses again, for hits that changed since the query of the index: 0.5 s
+ * at 60 MB/s. Further such hits are left out.
+ */
+const FTS_RECHECK_BYTES_MAX = 32 * MIB
 
 export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingTools, StatisticsTools {
   readonly config: CorrectionTools['config'] & CuttingTools['config'] & StatisticsTools['config']

@@ -3,9 +3,15 @@
  * read and the settings of its collection, so it is valid as long as they are. One per lane and store. Lane
  * threads only.
  */
-import { PLANS_CACHED_MAX, PLAN_CACHED_TERMS_MAX, PLAN_CACHED_TEXT_CHARS_MAX } from '../../limits/fulltext.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import type { QueryPlan } from './query_plan.js'
+
+/** Queries whose plan a lane keeps. A plan of three words takes 1 KB, one of sixty 10 KB. */
+export const PLANS_CACHED_MAX = 1024
+/** The plans of longer queries are not kept: they are larger, and hardly ever asked twice. */
+export const PLAN_CACHED_TEXT_CHARS_MAX = 256
+/** The plans of more terms are not kept either: synonyms make plans of hundreds of KB from short queries. */
+export const PLAN_CACHED_TERMS_MAX = 64
 
 type Reading = Pick<FulltextRequest, 'text' | 'syntax' | 'scoring' | 'language' | 'stem' | 'synonyms'>
 

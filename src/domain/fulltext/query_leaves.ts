@@ -4,11 +4,17 @@
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
-import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits/fulltext.js'
+import { PLAN_LEAVES_MAX } from '../../limits/search.js'
 import { identifierAlternatives } from '../words/identifiers.js'
 import type { FieldTable } from './query_fields.js'
 import type { Alternative, QueryWords } from '../words/reading.js'
 import { normalisePattern, patternParts } from '../query/wildcards.js'
+
+/**
+ * Tokens that synonyms may add to one query. Together with the query's own tokens they stay below
+ * PLAN_LEAVES_MAX for all but the longest queries. Further synonyms are left out.
+ */
+const FTS_SYNONYM_TOKENS_MAX = 256
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 

@@ -1,11 +1,11 @@
 /**
  * Turns a parsed query into the tree that the engine evaluates. Words are analysed and stop words are removed
- * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/query-syntax.md.
+ * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/search/query-syntax.md.
  * Pure except for the analyzer that is passed in.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
-import { PLAN_DEPTH_MAX } from '../../limits/fulltext.js'
+import { PLAN_DEPTH_MAX } from '../../limits/search.js'
 import { FieldTable } from './query_fields.js'
 import { LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
 import type { ParsedQuery } from '../query/query_mode.js'

@@ -3,7 +3,7 @@
  * subtracts from its siblings in a conjunction, and matches nothing if there is nothing to subtract from.
  * Negations are propagated upwards to the nearest such conjunction, so `b AND (NOT a)` subtracts and `NOT NOT
  * a` is `a`. A clause in which only stop words remain is removed. Rules:
- * docs/decisions/query-syntax.md.
+ * docs/decisions/search/query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
 import { type Clause, type LeafTable, nodeOf, requiredNodes } from './query_leaves.js'

@@ -3,14 +3,13 @@
  * shortly before the write lane publishes it to the engine. Without this check, documents that are being
  * updated would be missing from the results of concurrent searches. Read lanes.
  */
-import { readPlanTerms } from '../../engine/term_positions.js'
+import { readPlanTerms } from '../../engine/text/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, HEAD_FLAGS, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { passesFilter } from '../documents/metadata.js'
-import { type AnalysisTools } from '../documents/analysis.js'
-import { indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
+import { type AnalysisTools, indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>

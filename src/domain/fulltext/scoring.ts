@@ -4,8 +4,14 @@
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX } from '../../limits/fulltext.js'
-import { META_KEY_BYTES_MAX } from '../../limits/input.js'
+import { FIELD_WEIGHTS_MAX } from '../../limits/search.js'
+import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
+
+/**
+ * Highest field weight. Weights are ratios, and a float32 must hold weight x tf without losing the small ones
+ * (2^24 / 16).
+ */
+const FTS_FIELD_WEIGHT_MAX = 1e6
 
 /** As the contract names them. `pmisparse` is bm25 with additional terms that the collection suggests. */
 export type Algorithm = ScoringAlgorithm | 'pmisparse'

@@ -2,15 +2,17 @@
  * Reads a hybrid search: full-text query, vector query, and how they are fused, with every default applied,
  * or the error that says what is wrong. Precedence: request, retrieval profile, default. Pure; any lane.
  */
-import type { VectorAlgorithm } from '../../engine/vector_types.js'
+import type { VectorAlgorithm } from '../../engine/vectors/vector_types.js'
 import { badRequest } from '../../errors.js'
-import { HYBRID_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 import type { FilterInput } from '../search/filters.js'
 import { readRequest, type FulltextDefaults, type FulltextInput, type FulltextRequest } from '../fulltext/fulltext_request.js'
 import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'
 import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
 import type { Strategy } from './fusion.js'
+
+/** Default number of results of a vector search, of a hybrid search and of a search across collections. */
+const HYBRID_TOP_K_DEFAULT = 10
 
 type Absent = null | undefined
 

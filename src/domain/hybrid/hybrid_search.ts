@@ -5,9 +5,9 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'
-import type { VectorHit } from '../../engine/vector_types.js'
+import type { VectorHit } from '../../engine/vectors/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN } from '../../limits/vectors.js'
+import { VECTOR_HITS_MAX } from '../../limits/search.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { curationOf, type Curation } from '../settings/curation.js'
@@ -24,6 +24,12 @@ import { nearest, shownMs, type VectorTools } from '../vectors/vector_search.js'
 import { documentsOf, searchUntilFull } from '../search/rounds.js'
 import { bestFirst, fuse, type Fused } from './fusion.js'
 import type { HybridRequest } from './hybrid_request.js'
+
+/** Minimum number of candidates of a hybrid search, by words and by meaning. The values of the reference. */
+const HYBRID_WORD_CANDIDATES_MIN = 50
+const HYBRID_MEANING_CANDIDATES_MIN = 20
+/** Maximum number of candidates of a hybrid search, of each kind. */
+const HYBRID_CANDIDATES_MAX = VECTOR_HITS_MAX
 
 export type HybridTools = FulltextTools & VectorTools
 

@@ -6,12 +6,16 @@
  */
 import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FACETS_MAX, FACET_SIZE_DEFAULT, FACET_VALUES_COUNTED_MAX } from '../../limits/fulltext.js'
-import { META_KEY_BYTES_MAX } from '../../limits/input.js'
-import { LIMIT_MAX } from '../../limits/search.js'
+import { FACETS_MAX, LIMIT_MAX } from '../../limits/search.js'
+import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
 import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
 import type { FacetBucket } from '../search/facets.js'
 import { bucketEnd, bucketKey } from '../temporal/time_buckets.js'
+
+/** Default `maxFacetSize`. */
+const FACET_SIZE_DEFAULT = 50
+/** Distinct values that one aggregation counts, over all its facets: 0.1 s. */
+const FACET_VALUES_COUNTED_MAX = 1_000_000
 
 const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
 type TimeField = 'addedAt' | 'updatedAt'

@@ -6,9 +6,9 @@
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import { CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../../limits/search.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import { CACHED_PAGE_DOCUMENTS_MAX, PAGE_DEPTH_MAX } from '../../limits/search.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { textOfHead } from '../../store/head.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { readingAll } from '../documents/wanted_bodies.js'
@@ -17,6 +17,17 @@ import type { Filters } from '../search/filters.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { Passages, ShownDocument } from '../search/shown_passages.js'
 import { passesFilter } from '../documents/metadata.js'
+
+/**
+ * Queries of the index for one listing. A query is repeated, with an increasing surplus, while expired
+ * documents leave the page short or deletes have not reached the index.
+ */
+const LISTING_ROUNDS_MAX = 4
+/**
+ * Due but not yet swept documents that a listing subtracts from its total. A sweep removes 256 at a time
+ * without a pause, so that a larger number does not persist for long.
+ */
+const DUE_COUNTED_MAX = 10_000
 
 export interface ListingRequest {
   readonly collection: number

@@ -2,7 +2,7 @@
  * Decides which marks of a text are operators when no mode is named. People paste addresses, paths, command
  * lines, code and error messages into a search box, and the text must find the document that contains it. A
  * mark is therefore an operator only where the rest of the text shows that one is meant. Rules:
- * docs/decisions/query-syntax.md. Pure; linear in the length of the text.
+ * docs/decisions/search/query-syntax.md. Pure; linear in the length of the text.
  */
 import { AUTO, type Dialect } from './query_dialect.js'
 
@@ -14,6 +14,7 @@ const CALL = /[\p{L}\p{N}_]\(/u
 /** One joins two words (`TCP/IP`, `R&D`, `std::sort`, `a@b.org`, `12:30`), more are an address or a path. */
 const JOINT = /:+|[/&@#%$~]/g
 const TRAILING = /(?:~\d*|[:#%~])?[),.!?…]*$/
+/** One joins two words, more are an address or a path. */
 const JOINTS_MAX = 1
 /** `~1.2` and `~/notes`. */
 const VERSION = /^[(+-]*~/

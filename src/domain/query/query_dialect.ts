@@ -1,6 +1,6 @@
 /**
  * The differences between the query languages with operators. They share the lexer and the parser. Reasons:
- * docs/decisions/query-syntax.md. Pure.
+ * docs/decisions/search/query-syntax.md. Pure.
  */
 export interface Dialect {
   /** Keywords are case-insensitive: `and` equals `AND`. */

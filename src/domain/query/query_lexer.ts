@@ -1,8 +1,8 @@
 /**
  * Splits a query with operators into tokens. Linear in the length of the text: every character is read a
- * bounded number of times. Grammar and reasons: docs/decisions/query-syntax.md.
+ * bounded number of times. Grammar and reasons: docs/decisions/search/query-syntax.md.
  */
-import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
+import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/search.js'
 import type { Dialect } from './query_dialect.js'
 import { readQuoted } from './query_text.js'
 import { isClearPattern, isPattern } from './wildcards.js'

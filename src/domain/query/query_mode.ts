@@ -1,10 +1,10 @@
 /**
  * Detects the query language of a text. In a named mode, a text with invalid syntax is rejected. `auto` is
  * for user input: a text with invalid syntax is treated as plain words, and the answer's `mode` reports this.
- * Reasons: docs/decisions/query-syntax.md.
+ * Reasons: docs/decisions/search/query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
-import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/fulltext.js'
+import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/search.js'
 import { autoDialect } from './auto_syntax.js'
 import { BOOLEAN, type Dialect, EXPRESSION } from './query_dialect.js'
 import { lexQuery, readDistance } from './query_lexer.js'

@@ -1,7 +1,7 @@
 /**
  * Parses a query with operators into a syntax tree. The recursion depth is that of the parentheses, which is
  * bounded. Everything else is a loop, so the time is linear. Grammar and reasons:
- * docs/decisions/query-syntax.md.
+ * docs/decisions/search/query-syntax.md.
  *
  *   or     := and (OR and)*
  *   and    := run (AND run)*
@@ -9,11 +9,13 @@
  *   clause := (NOT | '-' | '+')* (field ':')* ( '(' or ')' | phrase | near | word | fuzzy | pattern )
  */
 import { badRequest } from '../../errors.js'
-import { FTS_QUERY_NESTING_MAX } from '../../limits/fulltext.js'
 import type { Dialect } from './query_dialect.js'
 import { type Lexeme, lexQuery } from './query_lexer.js'
 import { queryProblem } from './query_text.js'
 import type { SyntaxNode } from './query_tree.js'
+
+/** Nested parentheses in a query. Bounds the recursion of the parser, 4 frames a level. */
+const FTS_QUERY_NESTING_MAX = 64
 
 interface Clause {
   readonly node: SyntaxNode

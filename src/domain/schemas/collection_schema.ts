@@ -1,13 +1,18 @@
 /**
  * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
  * An invalid schema is rejected with the path of the error, because a rule that is not enforced must not be
- * accepted. Rules: service-1, "Schema validation", and docs/decisions/collections.md. Pure;
+ * accepted. Rules: service-1, "Schema validation", and docs/decisions/documents/collections.md. Pure;
  * any lane.
  */
 import { badRequest } from '../../errors.js'
-import { META_KEYS_MAX, META_VALUES_MAX } from '../../limits/input.js'
-import { SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits/schemas.js'
+import { META_KEYS_MAX, META_VALUES_MAX } from '../../limits/documents.js'
+import { KIB } from '../../limits/units.js'
 import { compilePattern } from './patterns.js'
+
+/** Bytes of one schema as JSON text: 256 fields of 256 bytes. */
+const SCHEMA_BYTES_MAX = 64 * KIB
+/** Values of one `enum`. */
+const SCHEMA_ENUM_VALUES_MAX = 1024
 
 /** The types that the strings of a field may be read as. */
 const VALUE_TYPES = ['string', 'number', 'integer', 'boolean'] as const

@@ -3,10 +3,20 @@
  * the keys. Messages: algorithms.md, section 13. The time is bounded: patterns are linear, and the number of
  * pattern steps per document is limited. Pure; any lane.
  */
-import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits/schemas.js'
+import { MIB } from '../../limits/units.js'
 import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema, FieldRules, ValueType } from './collection_schema.js'
 import { compilePattern } from './patterns.js'
+
+/**
+ * Instructions x characters that the patterns of one document may cost: 0.5 s at worst. For a pattern of ten
+ * instructions that allows 25 MB of values.
+ */
+const SCHEMA_PATTERN_STEPS_MAX = 256 * MIB
+/** Errors, and warnings, of one document. */
+const SCHEMA_ERRORS_MAX = 50
+/** Characters of a value or a key that an error text shows. */
+const SCHEMA_TEXT_SHOWN_MAX = 80
 
 type Values = Metadata['values']
 
@@ -78,6 +88,7 @@ function isOfType(type: ValueType, text: string): boolean {
  */
 const PRINTED_MAP = /^map\[[^\]\s:]+:[^]*\]$/
 const PRINTED_LIST = /^\[map\[[^]*\]\s*\]$/
+/** The shortest is `map[a:1]`. */
 const PRINTED_CHARACTERS_MIN = 8
 
 /**

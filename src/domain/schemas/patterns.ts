@@ -1,11 +1,24 @@
 /**
  * Patterns of schemas, matched in time linear in the text (RE2), because anyone who may set a schema may
  * write one. The package is loaded with the first pattern, not with the lane
- * (docs/decisions/starting.md). A bounded number of compiled patterns is cached per thread.
+ * (docs/decisions/operation/starting.md). A bounded number of compiled patterns is cached per thread.
  */
 import { createRequire } from 'node:module'
-import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits/schemas.js'
-import { BoundedCache } from '../../bounded_cache.js'
+import { KIB } from '../../limits/units.js'
+import { BoundedCache } from '../../base/bounded_cache.js'
+
+/** UTF-8 bytes of one `pattern`. */
+const SCHEMA_PATTERN_BYTES_MAX = KIB
+/**
+ * Instructions of a compiled `pattern`: `[a-z]{1,500}` has 500. Each may cost a step at each character, and
+ * 1 000 take 20 ms for the longest value.
+ */
+const SCHEMA_PATTERN_INSTRUCTIONS_MAX = 1000
+/**
+ * Compiled patterns that a thread caches: some 10 KB each. The package allows each at most 8 MB for the
+ * states that a hostile pattern traverses.
+ */
+const SCHEMA_PATTERNS_COMPILED_MAX = 64
 
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */

@@ -5,7 +5,13 @@
  * documents that changed after the engine's snapshot. Pure; read lanes.
  */
 import { badRequest } from '../../errors.js'
-import { BOOSTS_MAX, BOOST_FACTOR_MAX } from '../../limits/fulltext.js'
+
+/**
+ * Values of one `boost`, and the highest factor of each, which is also the highest divisor: 64 of them stay
+ * finite.
+ */
+const BOOSTS_MAX = 64
+const BOOST_FACTOR_MAX = 10_000
 
 export interface Boost {
   readonly key: string
@@ -13,6 +19,7 @@ export interface Boost {
   readonly factor: number
 }
 
+/** However many factors apply: a score that is zero would lose its order. */
 const FACTOR_MIN = 0.001
 
 /** @throws ServiceError 400 */

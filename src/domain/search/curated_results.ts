@@ -2,12 +2,15 @@
  * Places pinned documents at their positions among the results of one round of a search, and leaves hidden
  * documents out. Documents are looked up in one view, so each round has its own instance. A pinned document
  * is shown once, even if the query does not match it, but never if the request's filters exclude it. Rules:
- * docs/decisions/search-answers.md.
+ * docs/decisions/search/search-answers.md.
  */
-import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits/settings.js'
+import { CURATION_APPLIED_MAX } from '../../limits/documents.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Curation, Pin } from '../settings/curation.js'
+
+/** Documents of one key, in different languages, that a pin or a hide covers. */
+const CURATION_VARIANTS_MAX = 64
 
 interface PositionedPin {
   readonly docid: number

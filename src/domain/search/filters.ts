@@ -2,13 +2,15 @@
  * `filterMeta` and `hasMeta` as sent in requests. `filterMeta` is a map from metadata keys to values: a
  * document passes if it has one of the values of each key. An empty list of values therefore admits no
  * document: access rules of applications are often such lists. `hasMeta` is a list of keys that a document
- * must have, whatever their values. Rules: docs/decisions/filters-and-sorting.md. Pure; any
+ * must have, whatever their values. Rules: docs/decisions/search/filters-and-sorting.md. Pure; any
  * lane.
  */
 import type { SearchPlan } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
-import { FILTER_VALUES_MAX } from '../../limits/search.js'
+import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/documents.js'
+
+/** Values in a `filterMeta`, over all its keys. */
+const FILTER_VALUES_MAX = 256
 
 export type Filters = SearchPlan['filters']
 

@@ -1,9 +1,16 @@
 /**
  * Reads which highlights a request asks for, with every default applied. Pure; any lane. Rules: service-1,
- * "Full-text search", and docs/decisions/highlights.md.
+ * "Full-text search", and docs/decisions/search/highlights.md.
  */
 import { badRequest } from '../../errors.js'
-import { HIGHLIGHTS_MAX, HIGHLIGHT_FRAGMENT_BYTES_MAX, HIGHLIGHT_TAG_BYTES_MAX } from '../../limits/fulltext.js'
+
+/**
+ * Fragments of one document (`maxHighlights`), bytes of one (`fragmentSize`) and of `highlightTag`. Higher
+ * numbers are clamped; a longer tag is refused.
+ */
+const HIGHLIGHTS_MAX = 100
+const HIGHLIGHT_FRAGMENT_BYTES_MAX = 10_000
+const HIGHLIGHT_TAG_BYTES_MAX = 256
 
 type Absent = null | undefined
 

@@ -1,9 +1,12 @@
 /**
  * Reads `limit` and `offset`, by the same rules for every listing and search. Decision:
- * docs/decisions/http-conventions.md.
+ * docs/decisions/interfaces/http-conventions.md.
  */
 import { serviceError } from '../../errors.js'
-import { LIMIT_DEFAULT, LIMIT_MAX } from '../../limits/search.js'
+import { LIMIT_MAX } from '../../limits/search.js'
+
+/** Default `limit`. */
+const LIMIT_DEFAULT = 50
 
 type Absent = null | undefined
 

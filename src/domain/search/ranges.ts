@@ -2,13 +2,15 @@
  * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
  * numbers, else as times, else as strings. The engine applies the ranges by exactly the same rule
  * (native/engine/query/filter/ranged_value.h). The functions here read them, and apply them to documents that
- * changed after the engine's snapshot. Rules: docs/decisions/filters-and-sorting.md. Pure; read lanes.
+ * changed after the engine's snapshot. Rules: docs/decisions/search/filters-and-sorting.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { RANGES_MAX } from '../../limits/fulltext.js'
-import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
-import { RANGE_BOUNDS, type RangeBound, type RangeBoundName, type RangeInput, type RangesInput } from '../../operations/ranges.js'
+import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/documents.js'
+import { RANGE_BOUNDS, type RangeBound, type RangeBoundName, type RangeInput, type RangesInput } from '../../operations/row/ranges.js'
+
+/** Ranges of one `rangeMeta`. */
+const RANGES_MAX = 64
 
 interface Operand {
   readonly text: string

@@ -5,8 +5,8 @@
  * each with its own fields. One per request.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { FacetCounter } from './facets.js'
 
 export interface ResultBounds {

@@ -3,7 +3,7 @@
  * if the request includes it, its rank, and its passage. One per request, over the lane's writer.
  */
 import { serviceError } from '../../errors.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { contentBytesOf } from '../documents/document_json.js'

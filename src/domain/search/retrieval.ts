@@ -2,11 +2,13 @@
  * The part of a document that a result of a search or listing shows: the whole document, the matching
  * passage, the passage with its neighbours, or whichever of document and passage is short. Precedence: the
  * request, the collection's retrieval profile, the whole document; `auto` yields to the profile. Pure; any
- * lane. Rules: docs/decisions/vector-search.md.
+ * lane. Rules: docs/decisions/search/vector-search.md.
  */
 import { badRequest } from '../../errors.js'
-import { WINDOW_SIZE_MAX } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
+
+/** Passages on either side of the matching one. With 1 500 characters each, a third of a megabyte. */
+const WINDOW_SIZE_MAX = 100
 
 type Absent = null | undefined
 

@@ -5,10 +5,15 @@
  * newer snapshots. The loop ends when the page is full, the engine has no more hits, or the limit on hits is
  * reached. Read lanes.
  */
-import { SEARCH_AGAIN_FACTOR } from '../../limits/search.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { readingOf } from '../documents/wanted_bodies.js'
+
+/**
+ * A search whose page is short, because hits have expired or changed, queries the index again. Each round
+ * asks for this many times as many hits. 8 rounds lead from 14 hits to all that the engine returns.
+ */
+export const SEARCH_AGAIN_FACTOR = 4
 
 export interface Rounds<Found> {
   /** Number of hits that the first round requests, and the maximum that any round requests. */

@@ -1,7 +1,7 @@
 /**
  * Results that show a passage instead of the whole document (`retrievalMode` chunk, window or auto): the
  * chunk with the document's best highlight. A document without a highlight shows its first chunk. One per
- * answer; read lanes. Rules: docs/decisions/vector-search.md.
+ * answer; read lanes. Rules: docs/decisions/search/vector-search.md.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'

@@ -6,8 +6,11 @@
  * takes three times the bytes. Format of a vector: wasm/analyzer/src/highlight/term_vector.rs. One per read
  * lane.
  */
-import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits/fulltext.js'
+import { MIB } from '../../limits/units.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
+
+/** A larger document is scanned each time. Its term vector would take more memory than an analyzer keeps. */
+const TERM_VECTOR_CONTENT_BYTES_MAX = 6 * MIB
 
 /** Approximate size of an entry without its vector. */
 const ENTRY_BYTES = 300

@@ -2,20 +2,28 @@
  * The configuration of a collection: its fields, how a change is merged into the stored configuration, and
  * how it is shown. A field that a change does not name is kept; null clears it; false is a value. Credentials
  * are kept apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2,
- * "Collection configuration", and docs/decisions/collections.md. Pure; merged on the write lane,
+ * "Collection configuration", and docs/decisions/documents/collections.md. Pure; merged on the write lane,
  * shown on any.
  */
 import { badRequest } from '../../errors.js'
 import { checkLocation, refuseCredentials, S3LocationError } from '../../outbound/s3_location.js'
 import type { S3Location } from '../../outbound/s3_location.js'
-import {
-  COLLECTION_CONFIG_BYTES_MAX,
-  CONTEXT_TOKENS_MAX,
-  OVERSAMPLE_MAX,
-  RESPONSE_PROMPT_BYTES_MAX,
-  REVISIONS_KEPT_MAX,
-  TOP_K_MAX,
-} from '../../limits/settings.js'
+import { OVERSAMPLE_MAX } from '../../limits/documents.js'
+import { KIB, MIB } from '../../limits/units.js'
+
+/**
+ * Bytes of the configuration of one collection as JSON: sixteen of the largest response prompts. Lists of
+ * 10 000 collections contain only the members that were set.
+ */
+const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
+/** UTF-8 bytes. Fixed by the contract. */
+const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
+/** Maximum of `maxRevisions`: one revision a second for eleven days. */
+const REVISIONS_KEPT_MAX = 1_000_000
+/** Maximum of the `topK` of a retrieval profile, and of `oversample`. Fixed by the contract. */
+const TOP_K_MAX = 1000
+/** Maximum of `contextTokenBudget`: as many tokens as the largest answer has. */
+const CONTEXT_TOKENS_MAX = 64 * MIB
 
 export interface StorageConfig {
   readonly endpoint?: string

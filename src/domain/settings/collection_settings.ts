@@ -3,7 +3,7 @@
  * change, is unchanged; checking it costs one look-up. Entries are never stale, because the stamp is read in
  * the view that the search uses. One per lane.
  */
-import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/settings.js'
+import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/documents.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { CollectionConfig } from './collection_config.js'

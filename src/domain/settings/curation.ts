@@ -1,12 +1,14 @@
 /**
  * Curation rules: for a query, documents that are pinned at a position of the results, and documents that are
  * hidden. Rules are read here and applied in search/curated_results.ts. Rules: service-2, "Curation rule",
- * and docs/decisions/search-answers.md. Pure; any lane.
+ * and docs/decisions/search/search-answers.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { QUERY_BYTES_MAX } from '../../limits/search.js'
-import { CURATION_DOCUMENTS_MAX } from '../../limits/settings.js'
 import { checkIdentity } from '../documents/identity.js'
+
+/** Pins and hides of one rule. */
+const CURATION_DOCUMENTS_MAX = 100
 
 export interface Pin {
   readonly key: string

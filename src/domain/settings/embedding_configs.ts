@@ -3,15 +3,22 @@
  * they are shown. They are settings of the server. The API key is stored sealed in a row of its own. Only the
  * front end's request for the active configuration reads it: a list of configurations never touches a key,
  * and works without it. Rules: service-2, "Embedding configurations", and
- * docs/decisions/embedding.md. Pure; decided on the write lane, shown on any.
+ * docs/decisions/search/embedding.md. Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDING_CONFIGS_MAX, EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX } from '../../limits/providers.js'
 import { PROVIDER_NAMES, type ProviderName } from '../../outbound/embedding/models.js'
 import { checkSettings, isProviderName, ProviderSettingsError, urlOf } from '../../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'
 import { SERVER_SETTINGS, type SettingKind } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
+
+/** Stored configurations of embedding providers. Each is one row in a list. */
+export const EMBEDDING_CONFIGS_MAX = 64
+/**
+ * UTF-8 bytes of the id of a configuration, which is a part of an LMDB key and of a path, and of its name.
+ */
+const EMBEDDING_CONFIG_ID_BYTES_MAX = 128
+const EMBEDDING_CONFIG_NAME_BYTES_MAX = 256
 
 /** As stored. */
 export interface EmbeddingConfig {

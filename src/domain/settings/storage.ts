@@ -2,18 +2,24 @@
  * Where a collection's bodies are stored, according to its configuration: in the env (`boltdb`, the default),
  * in process memory, or at a location in an object store. Locations are settings of the server, so that
  * objects can be found even if the collection's configuration changes. Collections that name the same
- * location share one. Rules: service-2, "Storage backends"; docs/decisions/storage-backends.md.
+ * location share one. Rules: service-2, "Storage backends"; docs/decisions/store/storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
-import { LOCATIONS_MAX, LOCATION_OBJECTS_SCANNED_MAX } from '../../limits/objects.js'
+import { LOCATIONS_MAX } from '../../limits/store.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/record.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import type { View } from '../../store/view.js'
 import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } from './collection_config.js'
 import type { SettingsCache } from './collection_settings.js'
 import { readLocations } from './locations.js'
+
+/**
+ * Objects of a collection that are searched for the location of its bodies, when the credentials of a
+ * location are lost.
+ */
+const LOCATION_OBJECTS_SCANNED_MAX = 1024
 
 /** Where the new bodies of a collection become objects. Undefined: they are stored in the env. */
 export interface Storage {

@@ -3,22 +3,33 @@
  * the stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of
  * the word. Each term is replaced by its surface words in the documents, and these are compared with the
  * written word. One edit is tried first: most errors are one edit, and that search is five times as fast.
- * Read lanes. Reasons: docs/decisions/term-expansion.md.
+ * Read lanes. Reasons: docs/decisions/search/term-expansion.md.
  */
 import type { NearTerm } from '../../engine/types.js'
-import {
-  SPELL_CANDIDATES_MAX,
-  SPELL_EDITS_MAX,
-  SPELL_ENDING_CHARACTERS_MAX,
-  SPELL_LOOK_UPS_MAX,
-  SPELL_NEAR_TERMS_MAX,
-  SPELL_SHORT_CHARACTERS_MAX,
-  SPELL_TWO_EDITS_CHARACTERS_MIN,
-} from '../../limits/spell.js'
 import type { View } from '../../store/view.js'
 import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
-import { editDistance } from '../../engine/edit_distance.js'
+import { editDistance } from '../../engine/text/edit_distance.js'
 import type { WordList } from './word_list.js'
+
+/** Edits between a word and its correction, as the engine counts them; a transposition is one. */
+const SPELL_EDITS_MAX = 2
+/**
+ * Words of at most this many characters are similar to too many others. They get one edit, keep the first
+ * character, and are corrected only to frequent words.
+ */
+const SPELL_SHORT_CHARACTERS_MAX = 3
+/** Words of at least this many characters may have two errors. */
+const SPELL_TWO_EDITS_CHARACTERS_MIN = 5
+/**
+ * Characters that an ending adds to its stem: `-fulness`, `-ational`. A word with a wrong ending is looked up
+ * by what precedes it.
+ */
+const SPELL_ENDING_CHARACTERS_MAX = 7
+/** Terms that one traversal of the dictionaries returns at most. */
+const SPELL_NEAR_TERMS_MAX = 32
+/** Terms of one traversal whose words are compared, and look-ups in documents for one word: 12 x 150 us. */
+const SPELL_CANDIDATES_MAX = 10
+const SPELL_LOOK_UPS_MAX = 12
 
 export interface Candidate {
   readonly word: string

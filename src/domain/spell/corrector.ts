@@ -1,12 +1,11 @@
 /**
  * Corrects words that are neither in the documents of a collection nor in its dictionary. Known words are
  * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
- * Reasons: docs/decisions/term-expansion.md.
+ * Reasons: docs/decisions/search/term-expansion.md.
  */
-import { SURFACE_SECONDS_MAX } from '../../limits/autocomplete.js'
-import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX } from '../../limits/spell.js'
+import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../../bounded_cache.js'
+import { BoundedCache } from '../../base/bounded_cache.js'
 import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'
 import { queryWords } from '../words/query_words.js'
 import type { SurfaceTools, SurfaceWords } from '../words/surface_words.js'
@@ -14,6 +13,11 @@ import { defaultStopWords } from '../words/vocabulary.js'
 import { type Candidate, CandidateSearch } from './candidates.js'
 import { withCaseOf, wordsOfText } from './text_words.js'
 import { WordList } from './word_list.js'
+
+/** Unknown words that one request corrects, at up to 2 ms each: 0.5 s. Further ones are left as they are. */
+const SPELL_WORDS_MAX = 256
+/** Corrections that a lane caches until index or settings change: 4 096 x 300 B. */
+const SPELL_CORRECTIONS_MAX = 4096
 
 /** The data that a text is checked against. */
 export interface SpellContext {

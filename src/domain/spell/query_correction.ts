@@ -4,7 +4,7 @@
  * query whose words are all known is not changed. Read lanes.
  */
 import type { CollectionSettings } from '../settings/collection_settings.js'
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { ParsedQuery } from '../query/query_mode.js'
 import type { AnalysisSettings } from '../documents/analysis.js'

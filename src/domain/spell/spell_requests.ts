@@ -3,16 +3,19 @@
  * Shapes: http.md, section 4.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  SPELL_DICTIONARY_WORDS_MAX,
-  SPELL_FREQUENCY_DEFAULT,
-  SPELL_FREQUENCY_MAX,
-  SPELL_SUGGESTIONS_DEFAULT,
-  SPELL_SUGGESTIONS_MAX,
-  SPELL_TEXT_BYTES_MAX,
-} from '../../limits/spell.js'
+import { SPELL_DICTIONARY_WORDS_MAX } from '../../limits/search.js'
+import { KIB } from '../../limits/units.js'
 import { readStopWords } from '../words/vocabulary.js'
 import { applyCorrections, type Misspelling } from './corrector.js'
+
+/** Default and maximum number of suggestions for one word. */
+const SPELL_SUGGESTIONS_DEFAULT = 5
+const SPELL_SUGGESTIONS_MAX = 20
+/** UTF-8 bytes of a text to be corrected. */
+const SPELL_TEXT_BYTES_MAX = 64 * KIB
+/** Default and maximum number of documents that a dictionary word counts for. */
+const SPELL_FREQUENCY_DEFAULT = 100
+const SPELL_FREQUENCY_MAX = 1_000_000_000
 
 /** @throws ServiceError 400 */
 export function checkText(text: string): void {

@@ -3,7 +3,9 @@
  * Numbers, identifiers (`snake_case`, `camelCase`, `v2`), names in capitals, paths, addresses, patterns and
  * everything in quotation marks are never corrected. Pure and linear in the length of the text.
  */
-import { SPELL_WORD_CHARACTERS_MAX } from '../../limits/spell.js'
+
+/** Longer runs of letters are not words. */
+const SPELL_WORD_CHARACTERS_MAX = 32
 
 export interface Word {
   /** As written. */

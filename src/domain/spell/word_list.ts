@@ -2,7 +2,7 @@
  * A list of correct words, and a search for those near a misspelled one. All words are compared: first by
  * length and letters, the few that remain by edit distance. Built once per list; pure.
  */
-import { editDistance } from '../../engine/edit_distance.js'
+import { editDistance } from '../../engine/text/edit_distance.js'
 
 export interface ListedWord {
   readonly word: string

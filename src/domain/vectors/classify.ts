@@ -5,13 +5,17 @@
 import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { QUERY_BYTES_MAX } from '../../limits/search.js'
-import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX } from '../../limits/vectors.js'
 import { unescapeContent } from '../../store/body.js'
 import { findDocument } from '../writes/changes.js'
 import { vectorsOfTexts } from '../embedding/text_vectors.js'
 import { cosine, direction } from './geometry.js'
 import { readNumber } from './vector_request.js'
 import type { VectorTools } from './vector_search.js'
+
+/** Labels of one classification. Fixed by the contract. */
+const CLASSIFY_LABELS_MAX = 100
+/** Characters of a text that are classified. No model reads more. */
+const CLASSIFIED_CHARACTERS_MAX = 32_768
 
 type Absent = null | undefined
 

@@ -5,12 +5,12 @@
  * says how many of how many. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import type { VectorHit } from '../../engine/vector_types.js'
+import type { VectorHit } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { LANG_BYTES_MAX } from '../../limits/input.js'
-import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
+import { LANG_BYTES_MAX } from '../../limits/documents.js'
+import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/search.js'
 import type { Head } from '../../store/head.js'
-import { lowerCase } from '../../operations/lower_case.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../search/filters.js'
 import type { SearchedCollection, Stop } from '../search/context.js'

@@ -1,13 +1,13 @@
 /**
  * Exact and near duplicates. Exact: equal contents, with or without vectors; only contents of equal length
  * are read. Near: pairs that the vector engine finds above a threshold, joined into groups. Rules:
- * algorithms.md section 9 and docs/decisions/vector-search.md. Bulk lane.
+ * algorithms.md section 9 and docs/decisions/search/vector-search.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
-import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
+import type { SimilarGroup, VectorMetric } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
-import { DUPLICATES_DOCUMENTS_DEFAULT, DUPLICATES_DOCUMENTS_MAX, DUPLICATES_NEIGHBOURS, OVERSAMPLE_DEFAULT } from '../../limits/vectors.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import { OVERSAMPLE_DEFAULT } from '../../limits/search.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { unescapeContent } from '../../store/body.js'
 import type { View } from '../../store/view.js'
@@ -15,6 +15,12 @@ import type { SearchedCollection, Stop } from '../search/context.js'
 import { readingAll } from '../documents/wanted_bodies.js'
 import { readMetric, readNumber } from './vector_request.js'
 import { nearest, type VectorTools } from './vector_search.js'
+
+/** The contract's default of `maxDocs`, and the maximum that the vector engine compares. */
+const DUPLICATES_DOCUMENTS_DEFAULT = 5000
+const DUPLICATES_DOCUMENTS_MAX = 100_000
+/** Nearest documents compared with each document. The members of larger groups are connected transitively. */
+const DUPLICATES_NEIGHBOURS = 64
 
 type Absent = null | undefined
 

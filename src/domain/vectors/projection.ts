@@ -3,11 +3,13 @@
  * itself, without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
-import { PROJECTION_ITERATIONS } from '../../limits/vectors.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Stop } from '../search/context.js'
 import { dot, norm } from './geometry.js'
+
+/** Steps of the power iteration for each axis. 2 000 vectors of 1 536 dimensions take 0.3 s. */
+const PROJECTION_ITERATIONS = 40
 
 /** A vector of the sample, with its document and chunk. */
 interface Sampled {

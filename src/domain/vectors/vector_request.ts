@@ -2,12 +2,11 @@
  * The common parameters of vector requests, with every default applied, or the error that says what is wrong.
  * Precedence: the request, the collection's retrieval profile, the default. Pure; any lane.
  */
-import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vector_types.js'
+import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/providers.js'
-import { LIMIT_MAX, QUERY_BYTES_MAX } from '../../limits/search.js'
-import { OVERSAMPLE_MAX } from '../../limits/settings.js'
-import { OVERSAMPLE_DEFAULT, VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
+import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
+import { LIMIT_MAX, QUERY_BYTES_MAX, OVERSAMPLE_DEFAULT, VECTOR_ELEMENT_MAX } from '../../limits/search.js'
+import { OVERSAMPLE_MAX } from '../../limits/documents.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 
 type Absent = null | undefined

@@ -3,10 +3,10 @@
  * The answer is assembled from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
+import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
+import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/search.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'

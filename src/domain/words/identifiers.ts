@@ -2,7 +2,7 @@
  * Identifiers in a query. Code is indexed unstemmed and with whole identifiers. Identifiers pasted from code
  * (`getUserName`, `user_name`, `parse-html`, `md5sum`) and phrases are therefore also searched in the form
  * that code has. Plain words are not: a query is stemmed (service-1, "Code documents"). Pure except for the
- * analyzer. Rules: docs/decisions/text-analysis.md.
+ * analyzer. Rules: docs/decisions/search/text-analysis.md.
  */
 import type { QueryToken } from '../../engine/types.js'
 import type { Alternative, FindIdentifiers } from './reading.js'

@@ -2,7 +2,7 @@
  * Analyses the words of a query in a collection with its own stop words and synonyms. Stop words are removed
  * like the default ones, and synonyms are added to the search. Both lists are analysed as the query is, once
  * per state of the settings, language and stemming. Pure except for the analyzer; read lanes. Rules:
- * docs/decisions/search-answers.md.
+ * docs/decisions/search/search-answers.md.
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../settings/collection_settings.js'

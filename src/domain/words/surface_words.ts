@@ -3,26 +3,32 @@
  * second index. A few documents that contain the term are read, and the word that most often has it as its
  * stem is its surface form. Results are cached while the index is unchanged and for one minute afterwards,
  * which bounds how long they can be wrong. One per lane; reads the engine and a view. Reasons:
- * docs/decisions/term-expansion.md.
+ * docs/decisions/search/term-expansion.md.
  */
 import { isAscii } from 'node:buffer'
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import type { SearchEngine, SearchPlan } from '../../engine/types.js'
-import {
-  SURFACE_DOCUMENTS,
-  SURFACE_FORMS_MAX,
-  SURFACE_OCCURRENCES_MAX,
-  SURFACE_SECONDS_MAX,
-  SURFACE_STEMS_MAX,
-  SURFACE_TERMS_MAX,
-  SURFACE_TEXT_BYTES_MAX,
-} from '../../limits/autocomplete.js'
+import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
+import { KIB } from '../../limits/units.js'
 import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../../bounded_cache.js'
+import { BoundedCache } from '../../base/bounded_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
 import type { AnalysisTools } from '../documents/analysis.js'
 import { contentStartOf, headOf, readingOf } from '../documents/document_json.js'
+
+/** Documents that are searched for the words of one term. */
+const SURFACE_DOCUMENTS = 3
+/** Bytes of the content of each document that are searched: 10 us. */
+const SURFACE_TEXT_BYTES_MAX = 32 * KIB
+/** Positions in one document at which words with the beginning of the term are read: 64 x 0.3 us. */
+const SURFACE_OCCURRENCES_MAX = 64
+/** Words kept of one term, the most frequent ones first. */
+const SURFACE_FORMS_MAX = 8
+/** Terms whose words a lane caches: 32 768 x 300 B = 10 MB. */
+const SURFACE_TERMS_MAX = 32_768
+/** Words of documents whose stems a lane caches: 32 768 x 150 B = 5 MB. */
+const SURFACE_STEMS_MAX = 32_768
 
 export interface SurfaceTools extends AnalysisTools {
   readonly engine: SearchEngine

@@ -1,12 +1,16 @@
 /**
  * Checks the synonyms and stop words of requests, and brings them into the form in which they are stored.
  * Also lists the default stop words. Pure; any lane. Rules: service-1, "Full-text search", and
- * docs/decisions/search-answers.md.
+ * docs/decisions/search/search-answers.md.
  */
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { SETTING_TEXT_BYTES_MAX, SYNONYMS_PER_TERM_MAX } from '../../limits/settings.js'
 import { DEFAULT_STOP_WORDS } from './default_stop_words.js'
+
+/** UTF-8 bytes of a term, a synonym or a stop word. A term is a part of an LMDB key. */
+const SETTING_TEXT_BYTES_MAX = 256
+/** Synonyms of one term. */
+const SYNONYMS_PER_TERM_MAX = 64
 
 /** Lower case, with single spaces, so that two spellings of a term are equal. @throws ServiceError 400 */
 export function readTerm(term: string): string {

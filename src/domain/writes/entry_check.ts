@@ -11,7 +11,7 @@ import type { Entry } from '../../store/entries/entry.js'
 import type { FieldChecks } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
 import { decodeHead } from '../../store/head.js'
-import { collectionKey, identityKey, isKey, spellingKey } from '../../store/keys.js'
+import { collectionKey, identityKey, isKey, spellingKey } from '../../store/rows/keys.js'
 import { decodeObject } from '../../store/objects.js'
 import type { Step } from '../step.js'
 

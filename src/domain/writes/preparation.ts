@@ -3,9 +3,9 @@
  * Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the write lane when a
  * command must be prepared again.
  */
-import { encodeUpsert } from '../../engine/index_batch.js'
+import { encodeUpsert } from '../../engine/search/index_batch.js'
 import { badRequest } from '../../errors.js'
-import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits/input.js'
+import { DOCUMENT_BYTES_MAX } from '../../limits/documents.js'
 import { encodeBody, escapeContent } from '../../store/body.js'
 import type { Compression } from '../../store/body.js'
 import { contentHash } from '../../store/document_hash.js'
@@ -16,6 +16,16 @@ import { checkIdentity } from '../documents/identity.js'
 import { parseMetadata } from '../documents/metadata.js'
 import type { Metadata } from '../documents/metadata.js'
 import { requireSchema, type WriteRules } from './write_rules.js'
+
+/** Seconds. 100 years: a later expiry is a mistake in the unit. */
+const TTL_SECONDS_MAX = 100 * 365 * 86_400
+/**
+ * Unix seconds that a write may state as `addedAt` and `updatedAt`. Records of histories end at this value,
+ * in the year 2106.
+ */
+const STATED_TIME_MAX = 0xffff_ffff
+/** Unix seconds that a write may state as `expiresAt`: the latest expiry that a `ttl` can lead to. */
+const STATED_EXPIRY_MAX = STATED_TIME_MAX + TTL_SECONDS_MAX
 
 /** The server options for the compression of contents. */
 export interface CompressionSettings {

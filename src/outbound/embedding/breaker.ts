@@ -7,9 +7,14 @@
  *   twice as long.
  *
  * The caller supplies the time (performance.now()). Pure state; front-end thread. Why it is our own:
- * docs/decisions/embedding.md.
+ * docs/decisions/search/embedding.md.
  */
-import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
+import { EMBEDDING_PAUSE_MS_MAX } from '../../limits/embedding.js'
+
+/** Consecutive failed requests after which no more are sent. */
+export const EMBEDDING_FAILURES_IN_ROW_MAX = 5
+/** How long no requests are sent then. Doubled with each trial that fails. */
+export const EMBEDDING_PAUSE_MS_FIRST = 5_000
 
 export type BreakerState = 'closed' | 'open' | 'trial'
 

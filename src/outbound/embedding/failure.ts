@@ -2,11 +2,17 @@
  * Classifies a request that returned no vectors, and what the failure means for the next request. The texts
  * are this project's own and contain nothing from the provider's response. Pure.
  */
-import { EMBEDDING_PAUSE_MS_MAX, EMBEDDING_RETRY_AFTER_MS_MAX } from '../../limits/providers.js'
+import { EMBEDDING_PAUSE_MS_MAX } from '../../limits/embedding.js'
 import { OutboundRefused } from '../destination.js'
 import { BodyTooLarge } from '../received_body.js'
 import { BadAnswer } from './protocol.js'
 import type { EmbeddingErrorKind } from './provider.js'
+
+/**
+ * A longer `Retry-After` is shortened to this. A mistaken value of days must not block a provider for days
+ * after its quota is available again.
+ */
+const EMBEDDING_RETRY_AFTER_MS_MAX = 600_000
 
 export interface Failure {
   readonly kind: EmbeddingErrorKind

@@ -2,12 +2,18 @@
  * Ollama's `POST /api/embed`. The server truncates longer texts. Roles are text prefixes (models.ts). Also
  * detects which of the preferred models a local server has, if nothing is configured. Front-end thread.
  */
-import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits/providers.js'
+import { EMBEDDING_ANSWER_FRAME_BYTES } from '../../limits/embedding.js'
 import type { Outbound } from '../safe_fetch.js'
 import { dimensionsOf, PREFERRED_OLLAMA_MODELS, PROVIDER_DEFAULTS } from './models.js'
 import { listOf, objectOf } from './protocol.js'
 import type { Protocol } from './protocol.js'
 import type { ProviderSettings } from './settings.js'
+
+/**
+ * Time for a start's request to a local Ollama. A running one answers in a few milliseconds, and no other
+ * work waits for the request.
+ */
+const OLLAMA_DETECTION_MS_MAX = 1000
 
 export const ollama: Protocol = {
   path: '/api/embed',

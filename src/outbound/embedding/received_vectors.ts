@@ -3,7 +3,7 @@
  * is accepted by the vector engine. Pure.
  */
 import { endianness } from 'node:os'
-import { VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
+import { VECTOR_ELEMENT_MAX } from '../../limits/search.js'
 import { BadAnswer } from './protocol.js'
 
 const VALUE_BYTES = Float32Array.BYTES_PER_ELEMENT

@@ -2,24 +2,12 @@
  * A provider that is reached over HTTP. Texts are grouped into requests within the provider's limits, and
  * requests wait for their turn. Passing failures are retried; persistent failures open the circuit. Every
  * response is validated before use. The contract of `embed`: provider.ts. Why a refusal is followed by
- * further requests: docs/decisions/embedding.md. Front-end thread.
+ * further requests: docs/decisions/search/embedding.md. Front-end thread.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import {
-  EMBEDDING_ANSWER_FRAME_BYTES,
-  EMBEDDING_ATTEMPTS_MAX,
-  EMBEDDING_ATTEMPT_MS_MAX,
-  EMBEDDING_NUMBERS_ENCODED_MAX,
-  EMBEDDING_NUMBERS_MAX,
-  EMBEDDING_NUMBER_BYTES_MAX,
-  EMBEDDING_PAUSE_MS_MAX,
-  EMBEDDING_REQUESTS_AT_ONCE,
-  EMBEDDING_RETRY_AFTER_WAITED_MS_MAX,
-  EMBEDDING_SLOW_MS,
-  EMBEDDING_WAIT_MS_FIRST,
-} from '../../limits/providers.js'
+import { EMBEDDING_ANSWER_FRAME_BYTES, EMBEDDING_PAUSE_MS_MAX, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/embedding.js'
 import type { Outbound } from '../safe_fetch.js'
 import { Breaker, type BreakerState } from './breaker.js'
 import { failureOfError, failureOfStatus, type Failure } from './failure.js'
@@ -31,6 +19,33 @@ import { vectorsOf } from './received_vectors.js'
 import { urlOf, variantOf, type ProviderSettings } from './settings.js'
 import { cutText, portionsOf } from './texts.js'
 import { Turns } from './turns.js'
+
+/**
+ * Requests for the same texts. The wait between them is random, up to 0.5 and 1 s, or as long as the provider
+ * requests. The value of the reference.
+ */
+const EMBEDDING_ATTEMPTS_MAX = 3
+const EMBEDDING_WAIT_MS_FIRST = 500
+/**
+ * Time of one request to a provider. The value of the reference. A local model that has to be loaded first
+ * takes 5 to 20 s.
+ */
+const EMBEDDING_ATTEMPT_MS_MAX = 30_000
+/**
+ * A `Retry-After` of at most this is waited for within the call. A longer one ends the call, and no further
+ * calls are sent until then.
+ */
+const EMBEDDING_RETRY_AFTER_WAITED_MS_MAX = 5_000
+/** A request that its caller cancelled counts as failed if it had waited for this long. */
+const EMBEDDING_SLOW_MS = 10_000
+/**
+ * Numbers that one answer may contain as decimal text. The event loop parses 32 768 of them, 0.7 MB, in 5 ms.
+ * Encoded in base64, twice as many take 2 ms.
+ */
+const EMBEDDING_NUMBERS_MAX = 32_768
+export const EMBEDDING_NUMBERS_ENCODED_MAX = 2 * EMBEDDING_NUMBERS_MAX
+/** Maximum bytes of one value as decimal text: `-1.2345678901234567e-10, `. */
+const EMBEDDING_NUMBER_BYTES_MAX = 32
 
 /** Notified of every request, for the counters. */
 export interface EmbeddingObserver {

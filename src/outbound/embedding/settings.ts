@@ -2,10 +2,14 @@
  * The settings of a provider, from options or from a stored configuration, and their validation. An API key
  * is stored only here and in the headers of a request. Pure.
  */
-import { OUTBOUND_URL_BYTES_MAX } from '../../limits/outbound.js'
-import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX } from '../../limits/providers.js'
+import { OUTBOUND_URL_BYTES_MAX, EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
 import { factsOf, PROVIDER_DEFAULTS, PROVIDER_NAMES, ROLE_SCHEME } from './models.js'
 import type { ProviderName } from './models.js'
+
+/** UTF-8 bytes of the name of a model. The longest known ones, with an owner and a tag, have some 100. */
+const EMBEDDING_MODEL_BYTES_MAX = 256
+/** ASCII characters of an API key. The longest known ones have some 200, tokens of a gateway up to 2 000. */
+const EMBEDDING_KEY_BYTES_MAX = 4096
 
 export interface ProviderSettings {
   readonly provider: ProviderName

@@ -2,7 +2,7 @@
  * Limits the concurrent requests to one provider. Queries have priority over documents, and documents never
  * occupy all slots. A caller that gives up while waiting leaves the queue. Front-end thread.
  */
-import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/providers.js'
+import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/embedding.js'
 import { EmbeddingError } from './provider.js'
 import type { EmbeddingRole } from './provider.js'
 

@@ -5,9 +5,12 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { BACKUP_PIECE_BYTES } from '../../limits/backup.js'
-import { crc32c } from '../packages.js'
-import { writeWhole } from '../write_whole.js'
+import { MIB } from '../../limits/units.js'
+import { crc32c } from '../rows/packages.js'
+import { writeWhole } from '../files/write_whole.js'
+
+/** Bytes of a backup that are read at once. Their checksum takes 0.2 ms. */
+const BACKUP_PIECE_BYTES = MIB
 
 const MAGIC = Buffer.from('MDSBKUP\n')
 const VERSION = 1

@@ -5,11 +5,15 @@
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeFolders } from '../../folders.js'
-import { BACKUPS_LISTED_MAX, BACKUP_NAMES_TRIED_MAX } from '../../limits/backup.js'
+import { makeFolders } from '../../base/folders.js'
 import { BackupError, peekSeal, sealBackup } from './backup_file.js'
 import type { BackupSeal } from './backup_file.js'
-import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../layout.js'
+import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../files/layout.js'
+
+/** Names, made from the time, that are tried for one backup: consecutive names of one second. */
+const BACKUP_NAMES_TRIED_MAX = 1000
+/** Backups that a listing shows, newest first. Each is opened to read its seal. */
+const BACKUPS_LISTED_MAX = 1000
 
 /** Prefix of unfinished backups. No backup can have such a name. */
 const UNFINISHED = '.backup-'

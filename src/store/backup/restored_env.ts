@@ -2,10 +2,9 @@
  * Makes a copied env one that may be served. Every record of every table is read and checked. Every
  * collection must have its row, references must lead to existing rows, and counters must equal what they
  * count. Then the binlog is reset and a new epoch begins. Runs in a separate process
- * (src/restore_preparation.ts), because reading damaged pages can end the process. Layout:
+ * (src/programs/restore_preparation.ts), because reading damaged pages can end the process. Layout:
  * docs/formats/truth-env.md.
  */
-import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits/backup.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
 import { removePositions } from '../binlog/consumer_positions.js'
 import { removeGarbage } from '../bodies/body_references.js'
@@ -13,13 +12,16 @@ import { openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
 import { renewEpoch } from '../epochs.js'
 import { HEAD_FLAGS, type Head } from '../head.js'
-import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from '../keys.js'
+import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from '../rows/keys.js'
 import { collectionIds } from '../collections/lost_collections.js'
 import { readObject } from '../objects.js'
-import { CorruptRecord } from '../record.js'
+import { CorruptRecord } from '../rows/record.js'
 import { SERVER_SETTINGS, SETTING_KINDS } from '../settings.js'
 import { countState, nothingCounted, TALLIED } from '../tally.js'
 import { View } from '../view.js'
+
+/** Rows that one transaction removes while a restored binlog is reset. */
+const RESTORE_ROWS_PER_TRANSACTION = 10_000
 
 /** @throws CorruptRecord or any other Error: the env must not be served */
 export function checkEnvironment(environment: Environment): void {

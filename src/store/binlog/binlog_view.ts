@@ -2,8 +2,8 @@
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { StoredEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
-import { lsnKey, lsnOfKey } from '../keys.js'
-import { CorruptRecord } from '../record.js'
+import { lsnKey, lsnOfKey } from '../rows/keys.js'
+import { CorruptRecord } from '../rows/record.js'
 import { readPosition } from './consumer_positions.js'
 
 /** A state of a document, with the LSN of its entry. */

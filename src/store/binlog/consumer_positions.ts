@@ -4,8 +4,8 @@
  */
 import { readStoreCounters } from '../counters.js'
 import type { Environment } from '../environment.js'
-import { lsnKey, prefixEnd } from '../keys.js'
-import { DAMAGED_ROW } from '../record.js'
+import { lsnKey, prefixEnd } from '../rows/keys.js'
+import { DAMAGED_ROW } from '../rows/record.js'
 
 /**
  * Keys of rows written before format 3, by consumer. Those versions trimmed only entries that the consumer

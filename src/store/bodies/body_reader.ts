@@ -2,20 +2,25 @@
  * Reads bodies within one snapshot: whole bodies; deltas against a later body of their document, which may be
  * a delta, too; and bodies in a storage backend, if their bytes are cached.
  */
-import { OPENED_BODY_BYTES } from '../../limits/encryption.js'
-import { DELTA_CHAIN_REVISIONS } from '../../limits/revisions.js'
+import { DELTA_CHAIN_REVISIONS } from '../../limits/documents.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from '../body.js'
-import type { ByteWriter } from '../byte_writer.js'
+import type { ByteWriter } from '../rows/byte_writer.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-import { bodyKey } from '../keys.js'
+import { bodyKey } from '../rows/keys.js'
 import { BodiesWanted, objectAddress, readObject } from '../objects.js'
 import type { BodyObject } from '../objects.js'
-import { CorruptRecord } from '../record.js'
+import { CorruptRecord } from '../rows/record.js'
 import { bodyAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { SealedAddress } from '../sealing/sealed_record.js'
+
+/**
+ * Buffer of a lane into which sealed contents are opened, one at a time; the buffer for packing has the same
+ * size. A larger content gets a buffer of its own.
+ */
+const OPENED_BODY_BYTES = 128 * 1024
 
 // Buffer of this thread, for one record at a time.
 const openedBody = Buffer.allocUnsafeSlow(OPENED_BODY_BYTES)

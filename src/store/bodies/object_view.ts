@@ -1,12 +1,12 @@
 /**
  * The objects of a view: bodies that are stored in a storage backend (objects.ts). Valid as long as the view.
  */
-import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_SCANNED_MAX } from '../../limits/objects.js'
+import { OBJECTS_WANTED_BYTES, RELEASES_SCANNED_MAX } from '../../limits/store.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 import { isIndexIncomplete } from '../index_mark.js'
-import { bodyKey, counterKey, documentKey, parseBodyKey, prefixEnd } from '../keys.js'
+import { bodyKey, counterKey, documentKey, parseBodyKey, prefixEnd } from '../rows/keys.js'
 import {
   BodiesWanted,
   bodiesAt,
@@ -24,6 +24,9 @@ import type { BodyObject } from '../objects.js'
 import { CLEAR } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
+
+/** Objects that one round of a request fetches: twice a page of the default size. */
+const OBJECTS_WANTED_MAX = 100
 
 export class ObjectView {
   readonly #environment: Environment

@@ -3,10 +3,10 @@
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { collectionKey, collectionRowKey, isKey, lowerCaseForms } from '../keys.js'
-import { noteDamage } from '../noted_damage.js'
-import { CorruptRecord, DAMAGED_ROW, requireIntact } from '../record.js'
-import type { Table } from '../table.js'
+import { collectionKey, collectionRowKey, isKey, lowerCaseForms } from '../rows/keys.js'
+import { noteDamage } from '../rows/noted_damage.js'
+import { CorruptRecord, DAMAGED_ROW, requireIntact } from '../rows/record.js'
+import type { Table } from '../rows/table.js'
 
 export interface Collection {
   readonly id: number

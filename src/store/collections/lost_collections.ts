@@ -6,11 +6,11 @@
  */
 import { decodeCollection } from './collection_row.js'
 import type { Environment, LostCollections } from '../environment.js'
-import { collectionKey, collectionOfKey, collectionRowKey, counterKey, lowerCaseForms, prefixEnd } from '../keys.js'
-import { CorruptRecord } from '../record.js'
-import { TRAILER_BYTES, TRAILER_MARK } from '../row_checksum.js'
+import { collectionKey, collectionOfKey, collectionRowKey, counterKey, lowerCaseForms, prefixEnd } from '../rows/keys.js'
+import { CorruptRecord } from '../rows/record.js'
+import { TRAILER_BYTES, TRAILER_MARK } from '../rows/row_checksum.js'
 import { SERVER_SETTINGS } from '../settings.js'
-import type { Table } from '../table.js'
+import type { Table } from '../rows/table.js'
 
 interface DamagedRow {
   readonly key: Buffer

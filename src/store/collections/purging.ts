@@ -4,7 +4,7 @@
  */
 import { tablesOfCollections } from '../environment.js'
 import type { Environment } from '../environment.js'
-import { prefixEnd } from '../keys.js'
+import { prefixEnd } from '../rows/keys.js'
 import { bodiesWithObjects } from '../objects.js'
 
 /** @returns whether rows are left */

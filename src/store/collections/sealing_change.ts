@@ -6,8 +6,8 @@
  */
 import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
-import { collectionOfKey, counterKey } from '../keys.js'
-import { CorruptRecord } from '../record.js'
+import { collectionOfKey, counterKey } from '../rows/keys.js'
+import { CorruptRecord } from '../rows/record.js'
 import { CLEAR, decodeSealing, encodeSealing } from '../sealing/collection_seal.js'
 import type { SealingState } from '../sealing/collection_seal.js'
 import { KEY_FILE_ID } from '../sealing/keyring.js'

@@ -5,8 +5,8 @@
  * `apply` and the rotation write. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../keys.js'
-import { CorruptRecord } from '../record.js'
+import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../rows/keys.js'
+import { CorruptRecord } from '../rows/record.js'
 import { CLEAR, settingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'

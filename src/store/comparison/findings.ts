@@ -1,7 +1,9 @@
 /**
  * The findings of a comparison of the store with itself: the number of each kind, and the first ones by name.
  */
-import { FINDINGS_LISTED_MAX } from '../../limits/store.js'
+
+/** Findings of a scrub that are listed one by one. Further ones are only counted. */
+const FINDINGS_LISTED_MAX = 1000
 
 export const FINDING_KINDS = [
   /** The checksum over key and value, or that of the record, is wrong. */

@@ -6,8 +6,15 @@
  * The texts are in one space of this thread, which belongs to the page that was read last. Whatever a page
  * does not have is read alone: documents that were not announced, that are not plain, or that do not fit.
  */
-import { DOCUMENT_PAGE_BYTES, DOCUMENT_PAGE_MAX } from '../../limits/store.js'
+import { DOCUMENT_PAGE_MAX } from '../../limits/store.js'
+import { KIB } from '../../limits/units.js'
 import type { DocumentSource } from './document_source.js'
+
+/**
+ * Space of a thread for the texts of such a call: 32 of 8 KB. It stays within the second cache of a core. A
+ * document that does not fit is read alone.
+ */
+const DOCUMENT_PAGE_BYTES = 256 * KIB
 
 let space: Buffer | undefined
 /** Number of the page whose documents are in the space, and of pages so far. */

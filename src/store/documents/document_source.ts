@@ -5,8 +5,8 @@
  * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
  * TypeScript.
  */
-import type { ByteWriter } from '../byte_writer.js'
-import { lowerCaseForms } from '../keys.js'
+import type { ByteWriter } from '../rows/byte_writer.js'
+import { lowerCaseForms } from '../rows/keys.js'
 
 /** Of the document that was read last; overwritten by the next read. */
 export interface DocumentFacts {

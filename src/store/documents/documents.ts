@@ -4,11 +4,11 @@
  * changes, any other until the next document is read.
  */
 import type { BodyReader } from '../bodies/body_reader.js'
-import { ByteWriter } from '../byte_writer.js'
+import { ByteWriter } from '../rows/byte_writer.js'
 import { STORE_COUNTERS } from '../counters.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-import { counterKey } from '../keys.js'
+import { counterKey } from '../rows/keys.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { DocumentPage, NOT_PLAIN } from './document_page.js'
 import { appendDocument, appendSpelled } from './document_source.js'

@@ -4,8 +4,8 @@
  */
 import type { Mark } from './document_cache.js'
 import type { Environment } from '../environment.js'
-import { expiryKey, parseExpiryKey } from '../keys.js'
-import type { ExpiryRow } from '../keys.js'
+import { expiryKey, parseExpiryKey } from '../rows/keys.js'
+import type { ExpiryRow } from '../rows/keys.js'
 
 const NOTHING = Buffer.alloc(0)
 

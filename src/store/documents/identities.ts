@@ -6,12 +6,12 @@
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { documentKey, identityRowKey, isKey, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
-import { lowerCase } from '../../operations/lower_case.js'
-import { CorruptRecord, requireIntact } from '../record.js'
+import { documentKey, identityRowKey, isKey, lowerCaseForms, prefixEnd, spellingKey } from '../rows/keys.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
+import { CorruptRecord, requireIntact } from '../rows/record.js'
 import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
-import type { Table } from '../table.js'
+import type { Table } from '../rows/table.js'
 
 /** The contents of an identity row: the docid, and the spelling of the last write. */
 export interface Identity {

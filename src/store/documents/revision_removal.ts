@@ -2,7 +2,7 @@
 import { releaseBody } from '../bodies/body_references.js'
 import type { CollectionCounters } from '../counters.js'
 import type { Environment } from '../environment.js'
-import { bodyKey, revisionKey } from '../keys.js'
+import { bodyKey, revisionKey } from '../rows/keys.js'
 import type { RevisionView } from './revisions.js'
 
 /** The fields of an entry that say which states to remove. */

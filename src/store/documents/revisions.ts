@@ -4,8 +4,8 @@
  */
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-import { documentKey, prefixEnd, revisionKey, revisionOfKey } from '../keys.js'
-import { CorruptRecord } from '../record.js'
+import { documentKey, prefixEnd, revisionKey, revisionOfKey } from '../rows/keys.js'
+import { CorruptRecord } from '../rows/record.js'
 import type { HeadReader } from './heads.js'
 
 export interface RevisionRow {

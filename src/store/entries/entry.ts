@@ -6,8 +6,8 @@
  * The entry does not repeat the body. The body is stored once under (collection, docid, LSN), where readers
  * find it.
  */
-import { pack, unpack } from '../packages.js'
-import { CorruptRecord, checkRecord, sealRecord } from '../record.js'
+import { pack, unpack } from '../rows/packages.js'
+import { CorruptRecord, checkRecord, sealRecord } from '../rows/record.js'
 import { CLEAR, entryAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { Seals } from '../sealing/seals.js'

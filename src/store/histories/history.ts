@@ -4,11 +4,20 @@
  *
  * Writes: the first and the latest are kept. Reads: groups of a second and a count. If there are too many
  * groups, the older half is joined in pairs, each under its later second. No read is lost, but the time of a
- * read becomes less exact as it gets older. Decision: docs/decisions/histories.md. Pure;
+ * read becomes less exact as it gets older. Decision: docs/decisions/documents/histories.md. Pure;
  * written on the write lane.
  */
-import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_ACTORS_BYTES_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'
-import { checkRecord, sealRecord } from '../record.js'
+import { checkRecord, sealRecord } from '../rows/record.js'
+
+/**
+ * Writes in the history of one document, 5 B each. With them and groups of reads, a history without names of
+ * principals stays within the largest entry of an LMDB page (2 KB); a longer one takes an overflow page.
+ */
+export const HISTORY_WRITES_MAX = 100
+/** Bytes of the names of the principals of its writes. The newest writes keep theirs. */
+const HISTORY_ACTORS_BYTES_MAX = 512
+/** Groups of reads in the history of one document, 8 B each. */
+export const HISTORY_ACCESS_GROUPS_MAX = 150
 
 /** In the order of the codes on disk. */
 export const EVENT_TYPES = ['create', 'update', 'access'] as const

@@ -7,10 +7,10 @@
 import type { Environment } from '../environment.js'
 import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
 import type { EventType, History } from './history.js'
-import { counterKey, documentKey, docidOfKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from '../keys.js'
+import { counterKey, documentKey, docidOfKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from '../rows/keys.js'
 import { log } from '../../telemetry/log.js'
-import { noteDamage } from '../noted_damage.js'
-import { CorruptRecord, requireIntact } from '../record.js'
+import { noteDamage } from '../rows/noted_damage.js'
+import { CorruptRecord, requireIntact } from '../rows/record.js'
 
 /** Reads of one document in the same second. */
 export interface Accesses {

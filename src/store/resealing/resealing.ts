@@ -7,10 +7,10 @@
 import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
 import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentity, writeSpelling } from '../documents/identities.js'
-import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../keys.js'
-import { CorruptRecord, checkRecord } from '../record.js'
+import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../rows/keys.js'
+import { CorruptRecord, checkRecord } from '../rows/record.js'
 import { SETTING_KINDS } from '../settings.js'
-import type { Table } from '../table.js'
+import type { Table } from '../rows/table.js'
 import {
   clearText,
   holdsCredential,

@@ -11,9 +11,20 @@
 import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCRUB_BYTES_AT_ONCE, SCRUB_MARGIN_BYTES } from '../../limits/encryption.js'
+import { MIB } from '../../limits/units.js'
 import type { Environment } from '../environment.js'
 import { openEnvironment, openTable } from '../environment.js'
+
+/**
+ * Bytes of one transaction that rewrites a store after a rotation. LMDB keeps changed pages in memory until
+ * it ends.
+ */
+const SCRUB_BYTES_AT_ONCE = 16 * MIB
+/**
+ * Free space required in addition to the size of the store that is rewritten. The pages of the copy are
+ * filled differently.
+ */
+const SCRUB_MARGIN_BYTES = 64 * MIB
 
 const WANTED = Buffer.from('scrub')
 
@@ -55,7 +66,7 @@ export async function scrub(generationPath: string): Promise<string> {
 
 /**
  * Checked first, because a write that fails inside LMDB may end the process
- * (docs/decisions/disks.md).
+ * (docs/decisions/store/disks.md).
  * @throws Error if there is no space for a second file of that size
  */
 function checkSpace(file: string): void {

@@ -4,7 +4,7 @@
  * object of Node. Tests and tools use the one in this file. Both produce the same bytes.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
-import { sealRecord } from '../record.js'
+import { sealRecord } from '../rows/record.js'
 
 export const KEY_BYTES = 32
 export const NONCE_BYTES = 12

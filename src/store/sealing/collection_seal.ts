@@ -7,13 +7,15 @@
  * them. The layout of the row: docs/formats/truth-env.md. Any thread reads it; only `apply` and the rotation
  * write it.
  */
-import { SEAL_LANGS_KEPT_MAX } from '../../limits/encryption.js'
-import { documentKey, lsnKey } from '../keys.js'
-import { checkRecord, sealRecord } from '../record.js'
+import { documentKey, lsnKey } from '../rows/keys.js'
+import { checkRecord, sealRecord } from '../rows/record.js'
 import { HMAC_BYTES, KEY_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
 import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 import type { SealedAddress } from './sealed_record.js'
+
+/** Languages of one collection whose hashes a lane caches: 256 x 100 B. */
+const SEAL_LANGS_KEPT_MAX = 256
 
 /** Form of a plaintext row. */
 export const CLEAR = 0

@@ -3,7 +3,7 @@
  * master key, salt and a label, so that no two uses share a key. Each thread has its own keyring. Without a
  * master key there is still the key of the file `secrets.key` in the data directory, under id 0: credentials
  * in configurations are never stored as plaintext beside the data that they protect. Why nonces don't repeat:
- * docs/decisions/encryption.md.
+ * docs/decisions/store/encryption.md.
  */
 import { hkdfSync, randomFillSync } from 'node:crypto'
 import { nodeCipher, KEY_BYTES, NONCE_BYTES } from './cipher.js'

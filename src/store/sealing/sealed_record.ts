@@ -3,7 +3,7 @@
  * nonce, ciphertext and tag. The kind of the record and the key of its row are authenticated with it, so that
  * a moved or renamed record does not open. Layout: docs/formats/truth-env.md.
  */
-import { CorruptRecord, RECORD_VERSION, sealRecord } from '../record.js'
+import { CorruptRecord, RECORD_VERSION, sealRecord } from '../rows/record.js'
 import { associatedWith, KEY_ID_AT, NONCE_BYTES, SEAL_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
 

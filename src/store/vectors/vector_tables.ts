@@ -4,8 +4,8 @@
  * They are read through views. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from '../keys.js'
-import { CorruptRecord, DAMAGED_ROW } from '../record.js'
+import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from '../rows/keys.js'
+import { CorruptRecord, DAMAGED_ROW } from '../rows/record.js'
 import { CLEAR, vectorsAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import {

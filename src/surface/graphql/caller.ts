@@ -6,17 +6,20 @@
 import type { Principal } from '../../access/principal.js'
 import type { Admitted } from '../../dispatch/admission.js'
 import { FieldsRequest } from '../../dispatch/fields_request.js'
-import { KnownClient } from '../../dispatch/request_client.js'
+import { KnownClient } from '../../dispatch/surface.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { ErrorCode } from '../../errors.js'
-import { GRAPHQL_ANSWERS_BYTES_MAX } from '../../limits/graphql.js'
-import { get } from '../../operations/documents.js'
-import type { AnyOperation, Operation } from '../../operations/operation.js'
+import { MIB } from '../../limits/units.js'
+import { get } from '../../operations/documents/documents.js'
+import type { AnyOperation, Operation } from '../../operations/row/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../../telemetry/audit.js'
 import { factOf, textOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
 import type { PortCore } from '../thread/port_core.js'
 import { readDocument } from './raw_text.js'
 import { ANSWERS_TEXT, fieldError } from './texts.js'
+
+/** Bytes of the answers of the core that one request puts together: those of ten long searches. */
+const GRAPHQL_ANSWERS_BYTES_MAX = 64 * MIB
 
 const GRAPHQL_PATH = '/graphql'
 

@@ -4,7 +4,15 @@
  * each other cost nothing. Pure.
  */
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql'
-import { GRAPHQL_ALIASES_MAX, GRAPHQL_COMPLEXITY_MAX, GRAPHQL_DEPTH_MAX, GRAPHQL_INTROSPECTION_DEPTH_MAX } from '../../limits/graphql.js'
+
+/** Levels of fields. A search needs four: search, edges, node, field. */
+const GRAPHQL_DEPTH_MAX = 10
+/** Levels below `__schema` and `__type`: GraphiQL asks for 14, five and a chain of nine `ofType`. */
+const GRAPHQL_INTROSPECTION_DEPTH_MAX = 16
+/** Fields of an operation, those of a fragment once for each of its uses. */
+const GRAPHQL_COMPLEXITY_MAX = 1_000
+/** Aliases of an operation, counted as its fields are: each is a request of its own at the top level. */
+const GRAPHQL_ALIASES_MAX = 50
 
 interface Size {
   fields: number

@@ -4,7 +4,7 @@
  * its strings is copied, the rest is shared. That takes a tenth of the time of parsing.
  */
 import { getNamedType, GraphQLError, Source, TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql'
-import { GRAPHQL_TOKENS_MAX } from '../../limits/graphql.js'
+import { GRAPHQL_TOKENS_MAX } from '../../limits/surfaces.js'
 
 /** Comments, block strings, strings. The pattern reads a text from left to right as the lexer does. */
 const VALUES = /#[^\n\r]*|"""(?:\\"""|[^])*?"""|"(?:[^"\\\n\r]|\\.)*"/g

@@ -6,20 +6,69 @@
  * that write values into the text send a new one each time. So valid forms of documents are kept, too, with
  * their tree.
  */
-import { GraphQLError, parse, validate, type DocumentNode, type GraphQLSchema } from 'graphql'
+import { GraphQLError, parse, validate } from 'graphql'
+import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { entryOf } from '../../errors.js'
-import {
-  GRAPHQL_DOCUMENTS_KEPT_CHARS_MAX,
-  GRAPHQL_DOCUMENTS_KEPT_MAX,
-  GRAPHQL_DOCUMENT_CHARS_MAX,
-  GRAPHQL_DOCUMENT_KEPT_CHARS_MAX,
-  GRAPHQL_ERRORS_MAX,
-  GRAPHQL_TOKENS_MAX,
-} from '../../limits/graphql.js'
+import { GRAPHQL_TOKENS_MAX } from '../../limits/surfaces.js'
+import { MIB, KIB } from '../../limits/units.js'
 import { measureDocument } from './document_bounds.js'
-import { DocumentForm, formOf, isValidWithAnyStrings, plainStringsOf, type PlainStrings } from './document_form.js'
-import { TextCache } from './text_cache.js'
+import { DocumentForm, formOf, isValidWithAnyStrings, plainStringsOf } from './document_form.js'
+import type { PlainStrings } from './document_form.js'
 import { reworded } from './texts.js'
+
+/** Characters of a document, whose strings may be long; larger values belong into its variables. */
+const GRAPHQL_DOCUMENT_CHARS_MAX = MIB
+/** Errors of one document that are reported. */
+const GRAPHQL_ERRORS_MAX = 10
+/** Parsed and validated documents. A client sends a few dozen different ones. */
+export const GRAPHQL_DOCUMENTS_KEPT_MAX = 1_000
+/** Characters of these documents. Each takes some 60 bytes as a tree: 64 MiB at most. */
+const GRAPHQL_DOCUMENTS_KEPT_CHARS_MAX = MIB
+/** A longer document has values in it, and does not come again. */
+const GRAPHQL_DOCUMENT_KEPT_CHARS_MAX = 16 * KIB
+
+/**
+ * A map by text, bounded by entries and by the characters of their texts. The entry that was not used for
+ * longest goes first. One thread.
+ */
+export interface TextCacheBounds {
+  readonly entriesMax: number
+  readonly charsMax: number
+  /** A longer text is not kept. */
+  readonly textCharsMax: number
+}
+
+export class TextCache<Value> {
+  /** In the order of their last use. */
+  readonly #kept = new Map<string, Value>()
+  #chars = 0
+
+  constructor(readonly bounds: TextCacheBounds) {}
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  get(text: string): Value | undefined {
+    const found = this.#kept.get(text)
+    if (found === undefined) return undefined
+    this.#kept.delete(text)
+    this.#kept.set(text, found)
+    return found
+  }
+
+  set(text: string, value: Value): void {
+    const { entriesMax, charsMax, textCharsMax } = this.bounds
+    if (text.length > textCharsMax) return
+    if (!this.#kept.has(text)) this.#chars += text.length
+    this.#kept.set(text, value)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= entriesMax && this.#chars <= charsMax) return
+      this.#kept.delete(oldest)
+      this.#chars -= oldest.length
+    }
+  }
+}
 
 export interface ReadyDocument {
   readonly document: DocumentNode

@@ -6,7 +6,7 @@
 import { buildSchema, getDirectiveValues, type GraphQLError, type GraphQLField, type GraphQLSchema } from 'graphql'
 import type { Config } from '../../config/config.js'
 import { offered, operations } from '../../operations/index.js'
-import type { Operation } from '../../operations/operation.js'
+import type { Operation } from '../../operations/row/operation.js'
 import type { Caller } from './caller.js'
 import { asked, askedByInput, whole, withMaps, type Arguments, type Resolve } from './fields/field.js'
 import { MUTATIONS } from './fields/mutations.js'

@@ -1,18 +1,18 @@
 /**
- * GraphQL as the front end runs it: the thread that executes documents (src/graphql_thread.ts), started with
- * the first request and started again if it ends. Requests reach it by its port, those of one turn of the
- * event loop together. Front-end thread only.
+ * GraphQL as the front end runs it: the thread that executes documents (src/programs/graphql_thread.ts),
+ * started with the first request and started again if it ends. Requests reach it by its port, those of one
+ * turn of the event loop together. Front-end thread only.
  */
 import type { Principal } from '../../access/principal.js'
-import { successOf } from '../../dispatch/answers.js'
+import { successOf } from '../../dispatch/answers/answers.js'
 import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
-import type { SpareBuffers } from '../../dispatch/spare_buffers.js'
+import type { SpareBuffers } from '../../dispatch/port/spare_buffers.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
-import { programPath } from '../../installation.js'
-import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { programPath } from '../../base/installation.js'
+import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/lanes.js'
 import { log } from '../../telemetry/log.js'
 import { releaseAnswer } from '../../wire/answer.js'
-import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall } from '../../wire/thread_calls.js'
+import { packBodies, type ThreadAnswers, type ThreadAsker, type ThreadCall } from '../../wire/messages/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
 import { CounterRow, threadStart } from '../thread/thread_start.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
@@ -95,7 +95,7 @@ export class GraphqlHost implements ThreadRunner {
   #send(): void {
     const batch = this.#batch
     this.#batch = []
-    // The collector of a body gives its buffer away with it (http/body_collector.ts).
+    // The collector of a body gives its buffer away with it (http/body/body_collector.ts).
     const short = batch.filter(({ body }) => body.length < PORT_TRANSFER_BYTES_MIN)
     for (const { call, body } of batch)
       if (body.length >= PORT_TRANSFER_BYTES_MIN)

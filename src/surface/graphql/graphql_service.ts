@@ -2,20 +2,25 @@
  * Answers the requests of GraphQL: body, document, execution, and the answer's text. A request whose fields
  * are all read by this thread is answered in the turn in which it came. Only the thread of GraphQL has one.
  */
-import { execute, GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql'
+import { execute, GraphQLError } from 'graphql'
+import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import { Rights } from '../../access/rights.js'
 import type { Config } from '../../config/config.js'
-import { CATALOGUE, type ErrorCode } from '../../errors.js'
-import { newFaultId } from '../../fault_id.js'
+import { CATALOGUE } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
+import { newFaultId } from '../../base/fault_id.js'
 import { log } from '../../telemetry/log.js'
+import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import type { JsonScan } from '../../wire/json_bounds.js'
-import type { Pieces, ThreadCall } from '../../wire/thread_calls.js'
-import { Caller, type CallerParts } from './caller.js'
-import { Documents, type ReadyDocument } from './documents.js'
+import type { Pieces, ThreadCall } from '../../wire/messages/thread_calls.js'
+import { Caller } from './caller.js'
+import type { CallerParts } from './caller.js'
+import { Documents } from './documents.js'
+import type { ReadyDocument } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
-import { readRequest, type GraphqlRequest } from './request.js'
-import { fieldError, reworded } from './texts.js'
+import { fieldError, reworded, BATCH_TEXT, NO_QUERY_TEXT } from './texts.js'
+import { isUtf8 } from 'node:buffer'
 
 export interface GraphqlAnswer {
   readonly id: number
@@ -144,4 +149,38 @@ function faultOf(error: unknown): GraphQLError {
   const known = error instanceof GraphQLError ? error : new GraphQLError(CATALOGUE.internal.text)
   log.error('GraphQL', { fault: known.originalError ?? error, requestId })
   return reworded(known, CATALOGUE.internal.text, { code: CATALOGUE.internal.graphql, requestId })
+}
+
+/** Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent. */
+export interface GraphqlRequest {
+  readonly query: string
+  readonly variables: Readonly<Record<string, unknown>> | undefined
+  readonly operationName: string | undefined
+}
+
+/**
+ * @param body members other than these three become spaces
+ * @returns the text of the refusal for a body that is no request
+ */
+export function readRequest(body: Uint8Array, scan: JsonScan): GraphqlRequest | string {
+  if (!isUtf8(body)) return CATALOGUE.invalidUtf8.text
+  const verdict = scan(body)
+  if (verdict === 'invalid') return CATALOGUE.invalidJson.text
+  if (verdict !== 'good') return EXCESS_TEXTS[verdict]
+  const read: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+  if (Array.isArray(read)) return BATCH_TEXT
+  if (typeof read !== 'object' || read === null) return CATALOGUE.invalidJson.text
+  const { query, variables, operationName } = read as Readonly<Record<string, unknown>>
+  if (typeof query !== 'string' || query === '') return NO_QUERY_TEXT
+  if (!isObject(variables ?? {})) return 'variables must be an object'
+  if (typeof (operationName ?? '') !== 'string') return 'operationName must be a text'
+  return {
+    query,
+    variables: (variables ?? undefined) as GraphqlRequest['variables'],
+    operationName: (operationName ?? undefined) as string | undefined,
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,8 +4,14 @@
  * some KB. One answer at a time; only the thread of GraphQL has them.
  */
 import { randomUUID } from 'node:crypto'
-import { GRAPHQL_RAW_BYTES_MIN } from '../../limits/graphql.js'
-import type { Pieces } from '../../wire/thread_calls.js'
+import { KIB } from '../../limits/units.js'
+import type { Pieces } from '../../wire/messages/thread_calls.js'
+
+/**
+ * Bytes of a document whose content is passed on as it is. To parse and write a shorter one takes less than
+ * to look for its content.
+ */
+const GRAPHQL_RAW_BYTES_MIN = 1 * KIB
 
 /** Stands for raw text while an answer is written. It is drawn anew in each thread, so no client knows it. */
 const MARK = randomUUID()

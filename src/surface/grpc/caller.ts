@@ -4,7 +4,7 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { addressKey } from '../../access/client_key.js'
 import type { CheckedRequest } from '../../access/checks.js'
-import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/audit.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/process.js'
 import { canonicalAddress } from '../../outbound/networks.js'
 
 /** Of a call in progress, as the package gives it. */

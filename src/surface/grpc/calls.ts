@@ -6,18 +6,17 @@ import { status, type sendUnaryData } from '@grpc/grpc-js'
 import type { Authenticator } from '../../access/authenticator.js'
 import type { Checked } from '../../access/checks.js'
 import { clientKey } from '../../access/client_key.js'
-import { emitIncident, rateIncident } from '../../access/incidents.js'
+import { emitIncident, rateIncident } from '../../access/checks.js'
 import type { Principal } from '../../access/principal.js'
 import type { RateLimit } from '../../access/rate_limit.js'
 import type { Admitted } from '../../dispatch/admission.js'
 import { awaitAnswer } from '../../dispatch/awaited_answers.js'
 import { FieldsRequest, type Asking } from '../../dispatch/fields_request.js'
 import type { Surface } from '../../dispatch/surface.js'
-import { newFaultId } from '../../fault_id.js'
+import { newFaultId } from '../../base/fault_id.js'
 import { ServiceError } from '../../errors.js'
-import { GRPC_CALLS_MAX } from '../../limits/grpc.js'
 import { laneIndexOf } from '../../operations/index.js'
-import type { Operation } from '../../operations/operation.js'
+import type { Operation } from '../../operations/row/operation.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { textOf, type AnswerSink, type OutgoingAnswer } from '../../wire/answer.js'
@@ -31,6 +30,9 @@ import type { StreamCall, UnaryCall } from './server_calls.js'
 import { inputOf, type Input } from './request_input.js'
 import { RPC_RULES } from './rpcs.js'
 import { refusalOf, UNIMPLEMENTED, type Refusal } from './status.js'
+
+/** Calls under way, over all connections. */
+const GRPC_CALLS_MAX = 4_096
 
 type Call = UnaryCall | StreamCall
 

@@ -5,13 +5,25 @@
 import { createServer, type Server as PlainServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Config } from '../../config/config.js'
-import { GRPC_CONNECTIONS_MAX, GRPC_END_MS_MAX, GRPC_PREFACE_BYTES, GRPC_PREFACE_MS_MAX, GRPC_SWEEP_MS } from '../../limits/grpc.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { admitsConnection } from '../descriptors.js'
 import { AddressCounts } from '../thread/address_counts.js'
 import { boundHandshakes } from '../tls/handshakes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../tls/thread_tls.js'
-import { peerOf } from './peer.js'
+import { peerOf } from './server_calls.js'
+
+/** Open connections, those of reflection and health among them. */
+const GRPC_CONNECTIONS_MAX = 10_000
+/** A connection must have sent the preface of HTTP/2 after this time. */
+const GRPC_PREFACE_MS_MAX = 10_000
+const GRPC_PREFACE_BYTES = 24
+/** How often connections without a preface are looked for. */
+const GRPC_SWEEP_MS = 2_000
+/**
+ * A connection that the server has ended is closed after this time in which the client sends nothing: one on
+ * a slow line still reads, and says so by updates of its window.
+ */
+const GRPC_END_MS_MAX = 2_000
 
 export class GrpcConnections {
   readonly #give: (socket: Socket) => void

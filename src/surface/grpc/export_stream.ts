@@ -1,8 +1,11 @@
 /** An answer in parts as a stream of chunks, at the pace of its client. */
-import { GRPC_CHUNK_BYTES_MAX } from '../../limits/grpc.js'
+import { KIB } from '../../limits/units.js'
 import { nextPart } from '../../dispatch/awaited_answers.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { StreamCall } from './server_calls.js'
+
+/** Bytes of one chunk of an export: well under the 4 MiB that clients accept by default. */
+const GRPC_CHUNK_BYTES_MAX = 512 * KIB
 
 /** The last chunk says so and has no data. @throws Error for a part that does not come */
 export async function sendChunks(call: StreamCall, first: OutgoingAnswer): Promise<void> {

@@ -15,22 +15,13 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import {
-  GRPC_HEALTH_POLL_MS,
-  GRPC_IDLE_MS_MAX,
-  GRPC_KEEPALIVE_MS,
-  GRPC_KEEPALIVE_TIMEOUT_MS,
-  GRPC_MESSAGE_BYTES_MAX,
-  GRPC_SESSION_MIB_MAX,
-  GRPC_STREAMS_MAX,
-} from '../../limits/grpc.js'
+import { MIB } from '../../limits/units.js'
 import { offered } from '../../operations/index.js'
-import type { Operation } from '../../operations/operation.js'
-import { guardBodies } from './body_guard.js'
+import type { Operation } from '../../operations/row/operation.js'
+import { guardBodies, guardPings } from './guards.js'
 import type { GrpcCalls } from './calls.js'
 import type { HeldBytes } from '../thread/held_bytes.js'
 import { OpenSessions } from './open_sessions.js'
-import { guardPings } from './ping_guard.js'
 import type { StreamCall } from './server_calls.js'
 import {
   decode,
@@ -43,6 +34,20 @@ import {
   type Method,
   type Received,
 } from './proto.js'
+
+/** Bytes of a message, in either direction. */
+const GRPC_MESSAGE_BYTES_MAX = 32 * MIB
+/** Concurrent calls of one connection. */
+const GRPC_STREAMS_MAX = 100
+/** Memory of one connection, looked at when a call is opened: further calls are refused. */
+const GRPC_SESSION_MIB_MAX = 40
+/** A silent peer is asked for a sign of life, and disconnected without one. */
+const GRPC_KEEPALIVE_MS = 60_000
+const GRPC_KEEPALIVE_TIMEOUT_MS = 20_000
+/** A connection without calls is closed after this time. */
+const GRPC_IDLE_MS_MAX = 30 * 60_000
+/** How often the health that clients see follows the phase of the server. */
+const GRPC_HEALTH_POLL_MS = 1_000
 
 const require = createRequire(import.meta.url)
 const { ReflectionService } = require('@grpc/reflection') as typeof import('@grpc/reflection')

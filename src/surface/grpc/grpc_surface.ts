@@ -1,5 +1,5 @@
 /** The definition of the gRPC surface: a port and a thread of its own. */
-import { programPath } from '../../installation.js'
+import { programPath } from '../../base/installation.js'
 import { offered } from '../../operations/index.js'
 import type { SurfaceDefinition } from '../host.js'
 import { SleepingSurface } from '../thread/sleeping_surface.js'

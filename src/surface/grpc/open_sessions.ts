@@ -1,6 +1,6 @@
 /** The sessions of the server and their calls, for an end at which every accepted call is answered. */
 import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import { failPoint } from '../../fail_point.js'
+import { failPoint } from '../../base/fail_point.js'
 
 export class OpenSessions {
   readonly #isCall: (path: string) => boolean

@@ -5,8 +5,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import protobuf from 'protobufjs'
-import { projectFolder } from '../../installation.js'
-import { GRPC_VALUES_MAX } from '../../limits/grpc.js'
+import { projectFolder } from '../../base/installation.js'
+
+/** Values in one request: what a parser builds of them takes some 100 bytes each. */
+const GRPC_VALUES_MAX = 2_000_000
 
 export const PROTO_PATH = join(projectFolder(), 'src', 'surface', 'grpc', 'proto', 'mddb.proto')
 export const DESCRIPTOR_PATH = join(dirname(PROTO_PATH), 'mddb.binpb')

@@ -1,8 +1,21 @@
 /** Refusals as gRPC statuses: the code is that of the catalogue's column, the details are its text. Pure. */
 import { Metadata, status } from '@grpc/grpc-js'
-import { CATALOGUE, entryOf, type ErrorCode } from '../../errors.js'
-import { factOf, textOf, type Facts, type OutgoingAnswer } from '../../wire/answer.js'
-import { GRPC_TEXTS, MISSING_FIELDS } from './texts.js'
+import { CATALOGUE, entryOf } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
+import { factOf, textOf } from '../../wire/answer.js'
+import type { Facts, OutgoingAnswer } from '../../wire/answer.js'
+
+/**
+ * The texts of gRPC that differ from those of the catalogue (errors.ts): clients match some of them.
+ *
+ * Of a request without a required field.
+ */
+export const MISSING_FIELDS = 'missing required fields'
+
+export const GRPC_TEXTS = {
+  notFound: 'document not found',
+  unimplemented: 'not implemented by this version of the server',
+} as const
 
 export interface Refusal {
   readonly code: status

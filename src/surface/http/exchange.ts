@@ -5,25 +5,30 @@
  * So the response is stored in one field that is set to null in both cases, and every use goes through that
  * field. The state transitions are: reading -> waiting -> writing -> done, reading -> writing for a request
  * that is refused, and from every state to done by abort. The connection closes behind the answer to a
- * chunked request (docs/decisions/http-connections.md), and to each while the server shuts down
+ * chunked request (docs/decisions/interfaces/http-connections.md), and to each while the server shuts down
  * (0279). The head is read by request_head.ts, the body by request_body.ts, the answer is written by
  * answer_writer.ts.
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { addressKey, addressKeyOf } from '../../access/client_key.js'
-import type { RequestClient } from '../../dispatch/request_client.js'
+import type { RequestClient } from '../../dispatch/surface.js'
 import type { ErrorCode } from '../../errors.js'
-import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
 import { ownedBufferOf, releaseAnswer } from '../../wire/answer.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
-import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer_writer.js'
-import { httpRefusal, type HttpAnswer } from './http_answer.js'
-import type { LoopResources } from './loop_resources.js'
-import { dropBody, leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
+import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer/answer_writer.js'
+import { httpRefusal, type HttpAnswer } from './answer/http_answer.js'
+import type { LoopResources } from './bounds/loop_resources.js'
+import { dropBody, leavesTooMuch, RequestBody, type BodyOwner } from './body/request_body.js'
 import { RequestHead } from './request_head.js'
 import { thisMachine } from './this_machine.js'
 import { TrustedProxies } from './trusted_proxies.js'
+
+/**
+ * A consumer that keeps a chunk of a streamed request body for this long ends its request. The client's
+ * socket is paused during that time, so no other mechanism would end the request.
+ */
+const BODY_STALL_MS_MAX = 30_000
 
 const NO_PROXIES = new TrustedProxies([])
 const NO_ADDRESS = new Uint8Array(0)

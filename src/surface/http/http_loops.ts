@@ -1,15 +1,15 @@
 /**
  * The event loops that serve HTTP on one port: one on the thread of the dispatcher, the others in threads of
- * their own (src/http_loop.ts), which reach the dispatcher by a port. The kernel divides the connections
- * between them. Decision: docs/decisions/point-reads.md. Front-end thread only.
+ * their own (src/programs/http_loop.ts), which reach the dispatcher by a port. The kernel divides the
+ * connections between them. Decision: docs/decisions/store/point-reads.md. Front-end thread only.
  */
 import { FailureReports } from '../../access/failure_reports.js'
 import { formatAddress, type ListenAddress } from '../../config/config.js'
-import { SpareBuffers } from '../../dispatch/spare_buffers.js'
+import { SpareBuffers } from '../../dispatch/port/spare_buffers.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
-import { programPath } from '../../installation.js'
-import { BODIES_SPARE_BYTES_MAX } from '../../limits/surface.js'
-import { graphql } from '../../operations/graphql.js'
+import { programPath } from '../../base/installation.js'
+import { BODIES_SPARE_BYTES_MAX } from '../../limits/surfaces.js'
+import { graphql } from '../../operations/server/graphql.js'
 import { logMemory } from '../../telemetry/log.js'
 import { LoopBlock } from '../../wire/loop_block.js'
 import { GraphqlHost } from '../graphql/graphql_host.js'
@@ -17,14 +17,14 @@ import type { SurfaceHost } from '../host.js'
 import { SocketFile } from '../socket_file.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
-import type { Entry } from './entry.js'
+import type { Entry } from './loop_start.js'
 import { FrontEnd } from './front_end.js'
 import type { Chore } from '../../chore.js'
-import { connectionWatch } from './connection_watch.js'
+import { connectionWatch } from './connections/connection_watch.js'
 import { Gate } from './gate/gate.js'
 import { HttpLimit } from './http_limit.js'
-import { LoopConnections } from './loop_connections.js'
-import { claim } from './listening.js'
+import { LoopConnections } from './connections/loop_connections.js'
+import { claim } from './connections/listening.js'
 import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
 const PROGRAM = programPath('http_loop')

@@ -3,7 +3,7 @@ import { offered } from '../../operations/index.js'
 import type { SurfaceDefinition } from '../host.js'
 import { readLoopInput } from './front_end.js'
 import { HttpLoops } from './http_loops.js'
-import { referencePages } from './reference.js'
+import { referencePages } from './pages/reference.js'
 
 export const httpSurface: SurfaceDefinition = {
   name: 'http',

@@ -4,11 +4,13 @@
  * identifies the page by `Origin` and `Host`. Requests of images, scripts, frames and links have no `Origin`;
  * they are identified by `Sec-Fetch-Site`. Only requests from an address of this machine are checked. Threads
  * of surfaces only.
- * Decision: docs/decisions/http-connections.md.
+ * Decision: docs/decisions/interfaces/http-connections.md.
  */
 import type { ErrorCode } from '../../errors.js'
-import { GUARD_NAMES_KEPT_MAX } from '../../limits/surface.js'
 import { thisMachine } from './this_machine.js'
+
+/** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
+const GUARD_NAMES_KEPT_MAX = 64
 
 export interface Asked {
   /** Upper case. */

@@ -1,11 +1,22 @@
 /** What the thread of an event loop that serves HTTP is started with: plain values and shared memory. */
-import { Authenticator, type AuthenticatorParts } from '../../access/authenticator.js'
+import { Authenticator } from '../../access/authenticator.js'
+import type { AuthenticatorParts } from '../../access/authenticator.js'
 import type { Config } from '../../config/config.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { GaugeName, Telemetry } from '../../telemetry/registry.js'
 import type { BudgetKind, LoopBlock } from '../../wire/loop_block.js'
-import { ByteBudget } from './byte_budget.js'
-import type { Entry } from './entry.js'
+import { ByteBudget } from './bounds/byte_budget.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
+
+/** How connections come to an event loop. Plain values, also for threads. */
+export interface Entry {
+  /** The loop's own listener has TLS with this pair. Null: no TLS. */
+  readonly files: TlsFiles | null
+  /** Connections come from the gate, which says the address of the client. */
+  readonly isBehindGate: boolean
+}
+
+export const PLAIN_ENTRY: Entry = { files: null, isBehindGate: false }
 
 export interface HttpLoopStart {
   /** Its address has the real port. */

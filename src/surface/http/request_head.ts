@@ -1,9 +1,9 @@
 /**
  * The head of a request, read from uWS's request object, which is invalid after the handler returns.
- * Detects ambiguous framing: docs/decisions/http-connections.md. Front-end thread only.
+ * Detects ambiguous framing: docs/decisions/interfaces/http-connections.md. Front-end thread only.
  */
 import type { HttpRequest } from 'uWebSockets.js'
-import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/audit.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/process.js'
 
 export class RequestHead {
   /** Upper case. */

@@ -3,7 +3,7 @@
  * takes one map look-up; paths with parameters are compared segment by segment (a handful of rows). Front-end
  * thread only.
  */
-import type { Operation } from '../../operations/operation.js'
+import type { Operation } from '../../operations/row/operation.js'
 
 export interface Route {
   readonly operation: Operation

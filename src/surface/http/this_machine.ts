@@ -1,7 +1,9 @@
 /** Which addresses and host names are this machine's, for the check of web pages (local_guard.ts). */
 import { hostname, networkInterfaces } from 'node:os'
-import { OWN_ADDRESSES_KEPT_MS } from '../../limits/surface.js'
 import { canonicalAddress } from '../../outbound/networks.js'
+
+/** How long the addresses of this machine count as known. Interfaces come and go; asking costs 0.1 ms. */
+export const OWN_ADDRESSES_KEPT_MS = 5000
 
 export class ThisMachine {
   readonly #read: () => readonly string[]

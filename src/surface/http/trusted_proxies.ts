@@ -4,8 +4,10 @@
  * end, up to the first address that is not trusted. Clients can forge what is before that. The header is
  * ignored for other peers. Front-end thread only.
  */
-import { FORWARDED_ADDRESSES_MAX } from '../../limits/surface.js'
 import { canonicalAddress, Networks } from '../../outbound/networks.js'
+
+/** Addresses of `X-Forwarded-For` that are looked at, the last ones: no client is behind as many proxies. */
+export const FORWARDED_ADDRESSES_MAX = 32
 
 /** The entry for peers on a unix socket, which have no address. */
 const UNIX = 'unix'

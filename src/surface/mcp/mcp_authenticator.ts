@@ -9,14 +9,16 @@ import type { Authenticator } from '../../access/authenticator.js'
 import { emitCheck, type Checked, type CheckedRequest } from '../../access/checks.js'
 import { credentialOf } from '../../access/credentials.js'
 import type { FailureReports } from '../../access/failure_reports.js'
-import type { AskedIdentity, Identity } from '../../access/identity.js'
+import type { AskedIdentity, Identity } from '../../access/principal.js'
 import { ANONYMOUS, type Principal } from '../../access/principal.js'
 import { Rights } from '../../access/rights.js'
-import { BoundedCache } from '../../bounded_cache.js'
+import { BoundedCache } from '../../base/bounded_cache.js'
 import type { Config } from '../../config/config.js'
 import type { ErrorCode } from '../../errors.js'
 import { CREDENTIAL_CHARS_MAX } from '../../limits/access.js'
-import { MCP_KEYS_KEPT_MAX } from '../../limits/mcp_transport.js'
+
+/** Keys of MCP whose owners are kept. */
+const MCP_KEYS_KEPT_MAX = 4_096
 
 /** A request as the port of MCP knows it. */
 export interface McpRequest extends CheckedRequest {

@@ -1,14 +1,60 @@
-/** The definition of the MCP surface. Its thread is src/mcp_thread.ts. */
+/** The definition of the MCP surface. Its thread is src/programs/mcp_thread.ts. */
+import { formatAddress } from '../../config/config.js'
 import type { Config } from '../../config/config.js'
-import { mcpConfig } from '../../operations/mcp.js'
-import { programPath } from '../../installation.js'
-import type { SurfaceDefinition } from '../host.js'
+import { mcpConfig } from '../../operations/access/mcp.js'
+import { programPath } from '../../base/installation.js'
+import type { SurfaceDefinition, SurfaceHost } from '../host.js'
 import { SleepingSurface } from '../thread/sleeping_surface.js'
-import { loadCustomTools, type CustomTool } from './catalogue/custom_tools.js'
+import { loadCustomTools } from './catalogue/custom_tools.js'
+import type { CustomTool } from './catalogue/custom_tools.js'
 import { openCatalogue } from './catalogue/open_catalogue.js'
 import { servedRevisions } from './protocol/revisions.js'
-import { configText } from './config_text.js'
-import { StdioSurface } from './stdio_surface.js'
+import { createRequire } from 'node:module'
+import type { RunningSurface } from '../../dispatch/surface.js'
+import { CounterRow, threadStart } from '../thread/thread_start.js'
+import { ThreadSurface } from '../thread/thread_surface.js'
+
+/**
+ * MCP over standard input and output, as the front end runs it: a thread that starts with the server, and has
+ * no socket. Front-end thread only.
+ */
+export class StdioSurface implements RunningSurface {
+  readonly #thread: ThreadSurface
+
+  /**
+   * @param program path of the thread's code, which begins with `openSurfaceThread`
+   * @param own for the thread; must be structured-cloneable
+   */
+  constructor(host: SurfaceHost, program: string, own: unknown) {
+    const row = new CounterRow()
+    this.#thread = new ThreadSurface(host, {
+      program,
+      options: () => threadStart(host, row, null, own),
+      asksAdmission: true,
+      onEnd: () => {
+        const claimed = row.take()
+        if (claimed >= 0) host.telemetry.releaseRow(claimed)
+      },
+    })
+    host.dispatcher.served.add(this.#thread)
+  }
+
+  listen(): Promise<string> {
+    return this.#thread.listen()
+  }
+
+  stopListening(): void {
+    this.#thread.stopListening()
+  }
+
+  idle(): Promise<void> {
+    return this.#thread.idle()
+  }
+
+  close(): void {
+    this.#thread.close()
+  }
+}
 
 /** Of a server, which reads their file once. */
 const customTools = new WeakMap<Config, readonly CustomTool[]>()
@@ -39,4 +85,41 @@ export const mcpSurface: SurfaceDefinition = {
       handshakeRevision: handshake[0] ?? '',
     }
   },
+}
+
+/**
+ * The configuration of MCP in force, as YAML in the form of the configuration files, without keys.
+ *
+ * The parser is loaded on the first use only: it takes 40 ms.
+ */
+export function configText(config: Config, customTools: readonly CustomTool[]): string {
+  const { stringify } = createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  const mcp = {
+    enabled: config.mcpEnabled,
+    addr: formatAddress(config.mcpAddr),
+    mode: config.mcpMode,
+    stdio: config.mcpStdio,
+    domain: config.mcpDomain,
+    builtinTools: config.mcpBuiltinTools,
+    apiKeyEnabled: config.mcpApiKeyEnabled,
+    apiKeyCacheTtl: `${config.mcpApiKeyCacheMs}ms`,
+    rateLimit: {
+      enabled: config.mcpRateLimitEnabled,
+      requests: config.mcpRateLimitRequests,
+      window: `${config.mcpRateLimitWindowMs}ms`,
+      burst: config.mcpRateLimitBurst,
+      by: config.mcpRateLimitBy,
+    },
+    loggingEnabled: config.mcpLoggingEnabled,
+    loggingLevel: config.mcpLoggingLevel,
+    protocolVersion: config.mcpProtocolVersion,
+    serverInfo: {
+      name: config.mcpServerName,
+      description: config.mcpServerDescription,
+      vendor: config.mcpServerVendor,
+      homepage: config.mcpServerHomepage,
+    },
+    instructions: config.mcpInstructions,
+  }
+  return stringify({ mcp, custom_tools: customTools })
 }

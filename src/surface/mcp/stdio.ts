@@ -8,7 +8,8 @@ import { createReadStream, createWriteStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { ANONYMOUS } from '../../access/principal.js'
-import { MCP_LINE_BYTES_MAX, MCP_SESSION_REQUESTS_MAX, MCP_STDOUT_UNSENT_BYTES_MAX } from '../../limits/mcp_transport.js'
+import { MCP_SESSION_REQUESTS_MAX } from '../../limits/surfaces.js'
+import { MIB } from '../../limits/units.js'
 import type { Call, Caller } from './protocol/call.js'
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_VERSION, type Refusal } from './protocol/codes.js'
 import { eraOf, NO_HEADERS } from './protocol/era.js'
@@ -21,6 +22,11 @@ import { SSE_REVISION, type Served } from './protocol/revisions.js'
 import type { ServerIdentity } from './protocol/server_identity.js'
 import { runInSession } from './sessions/session_requests.js'
 import { Session } from './sessions/session.js'
+
+/** Bytes of one line of standard input: a body of HTTP has the same bound. */
+const MCP_LINE_BYTES_MAX = 32 * MIB
+/** Bytes of answers that the reader of standard output has not taken. Above it, no input is read. */
+const MCP_STDOUT_UNSENT_BYTES_MAX = 4 * MIB
 
 export interface StdioParts {
   readonly methods: Methods

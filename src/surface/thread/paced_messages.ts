@@ -3,7 +3,12 @@
  * come, some thousands, and no socket is served between them.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { PORT_MESSAGES_OF_TURN_MAX } from '../../limits/dispatch.js'
+
+/**
+ * Messages of the thread of a surface that are handled in one turn of the event loop, some 15 us each. One
+ * document of GraphQL may ask for 50 searches.
+ */
+export const PORT_MESSAGES_OF_TURN_MAX = 64
 
 /**
  * Starts the port.

@@ -4,7 +4,7 @@
  */
 import { formatAddress, type ListenAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
-import { SURFACE_RESTART_MS } from '../../limits/dispatch.js'
+import { SURFACE_RESTART_MS } from '../../limits/lanes.js'
 import { log } from '../../telemetry/log.js'
 import type { ListeningSocket, SurfaceHost } from '../host.js'
 import { SocketFile } from '../socket_file.js'

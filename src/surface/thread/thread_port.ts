@@ -5,8 +5,8 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ForwardedLines } from '../../telemetry/audit.js'
-import type { CoreReply, SurfaceReply, SurfaceRequest } from '../../wire/surface_messages.js'
-import type { ThreadOrder } from '../../wire/thread_calls.js'
+import type { CoreReply, SurfaceReply, SurfaceRequest } from '../../wire/messages/surface_messages.js'
+import type { ThreadOrder } from '../../wire/messages/thread_calls.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 
 export interface ThreadEvents {

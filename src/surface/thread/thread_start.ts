@@ -1,6 +1,6 @@
 /**
- * What the thread of a surface is started with: plain values and shared memory. src/surface_thread.ts makes
- * of it what the thread needs of the core.
+ * What the thread of a surface is started with: plain values and shared memory.
+ * src/programs/surface_thread.ts makes of it what the thread needs of the core.
  */
 import type { Config } from '../../config/config.js'
 import type { Surface } from '../../dispatch/surface.js'

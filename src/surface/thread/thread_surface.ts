@@ -3,17 +3,21 @@
  * and starts it again if it ends by itself. The thread's side is thread_port.ts. Front-end thread only.
  */
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
-import { SurfacePort } from '../../dispatch/surface_port.js'
+import { SurfacePort } from '../../dispatch/port/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
-import { SURFACE_END_MS_MAX, SURFACE_RESTART_MS } from '../../limits/dispatch.js'
-import { LOOP_STORE_MS_MAX } from '../../limits/loops.js'
+import { SURFACE_RESTART_MS } from '../../limits/lanes.js'
 import { log } from '../../telemetry/log.js'
-import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/surface_messages.js'
-import type { ThreadOrder, ThreadReport } from '../../wire/thread_calls.js'
+import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/messages/surface_messages.js'
+import type { ThreadOrder, ThreadReport } from '../../wire/messages/thread_calls.js'
 import type { SurfaceHost } from '../host.js'
 import { paceMessages } from './paced_messages.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
+
+/** A thread that has been told to end is ended after this time. */
+const SURFACE_END_MS_MAX = 1000
+/** A loop that does not close its reader of a replaced store in this time is ended, and started again. */
+const LOOP_STORE_MS_MAX = 5_000
 
 export interface ThreadParts {
   /** Path of the thread's code. */

@@ -1,18 +1,25 @@
 /**
  * The certificate, key and client CAs in force, for every surface. The files are read again when they change
  * and on SIGHUP. Files that do not fit together change nothing but the log, so every connection is accepted
- * with a pair that was checked. Decision: docs/decisions/tls.md. Front-end thread.
+ * with a pair that was checked. Decision: docs/decisions/operation/tls.md. Front-end thread.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { Chore, type ChoreTools } from '../../chore.js'
-import type { TlsOptionValues } from '../../config/tls_options.js'
-import { TLS_SETTLE_MS, TLS_WATCH_MS } from '../../limits/tls.js'
+import type { TlsOptionValues } from '../../config/options/tls_options.js'
 import type { Service } from '../../services.js'
 import { log } from '../../telemetry/log.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { FileWatch } from './file_watch.js'
 import { MemoryFiles } from './memory_files.js'
 import { readTlsTexts, type TlsTexts } from './tls_texts.js'
+
+/** Signatures of the files are compared this often, for file systems that report no changes. */
+const TLS_WATCH_MS = 10_000
+/**
+ * Time between a reported change and the reading of the files. Tools write the certificate and the key one
+ * after the other; within this time both are there.
+ */
+const TLS_SETTLE_MS = 300
 
 const KEPT = 'TLS: the certificate stays as it is'
 

@@ -5,7 +5,9 @@
  */
 import { lstatSync, readlinkSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { TLS_FOLDERS_WATCHED_MAX } from '../../limits/tls.js'
+
+/** Folders watched at once: those of three files, each behind at most three symbolic links. */
+const TLS_FOLDERS_WATCHED_MAX = 12
 
 export class FileWatch {
   readonly #paths: readonly string[]

@@ -2,7 +2,7 @@
  * The handshakes of a TLS listener that node serves: bounded in time (its `handshakeTimeout`) and in number.
  * node:tls itself ends a connection whose handshake has failed, but only reports one that takes too long.
  * Beyond the number, the oldest is ended, because clients in earnest need milliseconds. Decision:
- * docs/decisions/tls.md.
+ * docs/decisions/operation/tls.md.
  */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'

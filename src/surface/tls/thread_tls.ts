@@ -1,7 +1,7 @@
 /**
  * TLS of the listeners that node serves, in threads of surfaces beside HTTP: the pair in force, and which
  * certificates of clients are accepted. The same rules as those of the listener of HTTP
- * (http/tls_apps.ts, http/gate).
+ * (http/connections/tls_apps.ts, http/gate).
  */
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls'

@@ -5,8 +5,11 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import type { TlsOptionValues } from '../../config/tls_options.js'
-import { TLS_FILE_BYTES_MAX } from '../../limits/tls.js'
+import type { TlsOptionValues } from '../../config/options/tls_options.js'
+import { MIB } from '../../limits/units.js'
+
+/** Bytes of a certificate, key or CA file. A bundle of all public CAs has a quarter of that. */
+const TLS_FILE_BYTES_MAX = MIB
 
 export type TlsPaths = Pick<TlsOptionValues, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>
 

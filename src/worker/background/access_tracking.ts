@@ -1,7 +1,7 @@
 /**
  * Stores tracked reads. The lane that answers a read counts it (request/access_count.ts), at the cost of four
  * words. The write lane stores the reads as work in its queue, in slices. They are not in the binlog: a crash
- * loses the reads that are not stored yet (docs/decisions/histories.md).
+ * loses the reads that are not stored yet (docs/decisions/documents/histories.md).
  *
  * The rings are drained twice a second into the waiting reads. A pass takes all waiting reads in store order.
  * After each slice it pauses for a multiple of the slice's duration, so tracking takes at most a tenth of the
@@ -10,18 +10,24 @@
 import { Chore } from '../../chore.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
-import {
-  ACCESS_PAUSE_FACTOR,
-  ACCESS_PAUSE_MS_MAX,
-  ACCESS_SLICE_DOCUMENTS_MAX,
-  ACCESS_TAKEN_MS,
-  ACCESS_WAITING_MAX,
-} from '../../limits/temporal.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Accesses } from '../../store/histories/history_tables.js'
 import { ACCESS, type AccessRings } from '../../telemetry/access_rings.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type Enqueue, type LaneWork } from './lane_work.js'
+
+/** Interval at which the write lane collects them. */
+const ACCESS_TAKEN_MS = 500
+/** Documents whose reads one slice stores, at 10 us each. Single writes may enter between slices. */
+const ACCESS_SLICE_DOCUMENTS_MAX = 128
+/**
+ * Pause of the write lane after a slice, as a multiple of the slice, and its longest duration: tracking takes
+ * a tenth of the lane.
+ */
+const ACCESS_PAUSE_FACTOR = 9
+const ACCESS_PAUSE_MS_MAX = 1000
+/** Pairs of a document and a second with reads that wait to be stored, some 150 B each. */
+const ACCESS_WAITING_MAX = 262_144
 
 interface ReadDocument {
   readonly collection: number

@@ -16,8 +16,7 @@
 import { Chore, type Rest } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'
 import { CONSUMERS } from '../../consumers/registry.js'
-import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from '../../limits/chores.js'
-import { CONSUMER_POSITION_ENTRIES } from '../../limits/consumers.js'
+import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from '../../limits/lanes.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
@@ -27,6 +26,11 @@ import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Work } from '../commit/commit_work.js'
 import type { BinlogReaders } from '../commit/write_lane.js'
 import { DONE, type LaneWork } from './lane_work.js'
+
+/**
+ * A consumer of the binlog stores its position at least every this many entries, even if none concerned it.
+ */
+const CONSUMER_POSITION_ENTRIES = 4096n
 
 interface Follower {
   readonly consumer: BinlogConsumer

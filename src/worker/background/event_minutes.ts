@@ -4,12 +4,16 @@
  */
 import { Chore } from '../../chore.js'
 import { oldestMinute } from '../../domain/temporal/temporal_requests.js'
-import { PURGE_ROWS_MAX } from '../../limits/commit.js'
-import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, EVENT_MINUTES_SWEEP_MS } from '../../limits/temporal.js'
-import { SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
+import { PURGE_ROWS_MAX, SWEEP_INTERVAL_MS } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
+
+/**
+ * Interval between two sweeps of old counts, and the number of collections in one sweep: three look-ups each.
+ */
+const EVENT_MINUTES_SWEEP_MS = 3_600_000
+const EVENT_MINUTES_SWEEP_COLLECTIONS_MAX = 256
 
 export function eventMinutes({ tools, enqueue }: LaneWork): Chore {
   let sweep = minuteSweep()

@@ -5,16 +5,19 @@
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
-import { SWEEP_INTERVAL_MS, SWEEP_REST_MS_MAX } from '../../limits/upkeep.js'
+import { SWEEP_INTERVAL_MS } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
-import { noteDamage } from '../../store/noted_damage.js'
-import { CorruptRecord } from '../../store/record.js'
+import { noteDamage } from '../../store/rows/noted_damage.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
 import { log } from '../../telemetry/log.js'
 import { carryOut } from '../commit/commit_work.js'
 import type { GroupEffects, Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
+
+/** Longest pause while a document expires later: within this time a clock that is set forward is noticed. */
+const SWEEP_REST_MS_MAX = 60_000
 
 export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
   const documentsMax = lane.config.limits.SWEEP_DOCUMENTS_MAX

@@ -7,17 +7,23 @@
  */
 import { Chore, type Rest } from '../../chore.js'
 import { Failures } from '../../consumers/rebuild.js'
-import { HASH_UPGRADE_BYTES_MAX } from '../../limits/upkeep.js'
+import { MIB } from '../../limits/units.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { contentHash } from '../../store/document_hash.js'
 import type { HashedDocument } from '../../store/hash_upgrade.js'
 import { textOfHead } from '../../store/head.js'
-import { noteDamage } from '../../store/noted_damage.js'
+import { noteDamage } from '../../store/rows/noted_damage.js'
 import type { View } from '../../store/view.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
 import { ObjectFetching } from './object_fetching.js'
+
+/**
+ * Documents, and bytes of their contents, that get their content hashes in one round after an upgrade: some
+ * 50 ms of the write lane on a busy machine, which then processes other work for as long.
+ */
+const HASH_UPGRADE_BYTES_MAX = 4 * MIB
 
 const NOTICE = 'documents are not in the checksum of their collection yet'
 

@@ -9,10 +9,12 @@
  */
 import { Chore } from '../../chore.js'
 import type { RebuildShare } from '../../consumers/rebuild.js'
-import { UNINDEXED_POLL_MS } from '../../limits/indexing.js'
 import { indexMarkWork } from '../commit/index_mark_work.js'
 import type { LaneWork } from './lane_work.js'
 import { rebuild } from './object_fetching.js'
+
+/** Pause after a commit or a build before it is checked whether the index lacks bodies: one look-up. */
+const UNINDEXED_POLL_MS = 1_000
 
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 

@@ -4,9 +4,16 @@
  * memory without limit. In that case this process exits, and the next start replays. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { INDEX_IDLE_WATCH_MS, INDEX_WATCH_MS } from '../../limits/indexing.js'
 import { log } from '../../telemetry/log.js'
 import type { LaneWork } from './lane_work.js'
+
+/**
+ * Interval between two checks that the index reaches the disk, while entries are on their way there: equal to
+ * the retry interval of the engine.
+ */
+const INDEX_WATCH_MS = 1000
+/** The same once all entries are there: merges may still fail. */
+const INDEX_IDLE_WATCH_MS = 10_000
 
 export function indexWatch({ lane: { engine, store }, tools }: LaneWork, onFatal: (reason: string) => void): Chore {
   let last = engine.storageState()

@@ -8,7 +8,7 @@ import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare 
 import type { BodyObject } from '../../store/objects.js'
 import { log } from '../../telemetry/log.js'
 import type { FetchFailure } from '../../outbound/object_stores.js'
-import type { WantedObject } from '../../wire/object_messages.js'
+import type { WantedObject } from '../../wire/messages/object_messages.js'
 import type { LaneContext } from '../request/handler.js'
 import { wanted } from '../request/storage.js'
 

@@ -3,7 +3,7 @@
  * sleeps until a commit, which may have deleted one. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
+import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
 import type { CommitAnswer } from '../request/handler.js'

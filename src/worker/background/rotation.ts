@@ -5,13 +5,23 @@
  */
 import { Chore } from '../../chore.js'
 import { stepRotation, unfinishedRotation } from '../../domain/rotation.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
-import { ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../../limits/encryption.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import { emitAuditEvent, type AuditEvent } from '../../telemetry/audit.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import type { LaneContext } from '../request/handler.js'
 import { DONE, type LaneWork } from './lane_work.js'
+
+/** Interval at which the write lane checks for a requested rotation. */
+const ROTATION_POLL_MS = 500
+/**
+ * Pause of the write lane between two steps of a rotation, as a multiple of the step: a fifth of one core.
+ */
+const ROTATION_REST_FACTOR = 4
+/** The shortest such pause. */
+const ROTATION_REST_MS_MIN = 2
+/** Interval between two checks whether the objects that a rotation waits for have been moved. */
+const ROTATION_WAIT_MS = 2_000
 
 export function keyRotation({ lane, tools, enqueue }: LaneWork): Chore {
   let under: string | undefined

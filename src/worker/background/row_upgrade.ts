@@ -3,11 +3,18 @@
  * work in the write lane's queue, slice by slice, with pauses as long as the slices. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { UPGRADE_BYTES_MAX, UPGRADE_ROWS_MAX } from '../../limits/upkeep.js'
+import { MIB } from '../../limits/units.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
+
+/**
+ * Rows, and bytes of their values, that get their checksums in one transaction after an upgrade: some 20 ms
+ * of the write lane, which then processes other work for as long.
+ */
+const UPGRADE_ROWS_MAX = 2000
+const UPGRADE_BYTES_MAX = 2 * MIB
 
 export function rowUpgrade({ lane: { store }, tools, enqueue }: LaneWork): Chore {
   let isMore = store.read((view) => view.isUpgradeWanted())

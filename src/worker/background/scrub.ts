@@ -4,15 +4,7 @@
  * finds nothing. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import {
-  SCRUB_BEGIN_MS_MAX,
-  SCRUB_BYTES,
-  SCRUB_DOCUMENT_BYTES_MAX,
-  SCRUB_DOCUMENT_ROWS_MAX,
-  SCRUB_PAUSE_MS_MIN,
-  SCRUB_PAUSE_TIMES,
-  SCRUB_ROWS,
-} from '../../limits/upkeep.js'
+import { MIB } from '../../limits/units.js'
 import { FINDING_KINDS } from '../../store/comparison/findings.js'
 import type { Findings } from '../../store/comparison/findings.js'
 import { StoreComparison } from '../../store/comparison/store_comparison.js'
@@ -20,6 +12,21 @@ import { log } from '../../telemetry/log.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext } from '../request/handler.js'
 import type { LaneWork } from './lane_work.js'
+
+/** Longest time from the start of the write lane to its first scrub. A start has other data to read. */
+const SCRUB_BEGIN_MS_MAX = 60_000
+/** Rows, and bytes of their values, that one slice reads: some 3 ms of the write lane, or one large body. */
+const SCRUB_ROWS = 500
+const SCRUB_BYTES = MIB
+/**
+ * Pause between slices, as a multiple of the slice, so that a scrub takes a tenth of a thread; and the
+ * shortest pause. At 500 rows or 1 MiB in 30 ms a day is enough for 1 400 million rows or 2.8 TB.
+ */
+const SCRUB_PAUSE_TIMES = 10
+const SCRUB_PAUSE_MS_MIN = 20
+/** Revisions or bodies of one document, and bytes of its bodies, that one slice compares: some 40 ms. */
+const SCRUB_DOCUMENT_ROWS_MAX = 5000
+const SCRUB_DOCUMENT_BYTES_MAX = 32 * MIB
 
 /** @param onFindings receives the number of findings after every slice */
 export function storeComparison({ lane: { store, config }, tools }: LaneWork, onFindings: (count: number) => void): Chore {

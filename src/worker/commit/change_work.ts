@@ -10,7 +10,7 @@ import { ServiceError, serviceError } from '../../errors.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/record.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import { log } from '../../telemetry/log.js'
 import { carryOut, decideChecked, type CommitTools, type GroupEffects } from './commit_work.js'
 

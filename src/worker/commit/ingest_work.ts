@@ -18,7 +18,7 @@ import {
 } from '../../domain/bulk_ingest.js'
 import type { IngestError, IngestProgress, MayWrite } from '../../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Job } from '../../store/jobs.js'
 import { carryOut, decideChecked, guarded, jsonAnswer, refusal, refusalText, slicesOf } from './commit_work.js'

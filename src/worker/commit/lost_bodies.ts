@@ -3,10 +3,10 @@
  * entries like those of any other delete. Write lane.
  */
 import { decideDelete } from '../../domain/decision.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
-import { parseBodyKey } from '../../store/keys.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
+import { parseBodyKey } from '../../store/rows/keys.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
-import { noteDamage } from '../../store/noted_damage.js'
+import { noteDamage } from '../../store/rows/noted_damage.js'
 import { carryOut } from './commit_work.js'
 import type { Work } from './commit_work.js'
 import type { CommitAnswer, LaneContext } from '../request/handler.js'

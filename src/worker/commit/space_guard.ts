@@ -3,18 +3,30 @@
  * again. The disk counts as full in two cases. First: the free space of the file system is below the floor,
  * and the env does not have enough unused pages either (deletes leave such pages; the file does not shrink).
  * Second: a commit was refused for lack of space, whatever the file system reports (a quota, another process
- * that writes faster). Write lane only. docs/decisions/disks.md.
+ * that writes faster). Write lane only. docs/decisions/store/disks.md.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
-import {
-  DISK_RETRY_MS_FIRST,
-  DISK_RETRY_MS_MAX,
-  DISK_IDLE_WATCH_MS,
-  DISK_WATCH_MS,
-  FULL_DISK_ROWS,
-  RESERVE_FILE_SHARE,
-} from '../../limits/disk.js'
-import type { DiskSpace } from '../../store/disk_space.js'
+import { RESERVE_FILE_SHARE } from '../../limits/store.js'
+import type { DiskSpace } from '../../store/files/disk_space.js'
+
+/**
+ * Interval at which the write lane checks the disk while it is full, or something is written: a statfs.
+ * Writes resume within the same time.
+ */
+const DISK_WATCH_MS = 500
+/** The same while nothing is written and there is space. Before each group it is checked in any case. */
+const DISK_IDLE_WATCH_MS = 5000
+/**
+ * Rows that such a group removes by itself (binlog entries, deleted collections), for the same reason. After
+ * each group that was refused nevertheless, a quarter of them.
+ */
+const FULL_DISK_ROWS = 64
+/**
+ * Pause after a commit was refused in spite of unused pages of the env, until these count as space again. It
+ * doubles each time.
+ */
+const DISK_RETRY_MS_FIRST = 1000
+const DISK_RETRY_MS_MAX = 30_000
 
 export interface SpaceGuardParts {
   readonly space: Pick<DiskSpace, 'floorBytes' | 'freeBytes' | 'missingBytes' | 'hold' | 'letGo'>

@@ -1,7 +1,7 @@
 /** The work of a batch of updates: each document changes alone, and its outcome is counted. */
 import type { UpdateBatchCommand, UpdateCommand } from '../../domain/commands.js'
-import { BATCH_ERRORS_MAX } from '../../limits/input.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
+import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import { BodiesWanted } from '../../store/objects.js'
 import { CATALOGUE, ServiceError } from '../../errors.js'
 import { changeDocument } from './change_work.js'

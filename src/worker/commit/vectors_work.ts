@@ -6,8 +6,8 @@
 import type { VectorsCommand } from '../../domain/commands.js'
 import { decideDropped } from '../../domain/bulk_ingest.js'
 import { decideVectors } from '../../domain/embedding/embedded_document.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
-import { noteDamage } from '../../store/noted_damage.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
+import { noteDamage } from '../../store/rows/noted_damage.js'
 import { carryOut, jsonAnswer, slicesOf } from './commit_work.js'
 import type { CommitTools, Work } from './commit_work.js'
 

@@ -7,17 +7,17 @@
  * waits, and work that frees space continues in small groups.
  */
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
-import type { NamedDocument } from '../../wire/embedding_messages.js'
-import { joinBatch } from '../../engine/index_batch.js'
-import { encodeVectorBatch } from '../../engine/vector_bytes.js'
-import type { VectorChange } from '../../engine/vector_types.js'
+import type { NamedDocument } from '../../wire/messages/embedding_messages.js'
+import { joinBatch } from '../../engine/search/index_batch.js'
+import { encodeVectorBatch } from '../../engine/vectors/vector_bytes.js'
+import type { VectorChange } from '../../engine/vectors/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits/commit.js'
-import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS } from '../../limits/disk.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
+import { MIB } from '../../limits/units.js'
 import { mayWriteUnasked, type RoleSource } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import { isNoSpace } from '../../store/disk_space.js'
+import { isNoSpace } from '../../store/files/disk_space.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
 import { log } from '../../telemetry/log.js'
@@ -30,6 +30,18 @@ import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
 import { indexMarkWork } from './index_mark_work.js'
 import type { SpaceGuard } from './space_guard.js'
+
+/** Documents that one transaction writes: four batch slices, or as many single writes; about 4 ms of work. */
+const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
+/**
+ * Binlog entries and unreferenced bodies that one group may trim: twice what it can add, so that trimming
+ * keeps up.
+ */
+const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
+/** Groups are small, so that the pages that they copy fit into the reserve: 64 documents are about 1 MB. */
+const FULL_DISK_GROUP_DOCUMENTS = 64
+/** Binlog that is kept, unless the index on disk needs more. The pages of the rest take new documents. */
+const FULL_DISK_BINLOG_BYTES = MIB
 
 /** One command in progress. */
 interface Pending {

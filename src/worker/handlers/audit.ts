@@ -3,11 +3,11 @@
  * log (src/audit).
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX } from '../../limits/audit.js'
-import { auditEvents as eventsRow, auditExporters as exportersRow } from '../../operations/audit.js'
-import type { InputOf } from '../../operations/operation.js'
+import { AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX } from '../../limits/process.js'
+import { auditEvents as eventsRow, auditExporters as exportersRow } from '../../operations/access/audit.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
-import type { AuditFilter, AuditQuestion } from '../../wire/audit_messages.js'
+import type { AuditFilter, AuditQuestion } from '../../wire/messages/audit_messages.js'
 import { io, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 function events({ config, store }: LaneContext, input: InputOf<typeof eventsRow>): AuditQuestion {

@@ -5,17 +5,17 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
-import { failPoint } from '../../fail_point.js'
+import { failPoint } from '../../base/fail_point.js'
 import {
   backup as backupRow,
   deleteBackup as deleteBackupRow,
   listBackups as listBackupsRow,
   restore as restoreRow,
-} from '../../operations/backup.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/server/backup.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { BackupError, unpackBackup } from '../../store/backup/backup_file.js'
 import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backup/backups.js'
-import { beginGeneration, generationPath } from '../../store/layout.js'
+import { beginGeneration, generationPath } from '../../store/files/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { prepareStore } from './restore_process.js'
 import type { Answer } from '../../wire/answer.js'

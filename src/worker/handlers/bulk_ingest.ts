@@ -10,27 +10,34 @@ import {
   type IngestChunk,
   type IngestDocuments,
   type SubmittedIngest,
-} from '../../wire/ingest_messages.js'
+} from '../../wire/messages/ingest_messages.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand, type Command } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
-import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits/jobs.js'
 import {
   cancelBulkIngest as cancelRow,
   getBulkIngest as getRow,
   ingestChunk as chunkRow,
   listBulkIngests as listRow,
   submitBulkIngest as submitRow,
-} from '../../operations/bulk_ingest.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/documents/bulk_ingest.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
 import type { Answer } from '../../wire/answer.js'
-import type { StoreFirst } from '../../wire/messages.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
 import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
+
+/** Documents of a bulk ingest that are prepared and committed together. Fixed by the contract. */
+const INGEST_CHUNK_DOCUMENTS_MAX = 500
+/**
+ * JSON characters at which a chunk ends early. They bound the memory of the bulk lane and the time that
+ * others wait for it, 0.3 s. A larger document is sent alone.
+ */
+const INGEST_CHUNK_BYTES_WANTED = 8 * 1024 * 1024
 
 function submit(
   lane: LaneContext,

@@ -13,11 +13,11 @@ import { checkTtl, prepareDocument } from '../../domain/writes/preparation.js'
 import { NO_RULES, type WriteRules } from '../../domain/writes/write_rules.js'
 import { Template } from '../../domain/documents/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
-import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits/input.js'
+import { BATCH_DOCUMENTS_MAX } from '../../limits/documents.js'
 import { HEAD_FLAGS } from '../../store/head.js'
 import type { Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/record.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
 import {
   add as addRow,
@@ -29,13 +29,16 @@ import {
   setTtl as setTtlRow,
   update as updateRow,
   updateBatch as updateBatchRow,
-} from '../../operations/documents.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/documents/documents.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { countAccess } from '../request/access_count.js'
 import type { Answer } from '../../wire/answer.js'
-import type { StoreFirst } from '../../wire/messages.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
+
+/** Entries of `env` in /v1/get. */
+const TEMPLATE_VARIABLES_MAX = 256
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Command | StoreFirst {
   requireText(input.contentMd, input.meta)

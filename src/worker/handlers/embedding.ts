@@ -2,13 +2,13 @@
  * Embedding on the lanes: the requests of the front end's worker (which documents wait, which of their texts
  * need vectors), the vectors that it stores, and the progress. Only the front end sends texts to providers.
  */
-import { decodeMessage, encodeMessage } from '../../wire/messages.js'
-import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/embedding_messages.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
+import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/messages/embedding_messages.js'
 import type { Command } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
-import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_SCANNED_MAX } from '../../limits/embedding.js'
+import { EMBEDDING_SLICES_MAX, EMBEDDING_SLICE_DOCUMENTS_MAX } from '../../limits/embedding.js'
 import {
   embeddingInputs as inputsRow,
   queuedEmbeddings as queuedRow,
@@ -17,8 +17,8 @@ import {
   unembedded as unembeddedRow,
   vectorReindex as reindexRow,
   vectorStats as vectorStatsRow,
-} from '../../operations/embedding.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/server/embedding.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors/vector_record.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
@@ -26,6 +26,11 @@ import type { Answer } from '../../wire/answer.js'
 import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import type { Collection } from '../../store/collections/collection_row.js'
 import type { View } from '../../store/view.js'
+
+/** Documents that one page of a reindex returns. With two pages in progress, all slices are busy. */
+export const UNEMBEDDED_DOCUMENTS_MAX = EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
+/** Documents that one page examines: about 10 ms of the bulk lane if all are current. */
+const UNEMBEDDED_SCANNED_MAX = 2_000
 
 function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }

@@ -22,8 +22,8 @@ import {
   listEmbeddingConfigs as listEmbeddingConfigsRow,
   setDefaultEmbeddingConfig as setDefaultEmbeddingConfigRow,
   updateEmbeddingConfig as updateRow,
-} from '../../operations/embedding_configs.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/settings/embedding_configs.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { io, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 import { NULLS } from '../request/input.js'

@@ -12,8 +12,8 @@ import {
   encryptionJobs as encryptionJobsRow,
   encryptionStatus as encryptionStatusRow,
   rotateEncryption as rotateRow,
-} from '../../operations/encryption.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/server/encryption.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'

@@ -3,7 +3,7 @@
  * lane starts.
  */
 import { laneOperations } from '../../operations/index.js'
-import type { AnyOperation } from '../../operations/operation.js'
+import type { AnyOperation } from '../../operations/row/operation.js'
 import type { BoundHandler, Handler } from '../request/handler.js'
 import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'

@@ -3,8 +3,8 @@
  * lanes.
  */
 import { badRequest } from '../../errors.js'
-import { PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX } from '../../limits/profiles.js'
-import { cpuProfile, heapProfile, profiles } from '../../operations/profiles.js'
+import { PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX } from '../../limits/process.js'
+import { cpuProfile, heapProfile, profiles } from '../../operations/server/profiles.js'
 import type { ProfileFormat, ProfileWanted } from '../../telemetry/profile_messages.js'
 import { io, type BoundHandler } from '../request/handler.js'
 

@@ -1,8 +1,12 @@
-/** Runs src/restore_preparation.ts over a copied store and waits for it to exit. The long lane. */
+/** Runs src/programs/restore_preparation.ts over a copied store and waits for it to exit. The long lane. */
 import { fork } from 'node:child_process'
 import type { Config } from '../../config/config.js'
-import { programPath } from '../../installation.js'
-import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits/backup.js'
+import { programPath } from '../../base/installation.js'
+
+/** V8 heap of the process that checks a restored store and builds its index, as in a lane. */
+const RESTORE_HEAP_MB_MAX = 1024
+/** Interval at which a restore checks that a client still waits for it. */
+const RESTORE_POLL_MS = 200
 
 const PROGRAM = programPath('restore_preparation')
 

@@ -5,18 +5,18 @@ import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/documents/past_states.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { FTS_POLL_RESULTS } from '../../limits/search.js'
 import {
   restoreRevision as restoreRow,
   revisionDiff as diffRow,
   revisions as revisionsRow,
   truncate as truncateRow,
-} from '../../operations/revisions.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/documents/revisions.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { Answer } from '../../wire/answer.js'
-import type { StoreFirst } from '../../wire/messages.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 

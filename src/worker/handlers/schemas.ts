@@ -13,8 +13,8 @@ import {
   listSchemas as listSchemasRow,
   setSchema as setRow,
   validate as validateRow,
-} from '../../operations/collection_schemas.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/settings/collection_schemas.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { settingsCommand } from '../request/settings_command.js'

@@ -20,19 +20,19 @@ import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../d
 import type { SettingsChange } from '../../domain/settings/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { STOP_WORDS_REQUESTED_MAX } from '../../limits/settings.js'
+import { STOP_WORDS_MAX } from '../../limits/documents.js'
 import {
   deleteCollectionConfig as deleteConfigRow,
   getCollectionConfig as getConfigRow,
   listCollectionConfigs as listCollectionConfigsRow,
   setCollectionConfig as setConfigRow,
-} from '../../operations/collection_config.js'
+} from '../../operations/settings/collection_config.js'
 import {
   addCuration as addCurationRow,
   deleteCuration as deleteCurationRow,
   listCuration as listCurationRow,
   replaceCuration as replaceCurationRow,
-} from '../../operations/curation.js'
+} from '../../operations/settings/curation.js'
 import {
   addStopWords as addStopWordsRow,
   deleteStopWords as deleteStopWordsRow,
@@ -40,15 +40,18 @@ import {
   listStopWords as listStopWordsRow,
   listSynonyms as listSynonymsRow,
   setSynonyms as setSynonymsRow,
-} from '../../operations/vocabulary.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/settings/vocabulary.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
-import type { StoreFirst } from '../../wire/messages.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { NULLS } from '../request/input.js'
 import { settingsCommand } from '../request/settings_command.js'
 import { probedFirst } from '../request/storage.js'
+
+/** Words in one request that adds or deletes stop words. */
+const STOP_WORDS_REQUESTED_MAX = STOP_WORDS_MAX
 
 interface Named {
   readonly collection: string

@@ -7,7 +7,8 @@ import type { Command } from '../../domain/commands.js'
 import type { BodyMove } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import { readingAll } from '../../domain/documents/wanted_bodies.js'
-import { MISPLACED_SCANNED_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_SCANNED_MAX } from '../../limits/objects.js'
+import { RELEASES_SCANNED_MAX } from '../../limits/store.js'
+import { MIB } from '../../limits/units.js'
 import {
   bodyLocations as bodyLocationsRow,
   clearObjects as clearRow,
@@ -15,17 +16,26 @@ import {
   misplacedBodies as misplacedRow,
   moveBodies as moveRow,
   unwantedObjects as unwantedRow,
-} from '../../operations/storage.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/server/storage.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Head } from '../../store/head.js'
 import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/record.js'
+import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
-import type { StoreFirst } from '../../wire/messages.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 import { ObjectMaking } from '../request/storage.js'
 import { log } from '../../telemetry/log.js'
+
+/**
+ * Documents that one step checks for bodies in another location than the one in the settings: 20 000 x 1 us.
+ */
+const MISPLACED_SCANNED_MAX = 20_000
+/** Documents that one step moves from one backend to another. */
+const MOVED_DOCUMENTS_MAX = 64
+/** Bytes of contents that one step moves, except those of the last document. */
+const MOVED_BYTES_WANTED = 8 * MIB
 
 /**
  * Misplaced bodies of the given collection, or of the next one that has any. `next` is where to continue;

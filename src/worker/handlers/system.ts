@@ -13,7 +13,7 @@ import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
 import type { CollectionGauges, StoreGauges, VectorGauges } from '../../telemetry/exposition.js'
 import { threadTelemetry, type TelemetryReading } from '../../telemetry/registry.js'
-import { metrics as metricsRow, stats as statsRow } from '../../operations/health.js'
+import { metrics as metricsRow, stats as statsRow } from '../../operations/server/health.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
 

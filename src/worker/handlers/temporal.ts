@@ -15,16 +15,20 @@ import {
   readTopN,
 } from '../../domain/temporal/temporal_requests.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { FTS_POLL_RESULTS } from '../../limits/search.js'
-import { EVENTS_LIMIT_DEFAULT, HOT_DOCUMENTS_SEEN_MAX } from '../../limits/temporal.js'
-import { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'
-import type { InputOf } from '../../operations/operation.js'
+import { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/documents/temporal.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Head } from '../../store/head.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+
+/** Default number of events, and default period before now. */
+const EVENTS_LIMIT_DEFAULT = 100
+/** Documents that one leaderboard checks for a recent enough read: 0.3 s. */
+const HOT_DOCUMENTS_SEEN_MAX = 100_000
 
 function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
   const { collection, key, lang } = input

@@ -3,7 +3,6 @@
  * run on read lanes, except duplicates and projections, which run on the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
 import { parseFilters } from '../../domain/search/filters.js'
 import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
@@ -15,18 +14,25 @@ import { projectVectors } from '../../domain/vectors/projection.js'
 import { algorithmOf, readChoice, readNumber, readQueryText, readQueryVector, readTopK } from '../../domain/vectors/vector_request.js'
 import { readRetrieval } from '../../domain/search/retrieval.js'
 import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
-import { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
+import { hybridSearch as hybridRow } from '../../operations/search/hybrid_search.js'
 import {
   classify as classifyRow,
   crossSearch as crossRow,
   findDuplicates as duplicatesRow,
   vectorProjection as projectionRow,
   vectorSearch as searchRow,
-} from '../../operations/vector_search.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/search/vector_search.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
+
+/** Default number of results of a vector search, of a hybrid search and of a search across collections. */
+const VECTOR_TOP_K_DEFAULT = 5
+const CROSS_TOP_K_DEFAULT = 10
+/** Points of a projection. The values of the reference. */
+const PROJECTION_POINTS_DEFAULT = 1000
+const PROJECTION_POINTS_MAX = 2000
 
 export const vectorSearchHandlers: readonly BoundHandler[] = [
   read(searchRow, answerSearch),

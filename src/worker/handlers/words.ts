@@ -8,17 +8,17 @@ import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
 import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
 import type { Misspelling } from '../../domain/spell/corrector.js'
 import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/spell_requests.js'
-import { resolveLanguage } from '../../engine/languages.js'
+import { resolveLanguage } from '../../engine/text/languages.js'
 import { serviceError } from '../../errors.js'
-import { autocomplete as autocompleteRow } from '../../operations/autocomplete.js'
+import { autocomplete as autocompleteRow } from '../../operations/search/autocomplete.js'
 import {
   addSpellWords as addWordsRow,
   deleteSpellWords as deleteWordsRow,
   getSpellDictionary as getDictionaryRow,
   spellCleanup as cleanupRow,
   spellSuggest as suggestRow,
-} from '../../operations/spell.js'
-import type { InputOf } from '../../operations/operation.js'
+} from '../../operations/search/spell.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 import { settingsCommand } from '../request/settings_command.js'

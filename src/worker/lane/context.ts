@@ -8,7 +8,7 @@ import { basename, join, resolve } from 'node:path'
 import { Chore, type ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
-import { analysisVersion } from '../../domain/documents/analysis_version.js'
+import { analysisVersion } from '../../domain/documents/analysis.js'
 import { RightsCache } from '../../domain/access/rights_cache.js'
 import { SettingsCache } from '../../domain/settings/collection_settings.js'
 import { KnownCollections } from '../../domain/collections/known_collections.js'
@@ -18,22 +18,20 @@ import { SurfaceWords } from '../../domain/words/surface_words.js'
 import { Corrector } from '../../domain/spell/corrector.js'
 import { RelatedTerms } from '../../domain/fulltext/related_terms.js'
 import { TermVectors } from '../../domain/search/term_vectors.js'
-import { createAnalyzer } from '../../engine/analyzer.js'
-import { createChunker } from '../../engine/chunker.js'
+import { createAnalyzer } from '../../engine/text/analyzer.js'
+import { createChunker } from '../../engine/text/chunker.js'
 import { openDocuments } from '../../engine/document_reader.js'
 import { openSharedBodies } from '../../engine/shared_bodies.js'
 import { vectorCacheOf } from '../request/vector_cache.js'
-import { checkTruth, openEngine, reserveLmdbLineBuffer } from '../../engine/native_engine.js'
-import { openVectorEngine } from '../../engine/vector_engine.js'
+import { checkTruth, openEngine, reserveLmdbLineBuffer } from '../../engine/search/native_engine.js'
+import { openVectorEngine } from '../../engine/vectors/vector_engine.js'
 import type { Analyzer } from '../../engine/types.js'
-import type { VectorTuning } from '../../engine/vector_types.js'
-import { PURGE_ROWS_MAX } from '../../limits/commit.js'
-import { INDEX_NOT_STORED_BYTES_MAX } from '../../limits/disk.js'
-import { TERM_VECTORS_BYTES_MAX } from '../../limits/fulltext.js'
-import { DOCUMENT_CACHE_BYTES_MAX, TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../limits/store.js'
-import { ByteWriter } from '../../store/byte_writer.js'
-import { DiskSpace } from '../../store/disk_space.js'
-import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
+import type { VectorTuning } from '../../engine/vectors/vector_types.js'
+import { PURGE_ROWS_MAX, TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../limits/store.js'
+import { MIB } from '../../limits/units.js'
+import { ByteWriter } from '../../store/rows/byte_writer.js'
+import { DiskSpace } from '../../store/files/disk_space.js'
+import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/files/layout.js'
 import { instanceOf } from '../../store/objects.js'
 import type { DocumentSource } from '../../store/documents/document_source.js'
 import type { Keyring } from '../../store/sealing/keyring.js'
@@ -48,7 +46,7 @@ import { BinlogConsumers } from '../background/binlog_consumers.js'
 import { laneChores } from '../background/chores.js'
 import { buildShare, describe, openIndex, rebuildStaleIndex } from './lane_index.js'
 import { beginSealing } from './sealing.js'
-import type { LaneStart } from '../../wire/lane_start.js'
+import type { LaneStart } from '../../wire/messages/lane_start.js'
 import type { NextGeneration, OpenLane } from './open_lane.js'
 import { beginLoading, giveLacking, lackingOf, openVectors, logDamage, VECTORS_FOLDER } from './vector_index.js'
 import { readOnlyLane } from './read_only_lane.js'
@@ -56,6 +54,22 @@ import { SpaceGuard } from '../commit/space_guard.js'
 import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
 import { log } from '../../telemetry/log.js'
 import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
+
+/**
+ * While the disk refuses the index, writes that fit into the truth env are accepted until this much of the
+ * index is only in memory. A start replays it.
+ */
+const INDEX_NOT_STORED_BYTES_MAX = 16 * MIB
+/**
+ * Bytes of term vectors that all read lanes together cache, for documents that were highlighted twice: 4 to
+ * 5 KB for a document of 8 KB.
+ */
+const TERM_VECTORS_BYTES_MAX = 64 * MIB
+/**
+ * JSON of documents that all read lanes together cache: 12 000 of 5 KB, the first pages of some hundred
+ * listings.
+ */
+const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
 
 /** The lane's calls to the front end. */
 type FrontEnd = Pick<LaneContext, 'fetchObjects' | 'notify'>

@@ -8,9 +8,8 @@ import { bytesOfDocuments, decodeCommand } from '../../domain/commands.js'
 import { endedTokens } from '../../domain/access/restored_accounts.js'
 import { receiveAuditEvents } from '../../telemetry/audit.js'
 import { MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads'
-import type { BatchResult, LaneHello } from '../../wire/lane_messages.js'
-import { openEngine } from '../../engine/native_engine.js'
-import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits/wire.js'
+import type { BatchResult, LaneHello } from '../../wire/messages/lane_messages.js'
+import { openEngine } from '../../engine/search/native_engine.js'
 import { laneOperations } from '../../operations/index.js'
 import { joinLog, log } from '../../telemetry/log.js'
 import { openProfilePort } from '../../telemetry/profile_port.js'
@@ -18,7 +17,7 @@ import { installTelemetry, Telemetry } from '../../telemetry/registry.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import type { Envelope } from '../../wire/envelope.js'
 import { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import { queueClassOf } from '../../operations/queue_class.js'
+import { queueClassOf } from '../../operations/row/queue_class.js'
 import { decodeRequests, type LaneRequest } from '../../wire/request_codec.js'
 import { handlers } from '../handlers/index.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
@@ -26,9 +25,20 @@ import { droppedFrame, type FormReaders } from '../request/lane_request.js'
 import { operationOf, RequestRunner } from '../request/request_runner.js'
 import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
 import { LanePort } from './lane_port.js'
-import type { LaneOrder } from '../../wire/lane_messages.js'
-import type { LaneStart } from '../../wire/lane_start.js'
+import type { LaneOrder } from '../../wire/messages/lane_messages.js'
+import type { LaneStart } from '../../wire/messages/lane_start.js'
 import type { NextGeneration, OpenLane } from './open_lane.js'
+
+/**
+ * Blocks for the answers of one lane. Its two tasks make eight pages of one block each before the event loop
+ * has read the first, and their envelopes take as many. 12 MiB, of which untouched pages cost nothing.
+ */
+const ENVELOPE_BLOCKS_PER_LANE = 16
+/**
+ * Large blocks of one lane: the event loop reads one while the lane fills the other. 16 MiB, of which
+ * untouched pages cost nothing.
+ */
+const LARGE_BLOCKS_PER_LANE = 2
 
 /** The task that Piscina runs: a batch, or the order to close the lane. */
 export type RunBatch = (task: Envelope | 'close') => Promise<BatchResult>

@@ -10,11 +10,18 @@ import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
 import { transferListOf, type Envelope } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import type { LaneMessage } from '../../wire/lane_messages.js'
+import type { LaneMessage } from '../../wire/messages/lane_messages.js'
 import type { FetchFailure } from '../../outbound/object_stores.js'
-import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/object_messages.js'
-import type { LaneOrder } from '../../wire/lane_messages.js'
-import { ANSWERS_COALESCED_MAX, ANSWER_HOLD_US_MAX, ENVELOPE_BYTES_WANTED } from '../../limits/wire.js'
+import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/messages/object_messages.js'
+import type { LaneOrder } from '../../wire/messages/lane_messages.js'
+import { KIB } from '../../limits/units.js'
+
+/** Finished answers that a lane holds back at most, to send them in one message. */
+const ANSWERS_COALESCED_MAX = 16
+/** How long a lane holds back a finished answer at most, while others of its batch run. */
+const ANSWER_HOLD_US_MAX = 200
+/** An envelope of answers is sent once it has this size. With one more answer it still fits a block. */
+const ENVELOPE_BYTES_WANTED = 128 * KIB
 
 export class LanePort {
   readonly #encoder: AnswerEncoder

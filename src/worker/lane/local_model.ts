@@ -3,9 +3,9 @@
  * model. Every task embeds texts. Nothing of a lane is loaded here. Started by
  * background/embedding/local_provider.ts, one thread per model.
  */
-import { loadMinilm, type Minilm } from '../../engine/minilm.js'
-import { loadStaticModel, type StaticModel } from '../../engine/static_model.js'
-import type { LocalTask } from '../../wire/local_task.js'
+import { loadMinilm, type Minilm } from '../../engine/models/minilm.js'
+import { loadStaticModel, type StaticModel } from '../../engine/models/static_model.js'
+import type { LocalTask } from '../../wire/messages/local_task.js'
 
 let model: StaticModel | Minilm | undefined
 

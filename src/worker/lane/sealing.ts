@@ -3,7 +3,7 @@
  * them. Lane threads, at their start.
  */
 import type { SearchEngine } from '../../engine/types.js'
-import type { VectorEngine } from '../../engine/vector_types.js'
+import type { VectorEngine } from '../../engine/vectors/vector_types.js'
 import type { Keyring } from '../../store/sealing/keyring.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import { log } from '../../telemetry/log.js'

@@ -6,7 +6,7 @@
  */
 import type { Authorized } from '../../access/authorize.js'
 import { serviceError } from '../../errors.js'
-import { ANSWER_STREAMS_MAX } from '../../limits/answers.js'
+import { ANSWER_STREAMS_MAX } from '../../limits/documents.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { Answer } from '../../wire/answer.js'
 import type { AnswerStream, RequestContext } from './handler.js'

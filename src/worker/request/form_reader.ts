@@ -1,9 +1,9 @@
 /**
- * The lane's half of a surface: reads inputs in the surface's form, and compresses bodies. src/lane.ts passes
- * one per form to the lane. Lane threads only.
+ * The lane's half of a surface: reads inputs in the surface's form, and compresses bodies.
+ * src/programs/lane.ts passes one per form to the lane. Lane threads only.
  */
 import type { StopWord } from '../../engine/types.js'
-import type { AnyOperation } from '../../operations/operation.js'
+import type { AnyOperation } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import type { LaneRequest } from '../../wire/request_codec.js'
 import type { Input } from './input.js'

@@ -5,9 +5,15 @@
  * little of the input, and nothing of fields that may contain a secret. Lane threads.
  */
 import { ServiceError } from '../../errors.js'
-import { HINT_CHARACTERS_MAX, HINT_EXAMPLE_CHARACTERS_MAX, HINT_EXCERPT_CHARACTERS_MAX } from '../../limits/input.js'
-import type { Schema } from '../../operations/json_schema.js'
+import type { Schema } from '../../operations/row/json_schema.js'
 import { NULLS, type Input } from './input.js'
+
+/** Characters in the `hint` of a refusal: two lines of a terminal for each of three fields. */
+export const HINT_CHARACTERS_MAX = 500
+/** Characters of the received value that a hint quotes: enough to recognise it, too few to be a document. */
+const HINT_EXCERPT_CHARACTERS_MAX = 40
+/** Longer examples of the expected value are left out of a hint; longer field names are truncated. */
+const HINT_EXAMPLE_CHARACTERS_MAX = 80
 
 /** Fields whose values are not shown: credentials, addresses that may contain some, template values. */
 const SECRET = /secret|passw|passphrase|token|credential|auth|api_?key|access_?key|url$|endpoint|^env$/i

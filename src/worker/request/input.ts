@@ -4,13 +4,20 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../../errors.js'
-import { JsonScanner } from '../../engine/json_scan.js'
+import { JsonScanner, ANY } from '../../engine/json_scan.js'
+import type { KnownMembers } from '../../engine/json_scan.js'
 import type { StopWord } from '../../engine/types.js'
-import { JSON_DEPTH_MAX, JSON_SCANNED_BYTES_MIN } from '../../limits/input.js'
-import type { Schema } from '../../operations/json_schema.js'
-import type { AnyOperation } from '../../operations/operation.js'
+import { JSON_DEPTH_MAX } from '../../limits/documents.js'
+import { KIB } from '../../limits/units.js'
+import type { Schema } from '../../operations/row/json_schema.js'
+import type { AnyOperation } from '../../operations/row/operation.js'
 import { EXCESS_TEXTS, JSON_BOUNDS } from '../../wire/json_bounds.js'
-import { knownMembers } from './known_members.js'
+
+/**
+ * Bodies of this size or more are scanned for the three bounds above before they are parsed. Smaller ones
+ * cannot take 6 MB of heap.
+ */
+const JSON_SCANNED_BYTES_MIN = 64 * KIB
 
 /**
  * Key under which an input lists the fields that the body sets to null, if any. For operations that
@@ -112,4 +119,29 @@ export function settle(value: Input | unknown[], depth: number, name?: string): 
     else if (field === null) delete value[key]
     else if (typeof field === 'object' && !ArrayBuffer.isView(field)) settle(field as Input, depth + 1, key)
   }
+}
+
+/**
+ * The members of a body that an operation can use: those that its row's schema names. Other members are not
+ * built (docs/decisions/interfaces/bounds-of-requests.md). Pure.
+ */
+export function knownMembers(schema: Schema): KnownMembers {
+  const { type, properties, additionalProperties, patternProperties, items } = schema
+  if (type === 'array') return items === undefined ? ANY : { kind: 'list', items: knownMembers(items) }
+  // Without names, or with names by pattern, any member may be used.
+  if (type === 'object' && patternProperties === undefined && (properties !== undefined || additionalProperties !== undefined)) {
+    const members = Object.entries(properties ?? {}).map(([name, field]) => [name, knownMembers(field)] as const)
+    return { kind: 'object', members, rest: additionalProperties === undefined ? null : knownMembers(additionalProperties) }
+  }
+  return ownItemOf(schema) ?? ANY
+}
+
+/**
+ * An item that is validated on its own (operations/row/schema.ts): returns its schema. Anything else is left
+ * for the operation to refuse.
+ */
+function ownItemOf({ title, anyOf }: Schema): KnownMembers | undefined {
+  const [item, anything, ...more] = anyOf ?? []
+  if (title === undefined || item?.type !== 'object' || anything === undefined || more.length > 0) return undefined
+  return Object.keys(anything).length === 0 ? knownMembers(item) : undefined
 }

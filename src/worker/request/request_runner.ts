@@ -8,7 +8,7 @@ import { decodeCommand, encodeCommand, ownsItsBytes, type Command } from '../../
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { serviceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
-import { isInternal, type AnyOperation } from '../../operations/operation.js'
+import { isInternal, type AnyOperation } from '../../operations/row/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
 import type { ControlBlock } from '../../wire/control_block.js'

@@ -3,9 +3,10 @@
  * nothing while the value is valid, and stops at the first mismatch: a body of a million invalid items must
  * not produce a million errors. No code is generated, so a lane is ready for its first request at once.
  * Supports the keywords that inputs use and refuses a schema with others, so that none is overlooked.
- * test/property/schema_check.test.ts compares it with a full implementation of JSON Schema. Lane threads.
+ * test/property/surfaces/schema_check.test.ts compares it with a full implementation of JSON Schema. Lane
+ * threads.
  */
-import type { Keywords, Schema } from '../../operations/json_schema.js'
+import type { Keywords, Schema } from '../../operations/row/json_schema.js'
 
 export interface Mismatch {
   /** True if a required field is missing at `path`; otherwise the value there has the wrong type. */

@@ -2,7 +2,7 @@
  * Preload shim that makes calls on files below MDS_FAULT_DIR fail. The failures are described in a small
  * file, MDS_FAULT_CONTROL, that all processes of a run map: a test arms the n-th call of a kind from now on,
  * reads which call was hit, and arms the next without a restart. Layout of that file and meaning of its
- * fields: test/fault/fault_control.ts. Manners: `clean` does nothing and reports the error; `torn` does the
+ * fields: test/fault/shim/fault_control.ts. Manners: `clean` does nothing and reports the error; `torn` does the
  * work (of a write: half of it) and reports the error; `short` writes half, reports that, and lets the next
  * write to that file fail; `hang` never returns. Any thread; the count is one atomic word, so that exactly
  * one call is the n-th.

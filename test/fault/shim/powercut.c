@@ -10,7 +10,7 @@
  * MDS_FAULT_SWALLOW_FLUSHES turns the program into one built without flushes: fsync and fdatasync report
  * success and do nothing, and O_DSYNC is ignored.
  * Record (little endian): u32 kind, u32 file, u64 offset, u32 payload bytes, u32 sequence of the flush or 0;
- * then the payload. Reader: test/fault/io_log.ts.
+ * then the payload. Reader: test/fault/power_cut/io_log.ts.
  */
 #define _GNU_SOURCE
 #include <errno.h>

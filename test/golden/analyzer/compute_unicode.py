@@ -1,7 +1,7 @@
 """Writes unicode.json: forms of words by Python's own Unicode tables (unicodedata), with which the analyzer must agree.
 
 Run: python3 test/golden/analyzer/compute_unicode.py. Words: those of snowball.json and polish.json with letters beyond ASCII, and a list of typeset forms.
-Rules: docs/decisions/text-analysis.md, implemented independently here.
+Rules: docs/decisions/search/text-analysis.md, implemented independently here.
 """
 import json
 import unicodedata

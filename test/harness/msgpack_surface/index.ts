@@ -2,7 +2,7 @@
  * A second surface, for tests: operations by name over a unix socket, in MessagePack. It needs one folder,
  * and one line in src/surface/index.ts. It runs in a separate thread, over the port form of the core.
  */
-import { programPath } from '../../../src/installation.js'
+import { programPath } from '../../../src/base/installation.js'
 import type { SurfaceDefinition } from '../../../src/surface/host.js'
 import { ThreadSurface } from '../../../src/surface/thread/thread_surface.js'
 

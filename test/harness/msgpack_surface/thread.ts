@@ -9,7 +9,7 @@ import { PortCore } from '../../../src/surface/thread/port_core.js'
 import { ThreadPort } from '../../../src/surface/thread/thread_port.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
 import { bytesInput, packAnswer } from '../../../src/wire/msgpack_input.js'
-import type { SurfaceStart } from '../../../src/wire/surface_messages.js'
+import type { SurfaceStart } from '../../../src/wire/messages/surface_messages.js'
 import { END_THREAD, frameOf, FrameReader, type Answered, type Asked } from './frames.js'
 
 const { port, options } = workerData as SurfaceStart

@@ -179,6 +179,6 @@ export const CASES: Readonly<Record<string, Case>> = {
 
 /** Rows without a case, each with the test that compares its protocols. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  updateBatch: 'it has no HTTP form: test/contract/grpc_batches.test.ts',
-  cancelBulkIngest: 'a job that has not ended cannot be had each time: test/contract/mcp_tools.test.ts',
+  updateBatch: 'it has no HTTP form: test/contract/grpc/batches.test.ts',
+  cancelBulkIngest: 'a job that has not ended cannot be had each time: test/contract/mcp/tools.test.ts',
 }

@@ -1,8 +1,8 @@
 /** Calls by GraphQL: a document with every scalar of the field's answer, made from the schema. */
 import { getNamedType, isInputObjectType, isListType, isNonNullType, isObjectType, type GraphQLField, type GraphQLInputType, type GraphQLOutputType, type GraphQLSchema } from 'graphql' // prettier-ignore
 import { operationByName } from '../../../src/operations/index.js'
-import { askGraphql } from '../graphql.js'
-import type { Server } from '../server.js'
+import { askGraphql } from '../clients/graphql.js'
+import type { Server } from '../server/server.js'
 import { refused, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {

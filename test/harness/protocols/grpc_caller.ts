@@ -3,9 +3,9 @@ import { credentials, loadPackageDefinition, Metadata, status, type Client, type
 import { loadSync } from '@grpc/proto-loader'
 import { join } from 'node:path'
 import protobuf from 'protobufjs'
-import { projectFolder } from '../../../src/installation.js'
+import { projectFolder } from '../../../src/base/installation.js'
 import { operationByName } from '../../../src/operations/index.js'
-import type { Server } from '../server.js'
+import type { Server } from '../server/server.js'
 import { camelCase, refused, snakeCase, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
 
 const PROTO = join(projectFolder(), 'src/surface/grpc/proto/mddb.proto')

@@ -1,6 +1,6 @@
 /** Calls by HTTP, by the first route of the operation. */
 import { operationByName } from '../../../src/operations/index.js'
-import type { Server } from '../server.js'
+import type { Server } from '../server/server.js'
 import { refused, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
 
 const REFUSALS: Readonly<Record<number, Refusal>> = {

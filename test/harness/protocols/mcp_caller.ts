@@ -1,7 +1,7 @@
 /** Calls by MCP: the tool of the operation, or its resource. */
 import { entryOf, ERROR_CODES } from '../../../src/errors.js'
 import { operationByName } from '../../../src/operations/index.js'
-import type { Server } from '../server.js'
+import type { Server } from '../server/server.js'
 import { refused, snakeCase, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
 
 interface Answer {

@@ -1,5 +1,5 @@
-//! The languages by number. The order is part of the interface with src/engine/languages.ts. A profile is a
-//! language with stemming on or off.
+//! The languages by number. The order is part of the interface with src/engine/text/languages.ts. A profile
+//! is a language with stemming on or off.
 
 use crate::stem::Stemmer;
 use crate::stop_words::STOP_WORDS;

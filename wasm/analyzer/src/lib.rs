@@ -8,7 +8,7 @@
 // Bools: the state of the scanner consists of several independent flags. The compiler vectorizes the
 // byte-by-byte count of lines.
 #![allow(clippy::struct_excessive_bools, clippy::naive_bytecount)]
-// `inline(always)`: the per-token path is one loop, measured by bench/analyzer.ts.
+// `inline(always)`: the per-token path is one loop, measured by bench/search/analyzer.ts.
 #![allow(clippy::inline_always, clippy::module_name_repetitions, clippy::must_use_candidate, clippy::precedence)]
 
 mod bytes;

@@ -1,6 +1,6 @@
 //! The WASM interface of analyzer and chunker: one of each per instance. Arguments are numbers. Bytes are
 //! passed through linear memory at the addresses that the `*_address` functions return. An address is valid
-//! until the next call that may allocate. Host side: src/engine/wasm_instance.ts.
+//! until the next call that may allocate. Host side: src/engine/wasm.ts.
 
 use mds_analyzer::{Analyzer, Highlighter, Options, Progress, Purpose, Query, Status, Text, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
 use mds_chunker::{Chunk, Mode};

@@ -2,7 +2,7 @@
 //! code where its brackets balance. Chunks are ascending byte ranges that neither begin nor end with white
 //! space. Together they cover everything except white space. Sizes are counted in characters (Unicode scalar
 //! values). Pure. Never panics on any bytes. Takes time linear in the text and memory linear in the budget.
-//! Rules and reasons: docs/decisions/chunks-and-models.md.
+//! Rules and reasons: docs/decisions/search/chunks-and-models.md.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
 // Casts: offsets are below 2^32, which the 32-bit address space of the instance bounds.

@@ -1,6 +1,6 @@
 //! The WASM interface of the static embedding model: one model per instance. Arguments are numbers. Bytes are
 //! passed through linear memory at the addresses that functions return. An address is valid until the next
-//! call that may allocate. Host side: src/engine/static_model.ts.
+//! call that may allocate. Host side: src/engine/models/static_model.ts.
 
 use mds_static_model::StaticModel;
 use std::cell::RefCell;

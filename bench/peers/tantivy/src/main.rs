@@ -1,5 +1,5 @@
 //! Tantivy as a peer of the benches: reads commands from standard input and answers each with one JSON line,
-//! by the protocol of all peers (bench/peer_process.ts). One thread indexes, one searches.
+//! by the protocol of all peers (bench/peers/peer_process.ts). One thread indexes, one searches.
 //! Usage: tantivy-peer CORPUS.ndjson QUERIES.json DIR
 
 #![forbid(unsafe_code)]

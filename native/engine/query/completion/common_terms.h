@@ -1,6 +1,7 @@
 // The terms of one section that begin with a prefix, in descending df; terms of equal df in byte order. The
-// maximum df of every run of terms (segment/term_maxima.h) determines which runs to read, so that only blocks
-// with a wanted term are read. Used by one request on one thread. Valid while the snapshot is referenced.
+// maximum df of every run of terms (segment/terms/term_maxima.h) determines which runs to read, so that only
+// blocks with a wanted term are read. Used by one request on one thread. Valid while the snapshot is
+// referenced.
 #pragma once
 
 #include <cstdint>

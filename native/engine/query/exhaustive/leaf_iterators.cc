@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "query/exhaustive/boolean_iterators.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "query/exhaustive/leaf_iterators.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "query/plan/resolved_query.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 

@@ -12,8 +12,8 @@
 
 #include "query/expansion/edit_automaton.h"
 #include "query/expansion/term_candidates.h"
-#include "segment/term_scan.h"
-#include "segment/term_signatures.h"
+#include "segment/terms/term_scan.h"
+#include "segment/terms/term_signatures.h"
 
 namespace mds {
 

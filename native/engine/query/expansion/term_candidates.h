@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "segment/term_scan.h"
-#include "segment/term_signatures.h"
+#include "segment/terms/term_scan.h"
+#include "segment/terms/term_signatures.h"
 
 namespace mds {
 

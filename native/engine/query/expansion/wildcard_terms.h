@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "query/expansion/term_candidates.h"
-#include "segment/term_scan.h"
+#include "segment/terms/term_scan.h"
 
 namespace mds {
 

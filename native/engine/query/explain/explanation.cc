@@ -14,7 +14,7 @@
 #include "query/exhaustive/proximity_iterator.h"
 #include "query/expansion/plan_expansion.h"
 #include "query/plan/resolved_query.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "query/filter/ranged_value.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/stop_signal.h"
 #include "query/filter/window_grid.h"
-#include "segment/posting_list.h"
+#include "segment/postings/posting_list.h"
 
 namespace mds {
 

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "query/filter/ranged_value.h"
-#include "segment/posting_cursor.h"
+#include "segment/postings/posting_cursor.h"
 
 namespace mds {
 

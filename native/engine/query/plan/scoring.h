@@ -17,7 +17,7 @@
 
 namespace mds {
 
-// Slope of the length normalization of tfidf: docs/decisions/ranking.md.
+// Slope of the length normalization of tfidf: docs/decisions/search/ranking.md.
 inline constexpr double kTfidfSlope = 0.2;
 
 [[nodiscard]] double inverse_document_frequency(Algorithm algorithm, uint64_t documents, uint64_t df) noexcept;

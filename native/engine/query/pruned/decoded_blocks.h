@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "query/pruned/threshold_mask.h"
-#include "segment/posting_list.h"
+#include "segment/postings/posting_list.h"
 
 namespace mds {
 

@@ -9,7 +9,7 @@
 
 #include "query/pruned/score_estimate.h"
 #include "query/pruned/threshold_mask.h"
-#include "segment/posting_list.h"
+#include "segment/postings/posting_list.h"
 
 namespace mds {
 namespace {

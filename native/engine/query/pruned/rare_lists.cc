@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "segment/posting_list.h"
+#include "segment/postings/posting_list.h"
 
 namespace mds {
 

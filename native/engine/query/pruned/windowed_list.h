@@ -10,7 +10,7 @@
 #include "query/filter/window_grid.h"
 #include "query/pruned/decoded_blocks.h"
 #include "query/pruned/score_estimate.h"
-#include "segment/posting_list.h"
+#include "segment/postings/posting_list.h"
 
 namespace mds {
 

@@ -1,6 +1,6 @@
 /** Entries of kind `drop`. Layout: docs/formats/entries/drop.md. */
 import { removeCollection } from '../../collections/collection_row.js'
-import { counterKey, lsnKey } from '../../keys.js'
+import { counterKey, lsnKey } from '../../rows/keys.js'
 import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 

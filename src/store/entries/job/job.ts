@@ -1,7 +1,7 @@
 /** Entries of kind `job`. Layout: docs/formats/entries/job.md. */
 import { JOB_KINDS, jobKey } from '../../jobs.js'
 import type { JobKind } from '../../jobs.js'
-import { isKey } from '../../keys.js'
+import { isKey } from '../../rows/keys.js'
 import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 

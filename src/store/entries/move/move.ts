@@ -1,7 +1,7 @@
 /** Entries of kind `move`. Layout: docs/formats/entries/move.md. */
 import { removeOnlyReference, writeBody } from '../../bodies/body_references.js'
 import { HEAD_FLAGS } from '../../head.js'
-import { bodyKey } from '../../keys.js'
+import { bodyKey } from '../../rows/keys.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 

@@ -1,7 +1,7 @@
 /** Entries of kind `setting`. Layout: docs/formats/entries/setting.md. */
 import { createCollection } from '../../collections/collection_row.js'
 import { holdsCredential, writeSetting } from '../../collections/stored_settings.js'
-import { counterKey, isKey, lsnKey, settingKey } from '../../keys.js'
+import { counterKey, isKey, lsnKey, settingKey } from '../../rows/keys.js'
 import { decidesAccess, SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
 import type { SettingKind } from '../../settings.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'

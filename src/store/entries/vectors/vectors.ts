@@ -1,5 +1,5 @@
 /** Entries of kind `vectors`. Layout: docs/formats/entries/vectors.md. */
-import { lsnKey } from '../../keys.js'
+import { lsnKey } from '../../rows/keys.js'
 import { restampVectors, setVectors } from '../../vectors/vector_tables.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'

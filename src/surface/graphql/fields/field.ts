@@ -2,7 +2,7 @@
  * A field of Query or Mutation: how its arguments become the input of its operation, and the answer its
  * value. Which operation that is, is said by the row (`protocols.graphql`). Pure.
  */
-import type { Operation } from '../../../operations/operation.js'
+import type { Operation } from '../../../operations/row/operation.js'
 import type { Answered, Caller, Maybe } from '../caller.js'
 
 /** Arguments as the schema has read them. */

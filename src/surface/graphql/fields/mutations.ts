@@ -1,5 +1,5 @@
 /** The fields of Mutation that do more than pass their input on and the answer back. Pure. */
-import { vectorStats } from '../../../operations/embedding.js'
+import { vectorStats } from '../../../operations/server/embedding.js'
 import { asked, askedByInput, isDone, then, whole, withMaps, type Arguments, type Resolve } from './field.js'
 import { vectorStatsOf } from './queries.js'
 

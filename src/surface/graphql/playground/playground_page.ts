@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../installation.js'
+import { projectFolder } from '../../../base/installation.js'
 import type { Answer } from '../../../wire/answer.js'
 
 export function playgroundPage(): Answer {

@@ -1,9 +1,9 @@
 /**
  * What the thread of the gate is started with. The gate is the listener of `SVC_TLS_CLIENT_AUTH=require`: it
  * completes the handshake, refuses clients without a valid certificate, and hands the connection to an event
- * loop by a unix socket. Plain values only. Decision: docs/decisions/tls.md.
+ * loop by a unix socket. Plain values only. Decision: docs/decisions/operation/tls.md.
  */
-import type { ListenAddress } from '../../../config/values.js'
+import type { ListenAddress } from '../../../config/options/values.js'
 import type { OverridableLimits } from '../../../limits/overridable.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 

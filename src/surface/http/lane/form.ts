@@ -5,11 +5,18 @@
  */
 import { gzipSync } from 'node:zlib'
 import { badRequest } from '../../../errors.js'
-import { GZIP_BYTES_MAX, GZIP_BYTES_MIN } from '../../../limits/answers.js'
-import { QUERY_PARAMETERS_MAX } from '../../../limits/input.js'
-import type { Schema } from '../../../operations/json_schema.js'
+import { GZIP_BYTES_MIN } from '../../../limits/documents.js'
+import { MIB } from '../../../limits/units.js'
+import type { Schema } from '../../../operations/row/json_schema.js'
 import type { FormReader } from '../../../worker/request/form_reader.js'
 import { parseBody, scannerOf, settle, type Input } from '../../../worker/request/input.js'
+
+/**
+ * Larger answers are not compressed: gzip would occupy a lane for over 0.3 s, and memory for a second copy.
+ */
+const GZIP_BYTES_MAX = 32 * MIB
+/** Parameters in one query string. Headers end at 8 KB, so a query has at most 4 000 of two bytes. */
+const QUERY_PARAMETERS_MAX = 512
 
 export const httpForm: FormReader = {
   read(operation, { body, head, params }, stop) {

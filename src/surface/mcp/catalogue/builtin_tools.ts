@@ -2,14 +2,14 @@
  * The tools of the server, in the order of `tools/list`. A tool belongs to the row whose name in MCP it has,
  * or which it names. Pure data; any thread.
  */
-import type { AccessMode } from '../../../config/values.js'
+import type { AccessMode } from '../../../config/options/values.js'
 import { offered, operations } from '../../../operations/index.js'
-import type { Operation } from '../../../operations/operation.js'
+import type { Operation } from '../../../operations/row/operation.js'
 import { documentTools } from './tools/documents.js'
 import { searchTools } from './tools/search.js'
 import { serverTools } from './tools/server.js'
 import { settingsTools } from './tools/settings.js'
-import { argumentsOf } from './row_arguments.js'
+import { argumentsOf } from './arguments/row_arguments.js'
 import { isReadOnly, type Tool, type ToolDefinition } from './tool.js'
 
 export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools].map((tool) => {

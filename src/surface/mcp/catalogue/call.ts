@@ -1,5 +1,5 @@
 /** What a call to the catalogue may do, and what it gives. Types only. */
-import type { AccessMode } from '../../../config/values.js'
+import type { AccessMode } from '../../../config/options/values.js'
 import type { OutgoingAnswer } from '../../../wire/answer.js'
 
 /** Asks an operation as the caller; aborted with the request, when it rejects. */

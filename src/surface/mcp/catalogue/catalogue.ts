@@ -4,13 +4,13 @@
  * thread of MCP.
  */
 import type { Config } from '../../../config/config.js'
-import type { AccessMode } from '../../../config/values.js'
+import type { AccessMode } from '../../../config/options/values.js'
 import type { CallContext, ToolResult } from './call.js'
 import type { CustomTool } from './custom_tools.js'
 
 export type { Ask, CallContext, ToolResult } from './call.js'
 export { CatalogueError } from './catalogue_error.js'
-export { RESOURCE_NOT_FOUND } from './codes.js'
+export { RESOURCE_NOT_FOUND } from './catalogue_error.js'
 
 export interface Catalogue {
   /** As `tools/list` shows them, sorted as in the table; those that the mode refuses are missing. */

@@ -2,12 +2,14 @@
  * Completions of arguments of prompts and of variables of resource templates: names of collections that the
  * caller may read, and values that are known. Thread of MCP.
  */
-import { COMPLETIONS_MAX } from '../../../limits/mcp_tools.js'
-import { isRefusal, jsonOf } from './answers.js'
-import { badArgument } from './argument_values.js'
+import { isRefusal, jsonOf } from './results/answers.js'
+import { badArgument } from './arguments/argument_values.js'
 import type { CallContext } from './call.js'
 import { argumentOf } from './prompts.js'
 import { RESOURCE_TEMPLATES } from './resources.js'
+
+/** Values of a completion, as MCP sets it. */
+const COMPLETIONS_MAX = 100
 
 interface Asked {
   readonly name: string

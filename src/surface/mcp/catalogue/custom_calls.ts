@@ -2,8 +2,8 @@
  * How custom tools are listed and called. A call passes on what the operator declared: parameters by name,
  * and defaults, of which those that set the scope cannot be overridden. Thread of MCP.
  */
-import { argument, inputSchemaOf, type Argument } from './argument.js'
-import { badArgument, readArguments, readValue, type Arguments } from './argument_values.js'
+import { argument, inputSchemaOf, type Argument } from './arguments/argument.js'
+import { badArgument, readArguments, readValue, type Arguments } from './arguments/argument_values.js'
 import type { CustomTool } from './custom_tools.js'
 import { ANNOTATIONS, type Tool } from './tool.js'
 import type { CallContext, ToolResult } from './call.js'

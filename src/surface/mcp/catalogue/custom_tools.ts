@@ -5,8 +5,16 @@
  */
 import { ConfigError } from '../../../config/sources.js'
 import { readYamlValue } from '../../../config/yaml_file.js'
-import { CUSTOM_PARAMETERS_MAX, CUSTOM_TOOLS_MAX, TOOL_DESCRIPTION_CHARS_MAX, TOOL_NAME_CHARS_MAX } from '../../../limits/mcp_tools.js'
 import { BUILTIN_TOOLS } from './builtin_tools.js'
+
+/** Custom tools in the file of SVC_MCP_CONFIG: models choose badly among more than some dozens. */
+const CUSTOM_TOOLS_MAX = 256
+/** Parameters of one of them. The tool with most arguments has 18. */
+const CUSTOM_PARAMETERS_MAX = 64
+/** Characters of the name of a tool, as MCP recommends. */
+const TOOL_NAME_CHARS_MAX = 128
+/** Characters of the description of a custom tool or a parameter. */
+const TOOL_DESCRIPTION_CHARS_MAX = 4_096
 
 export const CUSTOM_ACTIONS = ['semantic_search', 'search_documents', 'full_text_search', 'fts_languages'] as const
 export type CustomAction = (typeof CUSTOM_ACTIONS)[number]

@@ -3,7 +3,7 @@
  * the server does not offer, or the mode refuses, are not listed. Thread of MCP, and once at the start for
  * `/v1/endpoints`.
  */
-import { badArgument } from './argument_values.js'
+import { badArgument } from './arguments/argument_values.js'
 import { offeredTools, type OfferedTool } from './builtin_tools.js'
 import { failed, type CallContext, type ToolResult } from './call.js'
 import type { Catalogue, CatalogueOptions } from './catalogue.js'

@@ -2,21 +2,23 @@
  * Prompts of MCP: texts that a user chooses, and which ask the model to work with the server. Those about a
  * collection contain what the caller may see of it. Thread of MCP.
  */
-import {
-  MCP_ANSWER_TOKENS_DEFAULT,
-  PROMPT_DOCUMENTS_DEFAULT,
-  PROMPT_DOCUMENTS_MAX,
-  PROMPT_EXCERPT_CHARS,
-  PROMPT_META_KEYS_MAX,
-  PROMPT_META_VALUES_MAX,
-} from '../../../limits/mcp_tools.js'
+import { MCP_ANSWER_TOKENS_DEFAULT } from '../../../limits/surfaces.js'
 import { factOf } from '../../../wire/answer.js'
-import { argument, required, type Argument } from './argument.js'
-import { badArgument, readArguments, type Arguments } from './argument_values.js'
-import { isRefusal, jsonOf, refusalError } from './answers.js'
+import { argument, required, type Argument } from './arguments/argument.js'
+import { badArgument, readArguments, type Arguments } from './arguments/argument_values.js'
+import { isRefusal, jsonOf, refusalError } from './results/answers.js'
 import type { CallContext } from './call.js'
 import { UNTRUSTED_NOTICE } from './texts.js'
-import { cutToTokens } from './token_budget.js'
+import { cutToTokens } from './results/token_budget.js'
+
+/** Documents that a prompt shows the beginnings of, where nothing or more is asked for. */
+const PROMPT_DOCUMENTS_DEFAULT = 20
+const PROMPT_DOCUMENTS_MAX = 100
+/** Characters of such a beginning. */
+const PROMPT_EXCERPT_CHARS = 400
+/** Metadata keys and values of each that a prompt shows. */
+const PROMPT_META_KEYS_MAX = 50
+const PROMPT_META_VALUES_MAX = 10
 
 /** A prompt has at most two parts that come from documents. */
 const PART_TOKENS_MAX = MCP_ANSWER_TOKENS_DEFAULT / 2

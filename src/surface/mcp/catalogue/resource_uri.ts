@@ -3,7 +3,9 @@
  * `mddb-search://{collection}?meta.{key}={value}&limit=10`. They are read here and not by `URL`, for which
  * the name of a collection would be a host: it would be refused or changed. Pure; any thread.
  */
-import { RESOURCE_URI_CHARS_MAX } from '../../../limits/mcp_tools.js'
+
+/** Characters of the URI of a resource: three names of a document, each byte percent-encoded. */
+const RESOURCE_URI_CHARS_MAX = 8_192
 
 export type ResourceUri =
   | { readonly kind: 'health' }

@@ -1,15 +1,17 @@
 /** Resources of MCP: state of the server, documents, and searches by metadata. Thread of MCP. */
-import { MCP_ANSWER_TOKENS_DEFAULT, SEARCH_RESOURCE_LIMIT } from '../../../limits/mcp_tools.js'
+import { MCP_ANSWER_TOKENS_DEFAULT } from '../../../limits/surfaces.js'
 import { factOf } from '../../../wire/answer.js'
 import { textOf } from '../../../wire/answer.js'
-import { isRefusal, jsonOf, refusalError } from './answers.js'
+import { isRefusal, jsonOf, refusalError } from './results/answers.js'
 import type { CallContext } from './call.js'
-import { CatalogueError } from './catalogue_error.js'
-import { RESOURCE_NOT_FOUND } from './codes.js'
+import { CatalogueError, RESOURCE_NOT_FOUND } from './catalogue_error.js'
 import { readResourceUri, type ResourceUri } from './resource_uri.js'
-import { shownAnswer, wantedParts } from './shown_documents.js'
+import { shownAnswer, wantedParts } from './results/shown_documents.js'
 import { UNTRUSTED_NOTICE } from './texts.js'
-import { boundedText } from './tool_result.js'
+import { boundedText } from './results/tool_result.js'
+
+/** Documents of a search resource that names no limit. */
+const SEARCH_RESOURCE_LIMIT = 10
 
 const JSON_TYPE = 'application/json'
 const MARKDOWN_TYPE = 'text/markdown'

@@ -1,5 +1,5 @@
 /** Fixed texts of the catalogue. Pure data. */
-import type { AccessMode } from '../../../config/values.js'
+import type { AccessMode } from '../../../config/options/values.js'
 import type { AnswerKind } from './tool.js'
 
 /**

@@ -1,7 +1,7 @@
 /** The definition of a tool, and how `tools/list` shows it. Pure data; any thread. */
-import { inputSchemaOf, type Argument, type JsonSchema } from './argument.js'
-import type { Arguments } from './argument_values.js'
-import type { ArgumentChoice } from './row_arguments.js'
+import { inputSchemaOf, type Argument, type JsonSchema } from './arguments/argument.js'
+import type { Arguments } from './arguments/argument_values.js'
+import type { ArgumentChoice } from './arguments/row_arguments.js'
 
 /**
  * What a client is told of the effects of a tool. R: reads, W: writes, D: destroys; O: open world, I:

@@ -3,8 +3,15 @@
  * no ids: a stream that breaks is not resumed, and a client repeats its request. Comments keep it alive.
  */
 import type { ServerResponse } from 'node:http'
-import { MCP_COUNTED_BYTES_MIN, MCP_STREAM_UNSENT_BYTES_MAX } from '../../../limits/mcp_transport.js'
+import { MCP_COUNTED_BYTES_MIN } from '../../../limits/surfaces.js'
+import { KIB } from '../../../limits/units.js'
 import type { SessionStream } from '../sessions/session.js'
+
+/**
+ * Bytes that a client has not read of a stream when a further event is to be sent. Above it, the client is
+ * disconnected. One event may be longer.
+ */
+const MCP_STREAM_UNSENT_BYTES_MAX = 256 * KIB
 
 const PULSE = ': keep-alive\n\n'
 const HEADERS: readonly string[] = [

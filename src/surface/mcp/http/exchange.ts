@@ -6,8 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressKey } from '../../../access/client_key.js'
 import { CATALOGUE } from '../../../errors.js'
-import { AUDIT_USER_AGENT_CHARS_MAX } from '../../../limits/audit.js'
-import { MCP_COUNTED_BYTES_MIN, MCP_REST_BYTES_MAX } from '../../../limits/mcp_transport.js'
+import { AUDIT_USER_AGENT_CHARS_MAX } from '../../../limits/process.js'
+import { MCP_COUNTED_BYTES_MIN } from '../../../limits/surfaces.js'
+import { KIB } from '../../../limits/units.js'
 import type { TrustedProxies } from '../../http/trusted_proxies.js'
 import type { HeldBytes } from '../../thread/held_bytes.js'
 import type { McpRequest } from '../mcp_authenticator.js'
@@ -15,6 +16,9 @@ import { refusal, REFUSED, type Refusal } from '../protocol/codes.js'
 import { errorText } from '../protocol/message.js'
 import type { Bodies } from './body.js'
 import { EventStream, type StreamTimes } from './event_stream.js'
+
+/** Bytes of a refused body that are read and thrown away: a new connection costs more. */
+const MCP_REST_BYTES_MAX = 64 * KIB
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
 

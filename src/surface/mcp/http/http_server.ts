@@ -3,14 +3,17 @@
  * pages, rate limits, credential, endpoint. On node's server, which keeps up with the lanes: docs/decisions/
  * 0260. One object a thread.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Authenticator } from '../../../access/authenticator.js'
 import type { Config } from '../../../config/config.js'
-import { CATALOGUE, entryOf, type ErrorCode } from '../../../errors.js'
-import { newFaultId } from '../../../fault_id.js'
-import { MCP_CHECK_MS, MCP_CONNECTIONS_MAX, MCP_HEAD_BYTES_MAX, MCP_IDLE_MS, MCP_REQUEST_MS_MAX } from '../../../limits/mcp_transport.js'
+import { CATALOGUE, entryOf } from '../../../errors.js'
+import type { ErrorCode } from '../../../errors.js'
+import { newFaultId } from '../../../base/fault_id.js'
+import { KIB } from '../../../limits/units.js'
 import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
 import { TrustedProxies } from '../../http/trusted_proxies.js'
@@ -22,7 +25,6 @@ import { listenerOptions, refuseWrongCertificates, renewPair } from '../../tls/t
 import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
 import type { ClientLimits } from './client_limits.js'
-import { mcpCors, PREFLIGHT } from './cors_headers.js'
 import type { StreamTimes } from './event_stream.js'
 import { Exchange } from './exchange.js'
 import { LegacySse } from './legacy_sse.js'
@@ -30,6 +32,39 @@ import { OriginGate } from './origin_gate.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { answerError, PlainPaths } from './plain_paths.js'
 import { SESSION_HEADER, Streamable } from './streamable.js'
+import { corsPolicy } from '../../http/cors.js'
+
+/** Bytes of the head of a request. */
+const MCP_HEAD_BYTES_MAX = 16 * KIB
+/** How long the head of a request may take, and the whole request. */
+const MCP_REQUEST_MS_MAX = 120_000
+/** How often connections are checked for these. */
+const MCP_CHECK_MS = 2_000
+/** A connection without a request is closed after this time. */
+const MCP_IDLE_MS = 120_000
+/** Open connections in all. Those of one address: SVC_MAX_CONN_IP. */
+const MCP_CONNECTIONS_MAX = 4_096
+
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+
+/** Cross-origin headers on the port of MCP: those of HTTP, with the headers that MCP has. Pure. */
+export const PREFLIGHT: readonly string[] = [
+  'Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers',
+  'Content-Type, Accept, Authorization, X-API-Key, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+  'Access-Control-Max-Age', '86400',
+] // prettier-ignore
+
+/** @returns the headers of an answer to a request with this origin: name, value ... */
+export function mcpCors(config: Pick<Config, 'corsOrigins' | 'panelMode'>): (origin: string) => readonly string[] {
+  const policy = corsPolicy(config)
+  return (origin) => {
+    if (origin === '') return []
+    const headers = policy.headersFor(origin)
+    const at = headers.indexOf('Access-Control-Expose-Headers')
+    return at < 0 ? headers : [...headers.slice(0, at + 1), EXPOSED, ...headers.slice(at + 2)]
+  }
+}
 
 type Endpoint = (exchange: Exchange, asker: Asker) => void | Promise<void>
 

@@ -2,7 +2,7 @@
  * The transport of revision 2024-11-05: `GET /sse` opens a stream, whose first event names the path to post
  * messages to; responses come on the stream. The session is as long as the stream.
  */
-import { MCP_SESSION_REQUESTS_MAX } from '../../../limits/mcp_transport.js'
+import { MCP_SESSION_REQUESTS_MAX } from '../../../limits/surfaces.js'
 import { INVALID_PARAMS, INVALID_REQUEST, refusal, REFUSED, SESSION_NOT_FOUND } from '../protocol/codes.js'
 import { initializeFault, initializeText, revisionOf, takeNotification } from '../sessions/handshake.js'
 import { errorText, idOf, messageOf, notificationText, type Request } from '../protocol/message.js'

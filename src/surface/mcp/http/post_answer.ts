@@ -2,11 +2,13 @@
  * The answer to messages that were posted to `/mcp`: one JSON body, or a stream of events if notifications
  * come before the response, or the response takes long, or the client accepts nothing else.
  */
-import { MCP_STREAM_AFTER_MS } from '../../../limits/mcp_transport.js'
 import type { Answered } from '../protocol/call.js'
 import { notificationText } from '../protocol/message.js'
 import type { EventStream } from './event_stream.js'
 import type { Exchange } from './exchange.js'
+
+/** An answer that takes longer becomes a stream, so that its connection is not idle. */
+const MCP_STREAM_AFTER_MS = 10_000
 
 export class PostAnswer {
   readonly #exchange: Exchange

@@ -2,7 +2,6 @@
  * The endpoint `/mcp`: streamable HTTP of both eras. A message is of the handshake era, with a session, or of
  * the stateless era: the body decides (protocol/era.ts).
  */
-import { MCP_BATCH_MESSAGES_MAX } from '../../../limits/mcp_transport.js'
 import type { Answered } from '../protocol/call.js'
 import {
   INVALID_PARAMS,
@@ -24,6 +23,9 @@ import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { PostAnswer } from './post_answer.js'
 import { openSessionStream } from './session_stream.js'
+
+/** Messages in one batch of JSON-RPC. They run side by side. */
+const MCP_BATCH_MESSAGES_MAX = 100
 
 export const SESSION_HEADER = 'mcp-session-id'
 /** Revisions whose clients may post several messages at once. */

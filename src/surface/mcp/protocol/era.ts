@@ -2,7 +2,7 @@
  * The era of a message that was posted to `/mcp`, and the checks of the stateless era before a method is
  * looked at. The body decides: a message is stateless if `_meta` names its revision. Headers must agree with
  * the body, because proxies route by them. The order of the checks is that of the specification. Pure.
- * Compared with the official implementation in test/property/mcp_era.test.ts.
+ * Compared with the official implementation in test/property/surfaces/mcp_era.test.ts.
  */
 import { HEADER_MISMATCH, INVALID_PARAMS, refusal, UNSUPPORTED_VERSION, type Refusal } from './codes.js'
 import { decodedName } from './header_text.js'

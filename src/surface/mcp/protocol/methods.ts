@@ -2,13 +2,13 @@
  * The methods of MCP, in both eras, without transport: a request in, the text of its response out. Lists are
  * made once, because they do not change. Everything else is the catalogue's. One object a thread.
  */
-import { refusal } from '../../../dispatch/answers.js'
+import { refusal } from '../../../dispatch/answers/answers.js'
 import { awaitAnswer } from '../../../dispatch/awaited_answers.js'
 import type { Core } from '../../../dispatch/core.js'
 import { FieldsRequest } from '../../../dispatch/fields_request.js'
-import { KnownClient } from '../../../dispatch/request_client.js'
+import { KnownClient } from '../../../dispatch/surface.js'
 import type { Surface } from '../../../dispatch/surface.js'
-import { newFaultId } from '../../../fault_id.js'
+import { newFaultId } from '../../../base/fault_id.js'
 import { operationByName } from '../../../operations/index.js'
 import { log } from '../../../telemetry/log.js'
 import type { OutgoingAnswer } from '../../../wire/answer.js'

@@ -3,7 +3,7 @@
  * have sessions; since then each request says everything itself. Pure.
  */
 
-import { MCP_HANDSHAKE_REVISIONS, MCP_STATELESS_REVISIONS } from '../../../config/mcp_revisions.js'
+import { MCP_HANDSHAKE_REVISIONS, MCP_STATELESS_REVISIONS } from '../../../config/options/mcp_revisions.js'
 
 /** Of the transports whose session is a connection: a session begins with it. */
 export const SSE_REVISION = '2024-11-05'

@@ -4,8 +4,12 @@
  * protocol provides. Sessions that do something are never ended for others. One object a thread.
  */
 import { randomBytes } from 'node:crypto'
-import { MCP_SESSION_ID_BYTES, MCP_SESSION_SWEEP_MS } from '../../../limits/mcp_transport.js'
 import { Session, type Transport } from './session.js'
+
+/** Bytes of a session's id: 128 random bits. */
+const MCP_SESSION_ID_BYTES = 16
+/** A session that was not used for so long ends. */
+const MCP_SESSION_SWEEP_MS = 60_000
 
 export interface SessionBounds {
   readonly all: number

@@ -4,8 +4,8 @@ import {
   MCP_ANSWER_TOKENS_MAX,
   MCP_ANSWER_TOKENS_MIN,
   MCP_DOCUMENT_TOKENS_DEFAULT,
-} from '../../../../limits/mcp_tools.js'
-import { argument, type Argument } from '../argument.js'
+} from '../../../../limits/surfaces.js'
+import { argument, type Argument } from '../arguments/argument.js'
 
 export const includeContent = argument(
   'include_content',

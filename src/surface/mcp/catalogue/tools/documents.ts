@@ -1,8 +1,8 @@
 /** Tools that read and write single documents, batches and their revisions. Pure data. */
-import { argument, required } from '../argument.js'
-import type { Arguments } from '../argument_values.js'
-import { batchDocuments } from '../batch_documents.js'
-import { DOCUMENT, DOCUMENT_META } from '../output_schemas.js'
+import { argument, required, camelCase } from '../arguments/argument.js'
+import { badArgument, readValue } from '../arguments/argument_values.js'
+import type { Arguments } from '../arguments/argument_values.js'
+import { DOCUMENT, DOCUMENT_META } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 import { maxTokens, maxTokensOfDocument } from './common.js'
 
@@ -169,3 +169,21 @@ export const documentTools: readonly ToolDefinition[] = [
     answers: 'plain',
   },
 ]
+
+/**
+ * Documents of a batch as models write them, in the form of the operation's input. Pure; any thread.
+ *
+ * @throws CatalogueError for an item that is no object; the operation reports wrong fields of documents
+ */
+export function batchDocuments(list: readonly unknown[]): readonly object[] {
+  return list.map((item, index) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item))
+      throw badArgument(`invalid argument documents[${index}]: an object expected`)
+    const entries = Object.entries(item).map(([name, value]) => [camelCase(name), fieldOf(name, value)] as const)
+    return Object.fromEntries(entries)
+  })
+}
+
+function fieldOf(name: string, value: unknown): unknown {
+  return name === 'meta' && value !== null ? readValue('meta', 'values', value) : value
+}

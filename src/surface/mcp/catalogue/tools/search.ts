@@ -1,8 +1,8 @@
 /** Tools that find documents. Pure data. */
-import { argument } from '../argument.js'
-import type { Arguments } from '../argument_values.js'
-import { AGGREGATION, FULL_TEXT_RESULTS, HYBRID_RESULTS, LISTED_DOCUMENTS, VECTOR_RESULTS } from '../output_schemas.js'
-import { wantedParts } from '../shown_documents.js'
+import { argument } from '../arguments/argument.js'
+import type { Arguments } from '../arguments/argument_values.js'
+import { AGGREGATION, FULL_TEXT_RESULTS, HYBRID_RESULTS, LISTED_DOCUMENTS, VECTOR_RESULTS } from '../results/output_schemas.js'
+import { wantedParts } from '../results/shown_documents.js'
 import type { ToolDefinition } from '../tool.js'
 import { fields, includeContent, maxTokens } from './common.js'
 

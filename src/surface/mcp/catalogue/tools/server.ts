@@ -1,5 +1,5 @@
 /** Tools of the whole server: statistics, indexes, export, backup. Pure data. */
-import { STATISTICS } from '../output_schemas.js'
+import { STATISTICS } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 import { maxTokens } from './common.js'
 

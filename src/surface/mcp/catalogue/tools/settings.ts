@@ -1,7 +1,7 @@
 /** Tools of collections and their settings: configuration, schema, words, curation. Pure data. */
-import { argument, camelCase, required } from '../argument.js'
-import type { Arguments } from '../argument_values.js'
-import { META_KEYS } from '../output_schemas.js'
+import { argument, camelCase, required } from '../arguments/argument.js'
+import type { Arguments } from '../arguments/argument_values.js'
+import { META_KEYS } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 
 /** The nested names of the block in camelCase, as the operation has them. */

@@ -5,8 +5,8 @@ import java.util.Locale;
 
 /**
  * Lucene as a peer of the benches: reads commands from standard input and answers each with one JSON line, by
- * the protocol of all peers (bench/peer_process.ts). One thread. EnglishAnalyzer, BM25 with k1 1.2 and b
- * 0.75, no query cache.
+ * the protocol of all peers (bench/peers/peer_process.ts). One thread. EnglishAnalyzer, BM25 with k1 1.2 and
+ * b 0.75, no query cache.
  * Arguments: CORPUS.ndjson QUERIES.json DIR
  */
 public final class LucenePeer {

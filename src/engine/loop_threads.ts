@@ -1,0 +1,30 @@
+/**
+ * What native code does for the threads of event loops: their priority (native/binding/thread_priority.h),
+ * and the end of their sockets (native/binding/loop_sockets.h).
+ */
+import { loadAddon } from './addon.js'
+
+/** Priority of a loop, where the process may have it: nine times the weight of a lane. */
+const LOOP_NICE = -10
+/** Time slice of a loop in the scheduler: the shortest that Linux has. Others have 0.7 to 3 ms. */
+const LOOP_TIME_SLICE_US = 100
+
+interface Addon {
+  raisePriority(nice: number, microseconds: number): void
+  closeSocketsAtExit(): void
+}
+
+/** Of the calling thread. The threads that it creates do not inherit it. */
+export function raiseLoopPriority(): void {
+  loadAddon<Addon>(['raisePriority']).raisePriority(LOOP_NICE, LOOP_TIME_SLICE_US)
+}
+
+/**
+ * The end of a thread that serves sockets by uWebSockets.js (native/binding/loop_sockets.h).
+ *
+ * Has this thread close its sockets when it ends, also by an error or for lack of heap. Without it, the whole
+ * process would end. Once a thread, after uWebSockets.js has been loaded.
+ */
+export function closeSocketsAtExit(): void {
+  loadAddon<Addon>(['closeSocketsAtExit']).closeSocketsAtExit()
+}

@@ -1,0 +1,30 @@
+/** The HTTP form of an operation. Pure data; read only by src/surface/http. */
+
+/** Headers of cacheable responses, as declared by operations. Pure data. */
+export const cacheHeaders: readonly HttpHeader[] = [
+  ['X-Cache', 'With `cacheTtl`: `hit` if the response came from the cache, otherwise `miss`.', 'string'],
+  ['X-MDDB-Cache', 'With `cacheTtl`: same as `X-Cache`.', 'string'],
+  ['X-Cache-Ttl', 'With `cacheTtl`: seconds for which the response may be served from the cache.'],
+]
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `:name` for path parameters, which become part of the input. */
+  readonly path: string
+}
+
+export interface HttpForm {
+  /**
+   * The first route is the canonical one. GET input comes from the query string. All other input comes from
+   * the JSON body and, for fields missing there, from the query string.
+   */
+  readonly routes: readonly HttpRoute[]
+  /** Status of a success, if it is not 200. */
+  readonly successStatus?: 201 | 202 | 204
+  /** Headers of a success. Values are whole numbers unless `type` says otherwise. */
+  readonly headers?: readonly HttpHeader[]
+  /** A request that cannot be run is answered 400 in the form of the output. */
+  readonly refusesInOutput?: true
+}
+
+export type HttpHeader = readonly [name: string, description: string, type?: 'string']
