@@ -24,6 +24,7 @@ import { encodeShownTerms } from './shown_terms.js'
 export const NATIVE_PAGE_DOCUMENTS_MAX = 100
 export const NATIVE_PAGE_BYTES_MAX = 8 * MIB
 
+/** What the last snapshot searched has. */
 export interface SearchFacts {
   /** Live documents of the collection in the index. */
   readonly documents: number
@@ -34,7 +35,6 @@ export interface SearchFacts {
    * used.
    */
   readonly expansionsCut: boolean
-  readonly durationMs: number
 }
 
 /** A result as written to the answer. `document` is a copy of its JSON. */
@@ -207,28 +207,28 @@ export class AnswerWriter {
    * `total` is the number of results returned. The number of matches is included only on request, because
    * counting is expensive.
    */
-  finish(facts: SearchFacts): Uint8Array {
+  finish(facts: SearchFacts, durationMs: number): Uint8Array {
     const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
-    const milliseconds = Math.round(facts.durationMs * 1000) / 1000
+    const milliseconds = Math.round(durationMs * 1000) / 1000
     return this.#list.finish({
-      ...(count ? { totalMatches: facts.matches } : {}),
+      totalMatches: count ? facts.matches : undefined,
       algorithm: scoring.algorithm,
       mode: query.mode,
       lang: language,
       stemmingActive: stem,
       synonymsActive: synonyms,
       fuzzy: query.mode === 'simple' ? query.edits : 0,
-      ...(offset > 0 ? { offset } : {}),
+      offset: offset > 0 ? offset : undefined,
       took: milliseconds,
-      ...(scoring.algorithm === 'bm25f' ? { fieldWeights: Object.fromEntries(scoring.fields) } : {}),
-      ...statsOf(this.#showsStats, {
+      fieldWeights: scoring.algorithm === 'bm25f' ? Object.fromEntries(scoring.fields) : undefined,
+      searchStats: statsOf(this.#showsStats, {
         durationMs: milliseconds,
         queryTerms: this.#query.terms.length,
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
       }),
-      ...(facts.expansionsCut ? { expansionsCut: true } : {}),
-      ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
+      expansionsCut: facts.expansionsCut || undefined,
+      spellCorrected: correctedFrom === undefined ? undefined : { original: correctedFrom, corrected: text },
     })
   }
 

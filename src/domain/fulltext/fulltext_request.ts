@@ -152,10 +152,12 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
  * `filterMeta`.
  */
 function readFilters(input: FulltextInput): Filters {
+  const parameters = Object.entries(input).filter(([name]) => name.startsWith(META_PREFIX))
+  if (parameters.length === 0) return parseFilters(input)
   const filters = new Map<string, string[]>()
   for (const [key, values] of Object.entries(input.filterMeta ?? {})) filters.set(key, [...values])
-  for (const [name, value] of Object.entries(input)) {
-    if (!name.startsWith(META_PREFIX) || value === null || value === undefined) continue
+  for (const [name, value] of parameters) {
+    if (value === null || value === undefined) continue
     const key = name.slice(META_PREFIX.length)
     const values: unknown[] = Array.isArray(value) ? value : [value]
     if (!values.every((item) => typeof item === 'string')) throw badRequest(`invalid ${name}`)

@@ -14,7 +14,7 @@ import { MIB } from '../../limits/units.js'
 import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import { AnswerWriter, type WrittenResult } from './fulltext_answer.js'
+import { AnswerWriter, type SearchFacts, type WrittenResult } from './fulltext_answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../settings/collection_settings.js'
 import { type Curation, curationOf } from '../settings/curation.js'
 import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
@@ -64,14 +64,7 @@ export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingT
   readonly plans: KnownPlans
 }
 
-/** What the last round found. */
-interface Found {
-  readonly documents: number
-  readonly matches: number
-  readonly expansionsCut: boolean
-}
-
-const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
+const NOTHING_FOUND: SearchFacts = { documents: 0, matches: 0, expansionsCut: false }
 
 /**
  * Returns the answer's JSON, a view of `tools.out`.
@@ -89,10 +82,12 @@ export function searchFulltext(
   const { request, query, settings } = readQuery(tools, asked, collection, stop)
   const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
   const answer = new AnswerWriter(request, query, tools.out, {
-    ...{ results, highlights, passages: passagesOf(tools, request, stop) },
+    results,
+    highlights,
+    passages: passagesOf(tools, request, stop),
     showsStats: tools.config.searchStats,
   })
-  if (collection === undefined) return answer.finish({ ...NOTHING_FOUND, durationMs: performance.now() - startedMs })
+  if (collection === undefined) return answer.finish(NOTHING_FOUND, performance.now() - startedMs)
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
     tools,
@@ -103,7 +98,7 @@ export function searchFulltext(
   )
   if (request.offset === 0 && request.limit > 0)
     countSearch(tools, collection, { text: asked.text, startedMs, results: answer.count, isFiltered: isFiltered(request) })
-  return answer.finish({ ...found, durationMs: performance.now() - startedMs })
+  return answer.finish(found, performance.now() - startedMs)
 }
 
 /** Whether the request leaves out documents that its query matches. */
@@ -170,7 +165,8 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
     exactTotal: request.count,
     fields,
     filters: request.filters,
-    ...request.refinement,
+    ranges: request.refinement.ranges,
+    boosts: request.refinement.boosts,
     terms: query.terms,
     root: query.root,
   }
@@ -185,7 +181,7 @@ interface Arrangement {
 }
 
 /** Fills the answer. The returned value describes the last snapshot searched. */
-function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
+function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): SearchFacts {
   const { curation } = arrangement
   // Requests extra hits, so that pinned and hidden documents do not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
@@ -194,7 +190,7 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
     first: first.k + apart,
     most: FTS_HITS_MAX,
     find: (k) => {
-      const plan: SearchPlan = { ...first, k }
+      const plan: SearchPlan = k === first.k ? first : { ...first, k }
       const found = tools.engine.search(plan, stop.stopWord)
       if (!found.complete || stop.shouldStop()) throw serviceError('deadline')
       return { plan, hits: found }

@@ -260,6 +260,7 @@ export function requiredNodes(clauses: readonly (Clause | undefined)[]): PlanNod
 
 /** A term of one character allows no edits, a term of two characters at most one. */
 function fuzzyNode(index: number, term: string, edits: number): PlanNode {
+  if (edits === 0) return { kind: 'term', term: index }
   const allowed = SHORT_TERMED.test(term) ? 0 : Math.min(edits, [...term].length - 1)
   return allowed > 0 ? { kind: 'fuzzy', term: index, edits: allowed, prefix: 0 } : { kind: 'term', term: index }
 }

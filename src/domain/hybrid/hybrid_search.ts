@@ -74,7 +74,7 @@ export function searchHybrid(
     vectorAlgorithm: choice.algorithm,
     distanceMetric: choice.metric,
     vectorsUsed,
-    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
+    searchStats: statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
   })
 }
 

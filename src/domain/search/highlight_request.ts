@@ -36,16 +36,12 @@ const FRAGMENT_BYTES = 150
 /** Returns undefined if no highlights are requested. */
 export function readHighlight(input: HighlightInput): HighlightRequest | undefined {
   const opening = input.highlightTag || TAG
-  const request = {
-    opening,
-    closing: closingOf(opening),
-    most: readCount('maxHighlights', input.maxHighlights, MOST, HIGHLIGHTS_MAX),
-    fragmentBytes: readCount('fragmentSize', input.fragmentSize, FRAGMENT_BYTES, HIGHLIGHT_FRAGMENT_BYTES_MAX),
-  }
+  const most = readCount('maxHighlights', input.maxHighlights, MOST, HIGHLIGHTS_MAX)
+  const fragmentBytes = readCount('fragmentSize', input.fragmentSize, FRAGMENT_BYTES, HIGHLIGHT_FRAGMENT_BYTES_MAX)
   const bytes = Buffer.byteLength(opening)
   if (bytes > HIGHLIGHT_TAG_BYTES_MAX)
     throw badRequest(`invalid highlightTag: ${bytes} bytes, at most ${HIGHLIGHT_TAG_BYTES_MAX} are allowed`)
-  return input.highlight === true ? request : undefined
+  return input.highlight === true ? { opening, closing: closingOf(opening), most, fragmentBytes } : undefined
 }
 
 /** Same rules as for limits: 0 selects the default, and too large a value is clamped. */

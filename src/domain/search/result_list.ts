@@ -126,13 +126,10 @@ export class ResultList {
    * @returns the whole answer, a view of the lane's writer
    */
   finish(fields: object): Uint8Array {
-    const tail = {
-      total: this.#count,
-      ...fields,
-      ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
-      ...(this.#isTruncated ? { contextTruncated: true } : {}),
-    }
-    this.#out.utf8(`],${JSON.stringify(tail).slice(1)}`)
+    const members = JSON.stringify(fields).slice(1, -1)
+    const facets = this.#facets === undefined ? '' : `,"facets":${JSON.stringify(this.#facets.counts())}`
+    const truncated = this.#isTruncated ? ',"contextTruncated":true' : ''
+    this.#out.utf8(`],"total":${this.#count}${members === '' ? '' : ','}${members}${facets}${truncated}}`)
     return this.#out.view()
   }
 }

@@ -32,9 +32,9 @@ export interface StatisticsTools {
   readonly searches?: SearchCounter | undefined
 }
 
-/** The member of an answer, or none. */
-export function statsOf<Stats extends object>(isShown: boolean, stats: Stats): { readonly searchStats?: Stats } {
-  return isShown ? { searchStats: stats } : {}
+/** The member `searchStats` of an answer: undefined, and so left out, if it is not shown. */
+export function statsOf<Stats extends object>(isShown: boolean, stats: Stats): Stats | undefined {
+  return isShown ? stats : undefined
 }
 
 /** Of a search that was answered. */

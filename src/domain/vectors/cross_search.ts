@@ -100,7 +100,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...(search.source === undefined ? {} : { sourceCollection: search.source.collection, sourceDocID: search.source.id }),
-    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs), collectionsSearched: targets.length }),
+    searchStats: statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs), collectionsSearched: targets.length }),
   })
 }
 

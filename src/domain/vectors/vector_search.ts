@@ -89,7 +89,7 @@ export function searchVectors(
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
     ...search.notes,
-    ...statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
+    searchStats: statsOf(tools.config.searchStats, { durationMs: shownMs(startedMs) }),
   })
 }
 

@@ -11,7 +11,7 @@ import type { Entry } from '../../store/entries/entry.js'
 import type { FieldChecks } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
 import { decodeHead } from '../../store/head.js'
-import { collectionKey, identityKey, isKey, spellingKey } from '../../store/rows/keys.js'
+import { collectionKey, fitsAnyKey, identityKey, isKey, spellingKey } from '../../store/rows/keys.js'
 import { decodeObject } from '../../store/objects.js'
 import type { Step } from '../step.js'
 
@@ -43,7 +43,7 @@ function checksOf(entry: Entry): FieldChecks {
 }
 
 function requireCollection(entry: Entry, name: unknown): void {
-  require(typeof name === 'string' && isKey(collectionKey(name)), entry, 'collection')
+  require(typeof name === 'string' && name !== '' && (fitsAnyKey(name.length) || isKey(collectionKey(name))), entry, 'collection')
 }
 
 /**
@@ -52,6 +52,7 @@ function requireCollection(entry: Entry, name: unknown): void {
 function requireIdentity(entry: Entry, key: unknown, lang: unknown): void {
   require(typeof key === 'string' && key !== '' && !key.includes('\0'), entry, 'key')
   require(typeof lang === 'string' && !lang.includes('\0'), entry, 'lang')
+  if (fitsAnyKey(key.length + lang.length)) return
   require(isKey(identityKey(0, key, lang)) && isKey(spellingKey(0, 0, key, lang)), entry, 'key')
 }
 

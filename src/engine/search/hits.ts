@@ -36,28 +36,47 @@ export function decodeHits(record: Uint8Array): Hits {
   const status = bytes.readUInt32LE(28)
   const factorsAt = (status & STATUS_BOOSTED) === 0 ? bytes.length : bytes.length - hitCount * 8
   if (factorsAt < hitsEnd + 4) throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} factors`)
-  let decoded: readonly Hit[] | undefined
-  return {
-    record,
-    total: bytes.readUInt32LE(4),
-    count: hitCount,
-    get hits() {
-      return (decoded ??= decodeAll(bytes, { hitCount, maskWords, stride, factorsAt }))
-    },
-    lsn: bytes.readBigUInt64LE(16),
-    docCount: bytes.readUInt32LE(24),
-    complete: (status & STATUS_STOPPED) === 0,
-    expansions: decodeExpansions(bytes.subarray(0, factorsAt), hitsEnd),
-    expansionsCut: (status & STATUS_CUT) !== 0,
-  }
+  return new HitsRecord(bytes, status, { hitCount, maskWords, stride, hitsEnd, factorsAt })
 }
 
 interface HitsLayout {
   readonly hitCount: number
   readonly maskWords: number
   readonly stride: number
+  readonly hitsEnd: number
   /** Where the factors of the hits begin; the end of the record if it has none. */
   readonly factorsAt: number
+}
+
+class HitsRecord implements Hits {
+  readonly total: number
+  readonly count: number
+  readonly lsn: bigint
+  readonly docCount: number
+  readonly complete: boolean
+  readonly expansions: readonly Expansion[]
+  readonly expansionsCut: boolean
+  readonly #layout: HitsLayout
+  #hits: readonly Hit[] | undefined
+
+  constructor(
+    readonly record: Buffer,
+    status: number,
+    layout: HitsLayout,
+  ) {
+    this.total = record.readUInt32LE(4)
+    this.count = layout.hitCount
+    this.lsn = record.readBigUInt64LE(16)
+    this.docCount = record.readUInt32LE(24)
+    this.complete = (status & STATUS_STOPPED) === 0
+    this.expansions = decodeExpansions(record.subarray(0, layout.factorsAt), layout.hitsEnd)
+    this.expansionsCut = (status & STATUS_CUT) !== 0
+    this.#layout = layout
+  }
+
+  get hits(): readonly Hit[] {
+    return (this.#hits ??= decodeAll(this.record, this.#layout))
+  }
 }
 
 function decodeAll(bytes: Buffer, { hitCount, maskWords, stride, factorsAt }: HitsLayout): readonly Hit[] {
@@ -88,23 +107,13 @@ function decodeExpansions(bytes: Buffer, start: number): Expansion[] {
 function decodeHit(bytes: Buffer, at: number, maskWords: number): Hit {
   const score = bytes.readDoubleLE(at + 8)
   if (!Number.isFinite(score)) throw new Error(`hits record: score ${score} of docid ${bytes.readUInt32LE(at)}`)
-  return {
-    docid: bytes.readUInt32LE(at),
-    score,
-    lsn: bytes.readBigUInt64LE(at + 16),
-    matched: decodeMask(bytes, at + HIT_HEADER_BYTES, maskWords),
-  }
-}
-
-function decodeMask(bytes: Buffer, at: number, maskWords: number): number[] {
   const matched: number[] = []
   for (let word = 0; word < maskWords; word++) {
-    let bits = bytes.readUInt32LE(at + word * 4)
+    let bits = bytes.readUInt32LE(at + HIT_HEADER_BYTES + word * 4)
     while (bits !== 0) {
-      const bit = 31 - Math.clz32(bits & -bits)
-      matched.push(word * 32 + bit)
+      matched.push(word * 32 + 31 - Math.clz32(bits & -bits))
       bits &= bits - 1
     }
   }
-  return matched
+  return { docid: bytes.readUInt32LE(at), score, lsn: bytes.readBigUInt64LE(at + 16), matched }
 }

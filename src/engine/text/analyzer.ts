@@ -4,6 +4,7 @@
  * the WASM instance, never the thread. Definition of terms: docs/decisions/search/text-analysis.md.
  */
 import { MIB } from '../../limits/units.js'
+import { viewOf } from '../byte_layout.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
 import { askInstance, encodeHighlightQuery, highlightDocument, highlightKnown, vectorOfDocument } from './highlighter.js'
 import { languageIndex } from './languages.js'
@@ -48,9 +49,19 @@ export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy 
   }
 
   return {
-    analyze: (text, options) => guarded((open) => mergePackedTokens(feed(open, text, options, FLAGS.folds))),
+    analyze: (text, options) =>
+      guarded((open) => {
+        const records: Uint8Array[] = []
+        feed(open, text, options, FLAGS.folds, (record) => void records.push(record.slice()))
+        return mergePackedTokens(records)
+      }),
     tokenize: (text, options) =>
-      guarded((open) => feed(open, Buffer.from(text), options, FLAGS.spans | (options.asks === true ? FLAGS.asks : 0)).flatMap(readTokens)),
+      guarded((open) => {
+        const tokens: QueryToken[] = []
+        const flags = FLAGS.spans | (options.asks === true ? FLAGS.asks : 0)
+        feed(open, Buffer.from(text), options, flags, (record) => readTokens(record, tokens))
+        return tokens
+      }),
     highlighter: (query) => {
       const bytes = encodeHighlightQuery(query)
       return {
@@ -72,12 +83,11 @@ export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy 
 }
 
 /**
- * Runs one text through the instance. Returns copies of its records: one record, unless the text is very
- * large.
+ * Runs one text through the instance.
+ * @param take receives its records, views of the instance's memory: one record, unless the text is very large
  */
-function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags: number): Uint8Array[] {
+function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags: number, take: (record: Uint8Array) => void): void {
   const { exports, windowBytes } = open
-  const records: Uint8Array[] = []
   exports.analyzer_begin(languageIndex(options.language), flags | flagsOf(options))
   let at = 0
   for (;;) {
@@ -86,28 +96,29 @@ function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags:
     new Uint8Array(exports.memory.buffer, open.windowAddress, end - at).set(text.subarray(at, end))
     exports.analyzer_load(end - at, end === text.length ? 1 : 0)
     for (let status = exports.analyzer_run(); status !== NEEDS_WINDOW; status = exports.analyzer_run()) {
-      if (status === NEEDS_FINISH) records.push(takeRecord(exports))
+      if (status === NEEDS_FINISH) take(finishedRecord(exports))
       else placeHanWords(open)
     }
     if (end === text.length) break
     at += exports.analyzer_cursor()
   }
-  records.push(takeRecord(exports))
-  return records
+  take(finishedRecord(exports))
 }
 
-function takeRecord(exports: WasmExports): Uint8Array {
+function finishedRecord(exports: WasmExports): Uint8Array {
   const bytes = exports.analyzer_finish() * 4
   const begin = exports.analyzer_output_address()
-  return new Uint8Array(exports.memory.buffer.slice(begin, begin + bytes))
+  return new Uint8Array(exports.memory.buffer, begin, bytes)
 }
 
-function readTokens(record: Uint8Array): QueryToken[] {
+/** Appends the tokens of a record. */
+function readTokens(record: Uint8Array, tokens: QueryToken[]): void {
   const words = new Uint32Array(record.buffer, record.byteOffset, record.length / 4)
   const count = words[0] ?? 0
-  const terms = Buffer.from(record.buffer, record.byteOffset + (1 + count * TOKEN_WORDS) * 4)
-  return Array.from({ length: count }, (_, index) => {
-    const [start = 0, end = 0, position = 0, first = 0, bytes = 0] = words.subarray(1 + index * TOKEN_WORDS)
-    return { term: terms.toString('utf8', first, first + bytes), position, start, end }
-  })
+  const terms = viewOf(record).subarray((1 + count * TOKEN_WORDS) * 4)
+  for (let token = 0, at = 1; token < count; token++, at += TOKEN_WORDS) {
+    const first = words[at + 3] as number
+    const term = terms.toString('utf8', first, first + (words[at + 4] as number))
+    tokens.push({ term, position: words[at + 2] as number, start: words[at] as number, end: words[at + 1] as number })
+  }
 }

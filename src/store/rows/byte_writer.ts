@@ -24,7 +24,7 @@ export class ByteWriter {
 
   /** Appends a copy of `bytes`. */
   bytes(bytes: Uint8Array): void {
-    this.#reserve(bytes.length)
+    if (this.#length + bytes.length > this.#buffer.length) this.#grow(bytes.length)
     this.#buffer.set(bytes, this.#length)
     this.#length += bytes.length
   }
@@ -58,12 +58,12 @@ export class ByteWriter {
 
   /** Appends text that is known to contain only ASCII (JSON punctuation, numbers, field names). */
   ascii(text: string): void {
-    this.#reserve(text.length)
+    if (this.#length + text.length > this.#buffer.length) this.#grow(text.length)
     this.#length += this.#buffer.write(text, this.#length, 'latin1')
   }
 
   utf8(text: string): void {
-    this.#reserve(text.length * 3)
+    if (this.#length + text.length * 3 > this.#buffer.length) this.#grow(text.length * 3)
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
@@ -123,9 +123,12 @@ export class ByteWriter {
   }
 
   #reserve(bytes: number): void {
-    const needed = this.#length + bytes
-    if (needed <= this.#buffer.length) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2, 4096))
+    if (this.#length + bytes > this.#buffer.length) this.#grow(bytes)
+  }
+
+  /** @param bytes that do not fit behind those that have been written */
+  #grow(bytes: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#length + bytes, this.#buffer.length * 2, 4096))
     this.#buffer.copy(grown, 0, 0, this.#length)
     this.#buffer = grown
   }

@@ -8,6 +8,11 @@ import { lowerCase } from '../../operations/row/lower_case.js'
 /** Longest key that LMDB accepts with pages of 4 KiB. No table has a longer one; looking one up throws. */
 const TRUTH_KEY_BYTES_MAX = 1978
 
+/** Of a key with text, beside the text: collection, docid, NUL. */
+const KEY_FIXED_BYTES_MAX = 9
+/** The lower case of a unit of two bytes may take three: U+0130 becomes `i` and a combining dot. */
+const UTF8_BYTES_PER_UNIT_MAX = 3
+
 const SIGMA = /[σς]/
 const LAST_SIGMAS = /σ(?!\p{L})/gu
 
@@ -31,6 +36,14 @@ export function lowerCaseForms(text: string): readonly [string, ...string[]] {
  */
 export function isKey(key: Uint8Array): boolean {
   return key.length > 0 && key.length <= TRUTH_KEY_BYTES_MAX
+}
+
+/**
+ * Whether every key made of this many UTF-16 units of text, in any letter case, is short enough: a unit takes
+ * at most 3 bytes, also in lower case. For callers that need not know which key is too long.
+ */
+export function fitsAnyKey(units: number): boolean {
+  return KEY_FIXED_BYTES_MAX + units * UTF8_BYTES_PER_UNIT_MAX <= TRUTH_KEY_BYTES_MAX
 }
 
 export function collectionKey(name: string): Buffer {

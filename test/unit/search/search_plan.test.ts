@@ -144,20 +144,24 @@ const EXPANDED_BYTES = `
 
 describe('hits', () => {
   it('are decoded as the format says', () => {
-    assert.deepEqual(decodeHits(bytes(HITS_BYTES)), {
-      record: bytes(HITS_BYTES),
-      total: 5,
-      count: 2,
-      hits: [
-        { docid: 10, score: 1.5, lsn: 259n, matched: [0, 31, 33] },
-        { docid: 11, score: 1, lsn: 0xffffffffffffffffn, matched: [] },
-      ],
-      lsn: 258n,
-      docCount: 99,
-      complete: true,
-      expansions: [],
-      expansionsCut: false,
-    })
+    const decoded = decodeHits(bytes(HITS_BYTES))
+    assert.deepEqual(
+      { ...decoded, hits: decoded.hits },
+      {
+        record: bytes(HITS_BYTES),
+        total: 5,
+        count: 2,
+        hits: [
+          { docid: 10, score: 1.5, lsn: 259n, matched: [0, 31, 33] },
+          { docid: 11, score: 1, lsn: 0xffffffffffffffffn, matched: [] },
+        ],
+        lsn: 258n,
+        docCount: 99,
+        complete: true,
+        expansions: [],
+        expansionsCut: false,
+      },
+    )
   })
 
   it('name the terms that leaves stood for', () => {

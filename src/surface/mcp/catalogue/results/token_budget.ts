@@ -28,15 +28,28 @@ function cut(value: unknown, tokens: number): unknown {
   return isMap(value) ? Object.fromEntries(leadingEntries(Object.entries(value), tokens)) : cutRecord(value, tokens)
 }
 
+interface Member {
+  readonly name: string
+  readonly member: unknown
+  /** Tokens of the member. */
+  readonly size: number
+  /** The highest is cut first. */
+  readonly rank: number
+}
+
 /** A record keeps its members, of which the largest are cut. */
 function cutRecord(record: object, tokens: number): object {
-  const members = (Object.entries(record) as Entries).map(([name, member]) => ({ name, member, size: jsonTokens(member) }))
-  let excess = members.reduce((sum, { name, size }) => sum + jsonTokens(name) + size, 0) - tokens
-  const shown = new Map<string, unknown>(members.map(({ name, member }) => [name, member]))
-  const cutFirst = members
-    .filter(({ name }) => !IDENTITY.has(name))
-    .toSorted((one, other) => Number(ECHOED.has(other.name)) - Number(ECHOED.has(one.name)) || other.size - one.size)
-  for (const { name, member, size } of cutFirst) {
+  const entries = Object.entries(record) as Entries
+  const shown = new Map<string, unknown>(entries)
+  const members: Member[] = []
+  let excess = -tokens
+  for (const [name, member] of entries) {
+    const size = jsonTokens(member)
+    excess += jsonTokens(name) + size
+    if (!IDENTITY.has(name)) members.push({ name, member, size, rank: ECHOED.has(name) ? Infinity : size })
+  }
+  members.sort((one, other) => other.rank - one.rank)
+  for (const { name, member, size } of members) {
     if (excess <= 0) break
     const rest = cut(member, Math.max(0, size - excess))
     shown.set(name, rest)
