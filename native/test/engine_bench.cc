@@ -11,7 +11,7 @@
 #include <random>
 
 #include "index/engine.h"
-#include "test/support/wire.h"
+#include "support/wire.h"
 
 namespace {
 

@@ -21,8 +21,8 @@
 #include "base/hits_record.h"
 #include "base/limits.h"
 #include "base/number_text.h"
-#include "test/support/seed.h"
-#include "test/support/truth_env.h"
+#include "support/seed.h"
+#include "support/truth_env.h"
 #include "truth/document_reader.h"
 
 namespace mds::test {

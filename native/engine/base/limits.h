@@ -44,6 +44,9 @@ inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
 inline constexpr uint64_t kFlushBatchBytes = uint64_t{4} << 20;
 // A flush is also due when nothing has been published for this long. Then the index also merges at rest.
 inline constexpr uint32_t kFlushIdleSeconds = 30;
+// Interval at which the flush thread looks whether the index is idle, sweeps, and tries a refused disk again.
+// Once the index is idle and on disk, it looks every kFlushIdleSeconds.
+inline constexpr uint32_t kFlushWatchSeconds = 1;
 
 // Terms per front-coded dictionary block: a lookup decodes at most 16 entries (about 0.1 us). Larger blocks
 // save less than 2 % more.

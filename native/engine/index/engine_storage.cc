@@ -190,7 +190,10 @@ void Engine::flush_loop() noexcept {
       std::unique_lock lock(flushMutex_);
       // After a failure, the disk is retried after a pause, not in a loop.
       const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
-      isQuiet = !flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed;
+      // At rest the next flush is due at the earliest when a batch has been the last one for the idle time.
+      const bool isAtRest = isResting_.load(std::memory_order_relaxed) && unflushedBytes_.load(std::memory_order_relaxed) == 0 && !hasFailed;
+      const std::chrono::seconds pause(isAtRest ? kFlushIdleSeconds : kFlushWatchSeconds);
+      isQuiet = !flushWake_.wait_for(lock, pause, isDue) && !hasFailed;
       if (stop_.load()) return;
       if (isQuiet) {
         if (is_idle(std::chrono::steady_clock::now())) rest();

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "index/engine.h"
-#include "test/support/model.h"
+#include "support/model.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "storage/chunk_layout.h"
 #include "storage/env_check.h"
 #include "storage/manifest.h"
-#include "test/support/stored_walk.h"
+#include "support/stored_walk.h"
 
 namespace {
 

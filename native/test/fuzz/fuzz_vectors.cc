@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "storage/crc32c.h"
-#include "test/support/vector_wire.h"
+#include "support/vector_wire.h"
 
 namespace {
 

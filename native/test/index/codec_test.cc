@@ -11,7 +11,7 @@
 #include "base/unpack_kernels.h"
 #include "segment/postings/posting_cursor.h"
 #include "segment/segment_writer.h"
-#include "test/support/seed.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

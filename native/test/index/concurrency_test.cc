@@ -10,8 +10,8 @@
 
 #include "index/engine.h"
 #include "index/merge_policy.h"
-#include "test/support/model.h"
-#include "test/support/seed.h"
+#include "support/model.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

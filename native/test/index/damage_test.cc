@@ -9,10 +9,10 @@
 #include "query/pruned/score_estimate.h"
 #include "storage/env_check.h"
 #include "storage/manifest.h"
-#include "test/support/history.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/seed.h"
-#include "test/support/stored_walk.h"
+#include "support/history.h"
+#include "support/scratch_directory.h"
+#include "support/seed.h"
+#include "support/stored_walk.h"
 
 namespace mds {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "test/support/seed.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "storage/chunk_layout.h"
 #include "storage/segment_store.h"
-#include "test/support/file_size_limit.h"
-#include "test/support/history.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/seed.h"
+#include "support/file_size_limit.h"
+#include "support/history.h"
+#include "support/scratch_directory.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

@@ -8,9 +8,9 @@
 #include <iterator>
 #include <memory>
 
-#include "test/support/history.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/seed.h"
+#include "support/history.h"
+#include "support/scratch_directory.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "test/support/seed.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

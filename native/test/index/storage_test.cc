@@ -12,9 +12,9 @@
 #include "storage/crc32c.h"
 #include "storage/env_check.h"
 #include "storage/segment_store.h"
-#include "test/support/history.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/seed.h"
+#include "support/history.h"
+#include "support/scratch_directory.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/limits.h"
 #include "index/engine.h"
 #include "query/filter/value_order.h"
-#include "test/support/model.h"
-#include "test/support/seed.h"
+#include "support/model.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

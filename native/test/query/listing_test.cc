@@ -5,8 +5,8 @@
 
 #include "index/engine.h"
 #include "query/search.h"
-#include "test/support/model.h"
-#include "test/support/seed.h"
+#include "support/model.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

@@ -1,6 +1,6 @@
 // Property tests: compare the engine with the model under random writes and plans, before and after merges.
 // Also test guarantees of order, paging and statistics.
-#include "test/support/model.h"
+#include "support/model.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "index/engine.h"
 #include "query/search.h"
-#include "test/support/seed.h"
+#include "support/seed.h"
 
 namespace mds {
 namespace {

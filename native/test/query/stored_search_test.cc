@@ -10,10 +10,10 @@
 #include "index/segment_merger.h"
 #include "query/search.h"
 #include "storage/stored_segment.h"
-#include "test/support/history.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/seed.h"
-#include "test/support/stored_walk.h"
+#include "support/history.h"
+#include "support/scratch_directory.h"
+#include "support/seed.h"
+#include "support/stored_walk.h"
 
 namespace mds {
 namespace {

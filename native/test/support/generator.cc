@@ -1,7 +1,7 @@
 // See model.h: random documents and plans.
 #include <algorithm>
 
-#include "test/support/model.h"
+#include "support/model.h"
 
 namespace mds::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "index/engine.h"
-#include "test/support/model.h"
+#include "support/model.h"
 
 namespace mds::test {
 

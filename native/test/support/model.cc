@@ -1,5 +1,5 @@
 // See model.h.
-#include "test/support/model.h"
+#include "support/model.h"
 
 #include <algorithm>
 #include <cmath>

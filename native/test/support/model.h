@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "test/support/wire.h"
+#include "support/wire.h"
 
 namespace mds::test {
 

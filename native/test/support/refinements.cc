@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "test/support/model.h"
+#include "support/model.h"
 
 namespace mds::test {
 

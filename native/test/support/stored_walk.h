@@ -15,7 +15,7 @@
 #include "query/search.h"
 #include "segment/postings/posting_cursor.h"
 #include "storage/stored_segment.h"
-#include "test/support/model.h"
+#include "support/model.h"
 
 namespace mds::test {
 

@@ -16,7 +16,7 @@
 
 #include "base/bytes.h"
 #include "storage/crc32c.h"
-#include "test/support/scratch_directory.h"
+#include "support/scratch_directory.h"
 #include "truth/truth_rows.h"
 
 namespace mds::test {

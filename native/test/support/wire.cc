@@ -1,5 +1,5 @@
 // See wire.h.
-#include "test/support/wire.h"
+#include "support/wire.h"
 
 #include <cstring>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "storage/lmdb_residency.h"
-#include "test/support/truth_env.h"
+#include "support/truth_env.h"
 #include "truth/document_reader.h"
 
 namespace mds::test {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "test/support/seed.h"
-#include "test/support/truth_env.h"
+#include "support/seed.h"
+#include "support/truth_env.h"
 #include "truth/document_names.h"
 #include "truth/document_reader.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "test/support/seed.h"
-#include "test/support/truth_env.h"
+#include "support/seed.h"
+#include "support/truth_env.h"
 #include "truth/document_reader.h"
 #include "truth/snappy.h"
 

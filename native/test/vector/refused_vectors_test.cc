@@ -13,9 +13,9 @@
 #include <optional>
 #include <thread>
 
-#include "test/support/file_size_limit.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/vector_wire.h"
+#include "support/file_size_limit.h"
+#include "support/scratch_directory.h"
+#include "support/vector_wire.h"
 
 namespace mds::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "test/support/scratch_directory.h"
-#include "test/support/vector_wire.h"
+#include "support/scratch_directory.h"
+#include "support/vector_wire.h"
 
 namespace mds::test {
 namespace {

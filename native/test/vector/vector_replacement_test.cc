@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "base/replaceable.h"
-#include "test/support/scratch_directory.h"
-#include "test/support/vector_wire.h"
+#include "support/scratch_directory.h"
+#include "support/vector_wire.h"
 
 namespace mds::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "test/support/vector_wire.h"
+#include "support/vector_wire.h"
 #include "vector/scan/scan_helpers.h"
 
 namespace mds::test {

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "test/support/scratch_directory.h"
-#include "test/support/vector_wire.h"
+#include "support/scratch_directory.h"
+#include "support/vector_wire.h"
 #include "vector/kernels/table_lookup.h"
 #include "vector/kernels/vector_kernels.h"
 
