@@ -3,29 +3,17 @@
  * Loads nothing heavy before the configuration is validated.
  */
 import { isatty } from 'node:tty'
+import { versionText } from './base/version.js'
 import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion } from './config/config.js'
 import type { Config } from './config/config.js'
 import { reread } from './config/reload.js'
 import { EXIT_REFUSED, HEARS_MESSAGE, LISTENED_VARIABLE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
 import { log, logsJson, logToStderr, printRefusal, setLog } from './telemetry/log.js'
-import { versionText } from './base/version.js'
 
-const CODES: readonly unknown[] = ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED']
-/** dlopen has one code for everything. These pass with the load of the machine. */
+/** Errors of Node for code that can't be loaded. */
+const LOAD_ERRORS: readonly unknown[] = ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED']
+/** dlopen has one code for all its errors. These are of a loaded machine, and another attempt may succeed. */
 const PASSING = /Too many open files|Cannot allocate memory|failed to map segment|Input\/output error/
-
-/**
- * Whether a start failed because code can't be loaded: a package or a binary is missing, or is made for
- * another Node or another system. Another attempt fails in the same way.
- *
- * @returns the reason in one line; undefined for any other error
- */
-export function loadFailure(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  const { code, message } = error
-  if (!CODES.includes(code) || PASSING.test(message)) return undefined
-  return message.split('\n', 1)[0]
-}
 
 const argv = process.argv.slice(2)
 const supervised = process.env[SUPERVISED_VARIABLE] !== undefined
@@ -69,6 +57,18 @@ async function serve(serving: Config): Promise<void> {
     printRefusal("can't start", reason)
     process.exit(EXIT_REFUSED)
   }
+}
+
+/**
+ * The reason, in one line, why code can't be loaded: a package or a binary is missing, or is made for another
+ * Node or another system. Another attempt fails in the same way.
+ * @returns undefined for any other error
+ */
+function loadFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const { code, message } = error
+  if (!LOAD_ERRORS.includes(code) || PASSING.test(message)) return undefined
+  return message.split('\n', 1)[0]
 }
 
 if (wantsHelp(argv)) {

@@ -1,6 +1,6 @@
 /**
- * Audit events of the checks of credentials: one for each request to what is not public, whether or not its
- * credential was looked up. Without an audit log the cost is one check.
+ * Audit events of access control: the checks of credentials, and security incidents. Without an audit log the
+ * cost of either is one check. Any thread.
  */
 import type { ErrorCode } from '../errors.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
@@ -21,7 +21,10 @@ export interface CheckedRequest extends CredentialFields {
 
 const ACTIONS = { token: 'auth.jwt', key: 'auth.apikey', unreadable: 'auth.jwt' } as const
 
-/** @param credential null: there is none */
+/**
+ * Each request to what is not public has this event, whether or not its credential was looked up.
+ * @param credential null: there is none
+ */
 export function emitCheck(request: CheckedRequest, credential: Credential | null, checked: Checked | Promise<Checked>): void {
   if (!isAuditWanted()) return
   const action = credential === null ? 'auth.missing' : ACTIONS[credential.kind]
@@ -37,10 +40,7 @@ function eventOf(action: string, resource: string, found: Checked, ip: string, u
   return { action, actor: isFound ? found.name : '', resource, result: isFound ? 'ok' : 'fail', ip, userAgent }
 }
 
-/**
- * Security incidents: audit events about a client, not about one of its requests. Any thread. Fields of
- * `detail`: events.md section 1.
- */
+/** An audit event about a client, not about one of its requests. Fields of `detail`: events.md section 1. */
 export interface Incident {
   readonly action: 'security.rate_limit_exceeded' | 'security.auth_failure_burst'
   /** Name of the principal, or the one that was tried; empty if there is none. */

@@ -1,6 +1,6 @@
 /**
- * The principal: the requester's identity. It travels with each request from its surface to its handler,
- * across threads.
+ * The requester's identity: the principal, which travels with each request from its surface to its handler,
+ * across threads, and what the store knows about the owner of a credential. Plain data.
  */
 import type { Rights, PlainRights } from './rights.js'
 
@@ -43,11 +43,7 @@ export const SYSTEM: Principal = { kind: 'system', name: '' }
 export const GUEST: Principal = { kind: 'guest', name: '' }
 export const REFUSED_GUEST: Principal = { ...GUEST, shown: 'refused' }
 
-/**
- * Who a credential belongs to, as the store knows it. Plain data; it crosses threads.
- *
- * Either names what is asked for.
- */
+/** The credential whose owner is looked up, by one of its names. */
 export interface AskedIdentity {
   readonly username?: string
   /** SHA-256 of an API key, in hexadecimal digits. */
@@ -56,6 +52,7 @@ export interface AskedIdentity {
   readonly mcpKeyHash?: string
 }
 
+/** The owner of a credential, as the store knows it. */
 export interface Identity {
   readonly username: string
   /** Tokens of another epoch are not valid. */

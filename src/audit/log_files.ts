@@ -1,4 +1,7 @@
-/** The files of an audit log on disk: their list, and reading one in pieces. Synchronous. */
+/**
+ * The files of an audit log on disk: their list, reading one in pieces, and which of them are too old or too
+ * many. The last file is never one of those: it is appended to. Synchronous.
+ */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIB } from '../limits/units.js'
@@ -35,12 +38,7 @@ export function readFile(path: string, reader: ChainReader): void {
   }
 }
 
-/**
- * Which files of an audit log are not kept: those whose events are all too old, and the oldest beyond a
- * number of bytes. Never the last one, which is appended to. Synchronous; reads files.
- *
- * @param cutoff Unix milliseconds. @returns how many of the files, oldest first, have ended by then
- */
+/** @param cutoff Unix milliseconds. @returns how many of the files, oldest first, have ended by then */
 export function olderThan(files: readonly LogFile[], cutoff: number): number {
   let count = 0
   // A file ends when the next one begins.

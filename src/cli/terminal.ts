@@ -4,7 +4,7 @@
  */
 import { printableLines } from '../base/printable.js'
 
-/** The reason why a command failed, in one line. */
+/** Ends a command. Its text, in one line, is what the user reads on standard error. */
 export class CommandError extends Error {}
 
 export function say(text: string): void {

@@ -9,61 +9,14 @@ import { ConfigError } from './sources.js'
 const MCP_KEYS_CONFIGURED_MAX = 1_000
 /** Characters of one of them, and of its name. */
 const MCP_KEY_CHARS_MAX = 256
-
-/** Headers of `SVC_AUDIT_EXPORT_WEBHOOK_HEADER`. */
-const AUDIT_WEBHOOK_HEADERS_MAX = 16
-
-/**
- * Reads the headers of the audit log's webhook. They may hold a credential, and every process on the machine
- * can read flags, so they come from a variable or the configuration file. Main thread, at start.
- */
-export const AUDIT_HEADER_VARIABLE = 'SVC_AUDIT_EXPORT_WEBHOOK_HEADER'
-export const AUDIT_HEADER_YAML = 'audit.exportWebhookHeader'
-
-/**
- * The headers of the webhook: `Name: value, Name: value`.
- * @returns name, value, name, value ...
- * @throws ConfigError without the value, which may be secret
- */
-export function readWebhookHeaders(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): readonly string[] {
-  const text = (env[AUDIT_HEADER_VARIABLE] || yaml.get(AUDIT_HEADER_YAML) || '').trim()
-  const items = text === '' ? [] : text.split(',').map((item) => /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([\x20-\x7e]*?)\s*$/.exec(item))
-  if (items.includes(null)) throw new ConfigError(`${AUDIT_HEADER_VARIABLE}: "Name: value", comma separated, expected`)
-  if (items.length > AUDIT_WEBHOOK_HEADERS_MAX)
-    throw new ConfigError(`${AUDIT_HEADER_VARIABLE}: at most ${AUDIT_WEBHOOK_HEADERS_MAX} headers expected`)
-  return items.flatMap((item) => [item?.[1] ?? '', item?.[2] ?? ''])
-}
-
 /**
  * Characters of the token of the metrics. 16 of 64 different ones are 96 bits; a header of 4 096 would fill
  * the head of a request.
  */
 const METRICS_TOKEN_CHARS_MIN = 16
 const METRICS_TOKEN_CHARS_MAX = 1024
-
-/**
- * The token of the metrics: a scraper sends it as `Authorization: Bearer`. It comes from a variable or the
- * configuration file, never from a flag. Error messages do not contain it. Main thread, at start.
- */
-export const METRICS_TOKEN_VARIABLE = 'SVC_METRICS_TOKEN'
-export const METRICS_TOKEN_YAML = 'metrics.token'
-
-/**
- * @returns empty if there is none
- * @throws ConfigError
- */
-export function readMetricsToken(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): string {
-  const token = (env[METRICS_TOKEN_VARIABLE] || yaml.get(METRICS_TOKEN_YAML) || '').trim()
-  if (token === '') return ''
-  // The characters of a Bearer token (RFC 6750, section 2.1): another one could never be sent.
-  const isToken = /^[A-Za-z0-9._~+/-]+=*$/.test(token)
-  if (!isToken || token.length < METRICS_TOKEN_CHARS_MIN || token.length > METRICS_TOKEN_CHARS_MAX) {
-    throw new ConfigError(
-      `${METRICS_TOKEN_VARIABLE}: ${METRICS_TOKEN_CHARS_MIN} to ${METRICS_TOKEN_CHARS_MAX} letters, digits or characters of ._~+/- expected`,
-    )
-  }
-  return token
-}
+/** Headers of `SVC_AUDIT_EXPORT_WEBHOOK_HEADER`. */
+const AUDIT_WEBHOOK_HEADERS_MAX = 16
 
 export interface McpKey {
   readonly key: string
@@ -93,4 +46,42 @@ export function readMcpKeys(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, st
   })
   if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new ConfigError(`${MCP_KEYS_VARIABLE}: a key is there twice`)
   return keys
+}
+
+export const METRICS_TOKEN_VARIABLE = 'SVC_METRICS_TOKEN'
+export const METRICS_TOKEN_YAML = 'metrics.token'
+
+/**
+ * The token that a scraper sends as `Authorization: Bearer`.
+ * @returns empty if there is none
+ * @throws ConfigError
+ */
+export function readMetricsToken(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): string {
+  const token = (env[METRICS_TOKEN_VARIABLE] || yaml.get(METRICS_TOKEN_YAML) || '').trim()
+  if (token === '') return ''
+  // The characters of a Bearer token (RFC 6750, section 2.1): another one could never be sent.
+  const isToken = /^[A-Za-z0-9._~+/-]+=*$/.test(token)
+  if (!isToken || token.length < METRICS_TOKEN_CHARS_MIN || token.length > METRICS_TOKEN_CHARS_MAX) {
+    throw new ConfigError(
+      `${METRICS_TOKEN_VARIABLE}: ${METRICS_TOKEN_CHARS_MIN} to ${METRICS_TOKEN_CHARS_MAX} letters, digits or characters of ._~+/- expected`,
+    )
+  }
+  return token
+}
+
+export const AUDIT_HEADER_VARIABLE = 'SVC_AUDIT_EXPORT_WEBHOOK_HEADER'
+export const AUDIT_HEADER_YAML = 'audit.exportWebhookHeader'
+
+/**
+ * The headers of the audit log's webhook, which may hold a credential: `Name: value, Name: value`.
+ * @returns name, value, name, value ...
+ * @throws ConfigError without the value, which may be secret
+ */
+export function readWebhookHeaders(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): readonly string[] {
+  const text = (env[AUDIT_HEADER_VARIABLE] || yaml.get(AUDIT_HEADER_YAML) || '').trim()
+  const items = text === '' ? [] : text.split(',').map((item) => /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([\x20-\x7e]*?)\s*$/.exec(item))
+  if (items.includes(null)) throw new ConfigError(`${AUDIT_HEADER_VARIABLE}: "Name: value", comma separated, expected`)
+  if (items.length > AUDIT_WEBHOOK_HEADERS_MAX)
+    throw new ConfigError(`${AUDIT_HEADER_VARIABLE}: at most ${AUDIT_WEBHOOK_HEADERS_MAX} headers expected`)
+  return items.flatMap((item) => [item?.[1] ?? '', item?.[2] ?? ''])
 }

@@ -1,34 +1,11 @@
 /**
- * The sources of option values: flags here, the environment without service links (sources.ts), the
- * YAML file in yaml_file.ts. Each source is a flat map of strings; values are not interpreted here. Main
- * thread, at start.
+ * The sources of option values: flags and the environment here, the YAML file in yaml_file.ts. Each source is
+ * a flat map of strings; values are not interpreted here. Main thread, at start.
  */
 import { LATER_FLAGS } from './later.js'
 import type { Option } from './options/option.js'
 import { OPTIONS } from './options/options.js'
 import { similarName } from './suggestion.js'
-
-const OF_SERVICE = /^SVC_(?:\w+_)?SERVICE_(?:HOST|PORT(?:_\w+)?)$/
-const OF_PORT = /^SVC_(?:\w+_)?PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/
-const OF_LINK = /^SVC_(?:\w+_)?PORT$/
-const LINK = /^(?:tcp|udp|sctp):\/\//
-
-/**
- * Kubernetes gives each container variables for the services of its namespace (service links). A service that
- * is called `svc`, or `svc-…`, has variables that begin with `SVC_`. They are no options, and one may even
- * have the name of an option: `SVC_MCP_PORT=tcp://10.0.0.1:9000` for the service `svc-mcp`. The forms are in
- * the documentation of Kubernetes, "Service", "Environment variables"; those of Docker links are among them.
- * Pure; main thread, at start.
- *
- * The environment without the variables of service links.
- */
-export function withoutServiceLinks(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name, value = '']) => {
-    if (OF_SERVICE.test(name) || OF_PORT.test(name)) return false
-    return !(OF_LINK.test(name) && LINK.test(value))
-  })
-  return Object.fromEntries(kept)
-}
 
 /** Refuses a start, in one line that names the option and its source. */
 export class ConfigError extends Error {
@@ -121,4 +98,24 @@ function splitFlag(argument: string): { readonly name: string; readonly inline: 
   const match = /^--([a-z0-9][a-z0-9-]*)(?:=(.*))?$/s.exec(argument)
   if (match === null) throw new ConfigError(`unexpected argument ${JSON.stringify(argument)}; --help lists the options`)
   return { name: match[1] ?? '', inline: match[2] }
+}
+
+const OF_SERVICE = /^SVC_(?:\w+_)?SERVICE_(?:HOST|PORT(?:_\w+)?)$/
+const OF_PORT = /^SVC_(?:\w+_)?PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/
+const OF_LINK = /^SVC_(?:\w+_)?PORT$/
+const LINK = /^(?:tcp|udp|sctp):\/\//
+
+/**
+ * The environment without service links: Kubernetes gives each container variables for the services of its
+ * namespace. A service that is called `svc`, or `svc-…`, has variables that begin with `SVC_`. They are no
+ * options, and one may even have the name of an option: `SVC_MCP_PORT=tcp://10.0.0.1:9000` for the service
+ * `svc-mcp`. The forms are in the documentation of Kubernetes, "Service", "Environment variables"; those of
+ * Docker links are among them.
+ */
+export function withoutServiceLinks(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name, value = '']) => {
+    if (OF_SERVICE.test(name) || OF_PORT.test(name)) return false
+    return !(OF_LINK.test(name) && LINK.test(value))
+  })
+  return Object.fromEntries(kept)
 }

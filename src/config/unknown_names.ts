@@ -1,13 +1,18 @@
 /**
- * Names that the configuration contains and no option has. A typo must not switch a protection off, so an
+ * Names that the configuration contains and no option has. The known ones come from the table of options, the
+ * settings beside it, and the options of features to come. A typo must not switch a protection off, so an
  * unknown name in a section that protects ends the start, always. Other unknown YAML keys, and variables that
  * look like a typo of a known one, end it too, unless `SVC_CONFIG_LENIENT=true`. The environment is shared
  * with other programs, so a variable that resembles none is a warning, except with `SVC_PRODUCTION=true`.
  * Pure; main thread, at start. Decision: docs/decisions/operation/production.md.
  */
-import { ConfigError } from './sources.js'
-import { plainName, similarKey, similarVariable } from './suggestion.js'
 import { OVERRIDABLE } from '../limits/overridable.js'
+import { AUTH_VARIABLES, AUTH_YAML } from './auth.js'
+import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML } from './embedding.js'
+import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML } from './encryption.js'
+import { LATER } from './later.js'
+import type { Option } from './options/option.js'
+import { OPTIONS } from './options/options.js'
 import {
   AUDIT_HEADER_VARIABLE,
   AUDIT_HEADER_YAML,
@@ -16,23 +21,15 @@ import {
   METRICS_TOKEN_VARIABLE,
   METRICS_TOKEN_YAML,
 } from './secrets.js'
-import { AUTH_VARIABLES, AUTH_YAML } from './auth.js'
-import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML } from './embedding.js'
-import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML } from './encryption.js'
-import { LATER } from './later.js'
-import type { Option } from './options/option.js'
-import { OPTIONS } from './options/options.js'
+import { ConfigError } from './sources.js'
+import { plainName, similarKey, similarVariable } from './suggestion.js'
 
 /** Unknown names that one refusal names. A file for another program may have hundreds. */
 const CONFIG_REFUSALS_NAMED_MAX = 8
 
 const options = Object.values(OPTIONS) as Option<unknown>[]
 
-/**
- * The names of variables and YAML keys that a configuration may contain, derived from the table of options,
- * the settings beside it, and the options of features to come. Pure data; main thread, at start.
- */
-export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
+const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   ...options.flatMap(({ variables }) => variables),
   ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
   'SVC_CONFIG',
@@ -44,7 +41,7 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   MCP_KEYS_VARIABLE,
 ])
 
-export const KNOWN_KEYS: ReadonlySet<string> = new Set([
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...options.flatMap(({ yaml }) => yaml),
   ...ENCRYPTION_YAML,
   ...AUTH_YAML,
@@ -54,8 +51,8 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   MCP_KEYS_YAML,
 ])
 
-export const LATER_VARIABLES: ReadonlySet<string> = new Set(LATER.map(({ variable }) => variable))
-export const LATER_KEYS: ReadonlySet<string> = new Set(LATER.map(({ yaml }) => yaml))
+const LATER_VARIABLES: ReadonlySet<string> = new Set(LATER.map(({ variable }) => variable))
+const LATER_KEYS: ReadonlySet<string> = new Set(LATER.map(({ yaml }) => yaml))
 
 /** Sections of the YAML file whose options protect or observe. */
 const PROTECTING = ['auth', 'tls', 'encryption', 'audit', 'metrics', 'rateLimit', 'mcp', 'replication', 'production'].map(plainName)

@@ -1,7 +1,26 @@
 /**
- * A surface as the core sees it: its access mode, its share of the queues, and how it is started and stopped.
+ * A surface as the core sees it: its access mode, its share of the queues, its clients, and how it is started
+ * and stopped.
  */
 import type { AccessMode } from '../config/options/values.js'
+
+export interface Surface {
+  /** Label of the surface in its metrics. */
+  readonly name: string
+  /** The operations that its clients may use: `SVC_MODE` and its variants by protocol. */
+  readonly mode: AccessMode
+  /** Index among the surfaces of the server; 0: the server itself. */
+  readonly index: number
+}
+
+/** What clients may do on any of the surfaces. */
+export function modeOfAll(modes: readonly AccessMode[]): AccessMode {
+  const [first = 'wr'] = modes
+  return modes.every((mode) => mode === first) ? first : 'wr'
+}
+
+/** Requests that the server makes of its own lanes. No queue share is reserved for it: it retries. */
+export const OWN: Surface = { name: 'own', mode: 'wr', index: 0 }
 
 /** The client of a request, as its surface knows it. */
 export interface RequestClient {
@@ -29,24 +48,6 @@ export class KnownClient implements RequestClient {
     return this.agent
   }
 }
-
-export interface Surface {
-  /** Label of the surface in its metrics. */
-  readonly name: string
-  /** The operations that its clients may use: `SVC_MODE` and its variants by protocol. */
-  readonly mode: AccessMode
-  /** Index among the surfaces of the server; 0: the server itself. */
-  readonly index: number
-}
-
-/** What clients may do on any of the surfaces. */
-export function modeOfAll(modes: readonly AccessMode[]): AccessMode {
-  const [first = 'wr'] = modes
-  return modes.every((mode) => mode === first) ? first : 'wr'
-}
-
-/** Requests that the server makes of its own lanes. No queue share is reserved for it: it retries. */
-export const OWN: Surface = { name: 'own', mode: 'wr', index: 0 }
 
 /** A surface that serves clients. */
 export interface RunningSurface {

@@ -1,11 +1,11 @@
 /**
- * The committed WASM modules (wasm/pkg). Each is compiled once per thread and instantiated as often as
- * needed. Any thread.
+ * The committed WASM modules (wasm/pkg), and the exports of that of the analyzer and the chunker. Each is
+ * compiled once per thread and instantiated as often as needed. Any thread.
  */
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../base/installation.js'
-import { randomBytes } from 'node:crypto'
 
 /** The part of the global that is used here. Neither ES2023 nor Node's types declare it. */
 declare namespace WebAssembly {
@@ -40,9 +40,9 @@ export function instantiateModule(name: string): unknown {
 }
 
 /**
- * Instances of the WASM module of the analyzer and the chunker. An instance that trapped or grew too large is
- * dropped as a whole, because linear memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are
- * valid until the next call that may allocate. Views become invalid when memory grows.
+ * The exports of the analyzer and the chunker: wasm/bindings/src/lib.rs. An instance that trapped or grew too
+ * large is dropped as a whole, because linear memory never shrinks. Addresses are valid until the next call
+ * that may allocate. Views become invalid when memory grows.
  */
 export interface WasmExports {
   readonly memory: WasmMemory

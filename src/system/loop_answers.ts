@@ -3,20 +3,20 @@
  * Each takes microseconds; results of operating system calls are cached. The reference pages (OpenAPI, /docs)
  * belong to the HTTP surface: src/surface/http/pages/reference.ts.
  */
+import type { Principal } from '../access/principal.js'
+import { INTERFACE_VERSION } from '../base/version.js'
 import type { Config } from '../config/config.js'
 import { missingGuards } from '../config/production.js'
-import { CATALOGUE } from '../errors.js'
 import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
+import { CATALOGUE } from '../errors.js'
+import type { Operation } from '../operations/row/operation.js'
 import { complianceStatus } from '../operations/server/compliance.js'
 import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/server/health.js'
-import type { Operation } from '../operations/row/operation.js'
-import { INTERFACE_VERSION } from '../base/version.js'
 import type { Answer } from '../wire/answer.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
-import { ProcessProbe } from './process_probe.js'
 import { answerLive, readyAnswer } from './probes.js'
+import { ProcessProbe } from './process_probe.js'
 import type { ServerState, SystemAnswer } from './server_state.js'
-import type { Principal } from '../access/principal.js'
 
 const directory = new DataDirectoryProbe()
 const machine = new ProcessProbe()
@@ -205,11 +205,10 @@ export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
 }
 
 /**
- * What health says to whom. Pure.
- *
- * While access control is on, only administrators see paths, free space, warnings and errors.
+ * What health says to whom. While access control is on, only administrators see paths, free space, warnings
+ * and errors.
  */
-export function briefly([row, run]: BoundLoopHandler): BoundLoopHandler {
+function briefly([row, run]: BoundLoopHandler): BoundLoopHandler {
   return [row, (input, principal) => answerFor(principal, run(input, principal))]
 }
 

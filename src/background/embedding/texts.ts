@@ -3,20 +3,19 @@
  * them, for as long as the options say. The oldest are evicted first. A request that lacks some waits for
  * them and runs again. A text is requested only once at a time. Front-end thread only.
  */
+import { TimeLimit } from '../../base/time_limit.js'
 import type { Config } from '../../config/config.js'
-import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
+import { refusal, refusalWith } from '../../dispatch/answers/answers.js'
 import type { SharedBodies } from '../../engine/shared_bodies.js'
 import { EMBEDDINGS_WANTED_MS_MAX, EMBEDDING_FAILURES_LOGGED_MS } from '../../limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
+import { log } from '../../telemetry/log.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { TimeLimit } from '../../base/time_limit.js'
-import { refusal } from '../../dispatch/answers/answers.js'
-import type { CurrentProvider } from './worker.js'
-import { refusalWith } from '../../dispatch/answers/answers.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { TextsFirst } from '../../wire/messages/messages.js'
 import { encodeCachedVector, cachedVectorId } from '../../wire/text_vectors.js'
-import { log } from '../../telemetry/log.js'
+import type { CurrentProvider } from './worker.js'
 
 /**
  * How long the server remembers that a provider could not embed the texts of a request, which continues

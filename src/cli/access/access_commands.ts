@@ -1,5 +1,12 @@
 /** The commands of access control: `init`, `login`, `logout`, `user`, `key`, `group`, `grant`, `revoke`. */
+import { randomBytes, randomInt } from 'node:crypto'
 import type { Command } from 'commander'
+import { request, AnswerError, errorText, send } from '../client.js'
+import { print, withUrl } from '../command_options.js'
+import { credentialsPath, removeToken, storeToken } from '../credentials.js'
+import { asRecord, asText } from '../output.js'
+import { createPrivateFile } from '../private_file.js'
+import { CommandError, say } from '../terminal.js'
 import {
   addUser,
   changePassword,
@@ -12,15 +19,8 @@ import {
   setGrant,
 } from './account_commands.js'
 import type { GrantOptions } from './account_commands.js'
-import { request, AnswerError, errorText, send } from '../client.js'
-import { CommandError, say } from '../terminal.js'
-import { print, withUrl } from '../command_options.js'
-import { asRecord, asText } from '../output.js'
 import { passwordSource } from './password_prompt.js'
 import type { AskPassword } from './password_prompt.js'
-import { randomBytes, randomInt } from 'node:crypto'
-import { createPrivateFile } from '../private_file.js'
-import { credentialsPath, removeToken, storeToken } from '../credentials.js'
 
 /** Characters of the password that `mds init` makes: the number of the issue, 139 bits. */
 const GENERATED_PASSWORD_CHARS = 24
@@ -30,44 +30,14 @@ const GENERATED_SECRET_BYTES = 48
 /** Without those that are mistaken for one another. 24 of these 56 have 139 bits. */
 const PASSWORD_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
 
-/**
- * `mds init`: writes the configuration of a server with access control. It does not show the secrets.
- *
- * @returns what to do next, for stdout. @throws CommandError if the file exists
- */
-export function initServer(path: string): string {
-  const text = configuration()
-  createPrivateFile(path, text)
-  return `${path} written; only you can read it. Next:
-  mds serve --config ${path}
-  mds login --username admin    (the password is auth.adminPassword in that file)
-`
-}
+const SOURCES =
+  '\nPasswords come from a variable (MDS_PASSWORD, a new one MDS_NEW_PASSWORD), else from lines of standard input, else from the terminal.'
 
-function configuration(): string {
-  return `# Written by mds init. Keep it secret: it has the password of the first administrator.
-auth:
-  enabled: true
-  # Signs tokens. All servers behind one load balancer need the same.
-  jwtSecret: ${JSON.stringify(randomBytes(GENERATED_SECRET_BYTES).toString('base64url'))}
-  adminUsername: admin
-  # Used when the administrator is created, at the first start.
-  adminPassword: ${JSON.stringify(newPassword())}
-`
-}
-
-/** randomInt has no modulo bias. */
-function newPassword(): string {
-  return Array.from({ length: GENERATED_PASSWORD_CHARS }, () => PASSWORD_ALPHABET[randomInt(PASSWORD_ALPHABET.length)]).join('')
-}
-
+/** Options of the commands that print an answer of the server. */
 interface Shown {
   readonly url: string
   readonly json: boolean
 }
-
-const SOURCES =
-  '\nPasswords come from a variable (MDS_PASSWORD, a new one MDS_NEW_PASSWORD), else from lines of standard input, else from the terminal.'
 
 export function addAccessCommands(program: Command): void {
   addLogin(program)
@@ -169,11 +139,40 @@ function shown(command: Command): Command {
 }
 
 /**
- * `mds login` and `mds logout`: the token of a server in the credentials file.
- *
+ * `mds init`: writes the configuration of a server with access control. It does not show the secrets.
+ * @returns what to do next, for stdout. @throws CommandError if the file exists
+ */
+function initServer(path: string): string {
+  const text = configuration()
+  createPrivateFile(path, text)
+  return `${path} written; only you can read it. Next:
+  mds serve --config ${path}
+  mds login --username admin    (the password is auth.adminPassword in that file)
+`
+}
+
+function configuration(): string {
+  return `# Written by mds init. Keep it secret: it has the password of the first administrator.
+auth:
+  enabled: true
+  # Signs tokens. All servers behind one load balancer need the same.
+  jwtSecret: ${JSON.stringify(randomBytes(GENERATED_SECRET_BYTES).toString('base64url'))}
+  adminUsername: admin
+  # Used when the administrator is created, at the first start.
+  adminPassword: ${JSON.stringify(newPassword())}
+`
+}
+
+/** randomInt has no modulo bias. */
+function newPassword(): string {
+  return Array.from({ length: GENERATED_PASSWORD_CHARS }, () => PASSWORD_ALPHABET[randomInt(PASSWORD_ALPHABET.length)]).join('')
+}
+
+/**
+ * `mds login`: stores the token of a server in the credentials file.
  * @returns the line for stdout, without the token. @throws CommandError, AnswerError, ConnectionError
  */
-export async function login(url: string, username: string, ask: AskPassword, env: NodeJS.ProcessEnv): Promise<string> {
+async function login(url: string, username: string, ask: AskPassword, env: NodeJS.ProcessEnv): Promise<string> {
   const password = await ask(`password of ${username}`, 'MDS_PASSWORD')
   const reply = await send(url, 'POST', '/v1/auth/login', JSON.stringify({ username, password }), 'anonymous')
   if (reply.status === 401) throw new CommandError(`${url}: user or password is wrong`)
@@ -183,8 +182,8 @@ export async function login(url: string, username: string, ask: AskPassword, env
   return `logged in as ${username}; the token is in ${credentialsPath(env)}\n`
 }
 
-/** @returns the line for stdout */
-export function logout(url: string, env: NodeJS.ProcessEnv): string {
+/** `mds logout`. @returns the line for stdout */
+function logout(url: string, env: NodeJS.ProcessEnv): string {
   return removeToken(url, env) ? 'logged out\n' : `no login at ${url}\n`
 }
 

@@ -5,12 +5,12 @@
  * kept. The same history yields the same commits, byte for byte: names and texts are fixed, and times are
  * those of the states.
  */
-import { AnswerError, request, sendForBytes } from '../client.js'
-import { writeExportedFile } from '../files/exported_file.js'
-import { pathOf, quotedPath } from './git_paths.js'
 import { createHash } from 'node:crypto'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import { AnswerError, request, sendForBytes } from '../client.js'
+import { writeExportedFile } from '../files/exported_file.js'
 import { splitLines } from '../files/line_splitter.js'
+import { pathOf, quotedPath } from './git_paths.js'
 
 /** Documents whose histories are requested at once. Each answer may have 256 MB, most have some KB. */
 const GIT_EXPORT_DOCUMENTS_AT_ONCE = 8
@@ -20,6 +20,27 @@ const GIT_EXPORT_STATES_MAX = 10_000_000
 const PERSON = 'Markdown Document Service <mds@localhost>'
 const BRANCH = 'refs/heads/main'
 const LINE_END = Buffer.from('\n')
+
+type Meta = Readonly<Record<string, readonly string[]>>
+
+interface StoredState {
+  readonly meta: Meta
+  readonly contentMd: string
+}
+
+interface StoredDocument extends StoredState {
+  readonly key: string
+  readonly lang: string
+  readonly updatedAt: number
+}
+
+/** The data kept of a listed document. */
+interface ListedDocument {
+  readonly key: string
+  readonly lang: string
+  readonly updatedAt: number
+  readonly digest: string
+}
 
 interface ListedRevision extends StoredState {
   readonly timestamp: number
@@ -119,32 +140,11 @@ function oneLine(text: string): string {
 }
 
 /**
- * Lists the documents of a collection, as streamed by `/v1/export`, in any number. Only one line at a time
- * and the identity of each document are in memory.
+ * Lists the documents of a collection, in any number. `/v1/export` streams them, and only one line at a time
+ * is in memory.
+ * @throws AnswerError, ConnectionError
  */
-export type Meta = Readonly<Record<string, readonly string[]>>
-
-export interface StoredState {
-  readonly meta: Meta
-  readonly contentMd: string
-}
-
-export interface StoredDocument extends StoredState {
-  readonly key: string
-  readonly lang: string
-  readonly updatedAt: number
-}
-
-/** The data kept of a listed document. */
-export interface ListedDocument {
-  readonly key: string
-  readonly lang: string
-  readonly updatedAt: number
-  readonly digest: string
-}
-
-/** @throws AnswerError, ConnectionError */
-export async function* listDocuments(url: string, collection: string): AsyncGenerator<ListedDocument> {
+async function* listDocuments(url: string, collection: string): AsyncGenerator<ListedDocument> {
   const bytes = sendForBytes(url, '/v1/export', JSON.stringify({ collection, format: 'ndjson' }))
   for await (const line of splitLines(bytes, ANSWER_BYTES_MAX)) {
     if (line.bytes === undefined) throw new AnswerError(200, `line ${line.number} of the export is larger than ${ANSWER_BYTES_MAX} bytes`)
@@ -155,7 +155,7 @@ export async function* listDocuments(url: string, collection: string): AsyncGene
 }
 
 /** Equal for equal metadata and content. */
-export function digestOf({ meta, contentMd }: StoredState): string {
+function digestOf({ meta, contentMd }: StoredState): string {
   return createHash('sha256')
     .update(JSON.stringify([meta, contentMd]))
     .digest('base64')

@@ -1,17 +1,18 @@
 /**
- * Answers that a lane sends in parts. The lane keeps the rest until the next part is requested, or until it
- * is notified that the rest is not wanted. Front-end thread only.
+ * Answers that a lane sends in parts: how many of them surfaces have begun, and the requests for further
+ * parts. The lane keeps the rest until the next part is requested, or until it is notified that the rest is
+ * not wanted. Front-end thread only.
  */
-import type { AnswerRest, AnswerSink } from '../../wire/answer.js'
-import type { Ticket } from '../ticket.js'
 import { ANSWER_STREAMS_MAX } from '../../limits/documents.js'
+import type { AnswerRest, AnswerSink } from '../../wire/answer.js'
 import { Shares } from '../queue/shares.js'
+import type { Ticket } from '../ticket.js'
 
 /**
  * The answers that lanes have begun and not finished, by surface. A lane keeps a bounded number of them
  * (worker/request/answer_streams.ts). Without shares, one surface with slow clients could use all of them. An
  * answer counts from the lane's first part to its last, or until the lane has discarded the rest; each ticket
- * of the answer passes the count to the next. Front-end thread only.
+ * of the answer passes the count to the next.
  */
 export class OpenAnswers {
   readonly #shares: Shares

@@ -8,31 +8,30 @@
  * grows nor shrinks, and a worker is never terminated to cancel a request. Piscina replaces a worker that
  * dies; the `settled` callback of the batch handles its unanswered requests.
  */
-import { passAuditLines } from '../../telemetry/audit.js'
 import { createRequire } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
 import type { Piscina as Pool } from 'piscina'
-import { LANE_DEATH_REASON_MS, SWITCH_LANE_MS_MAX } from '../../limits/lanes.js'
-import type { Config } from '../../config/config.js'
 import { programPath } from '../../base/installation.js'
-import type { LaneKind, LaneStart } from '../../wire/messages/lane_start.js'
-import type { LaneOrder } from '../../wire/messages/lane_messages.js'
+import type { Config } from '../../config/config.js'
+import { LANE_DEATH_REASON_MS, SWITCH_LANE_MS_MAX } from '../../limits/lanes.js'
+import { passAuditLines } from '../../telemetry/audit.js'
 import { decodeAnswers, type LaneAnswer } from '../../wire/answer_codec.js'
-import { DeathReasons } from './death_reasons.js'
 import { releaseEnvelope, transferListOf, type Envelope } from '../../wire/envelope.js'
 import { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import type { BatchResult, LaneHello, LaneMessage } from '../../wire/messages/lane_messages.js'
+import type { LaneOrder, BatchResult, LaneHello, LaneMessage } from '../../wire/messages/lane_messages.js'
+import type { LaneKind, LaneStart } from '../../wire/messages/lane_start.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/messages/object_messages.js'
 import { encodeRequests } from '../../wire/request_codec.js'
 import type { Ticket } from '../ticket.js'
+import { DeathReasons } from './death_reasons.js'
 
 /** A body as text of two bytes a character, and its strings again after parsing. */
 const LANE_HEAP_BODIES = 4
 /** V8 heap of one lane, young space. Answers are short-lived, and 16 MB keeps scavenges under 1 ms. */
 const LANE_YOUNG_HEAP_MB = 16
 /**
- * The same for the write lane, whose death ends the process: a new write lane would need more time than this
- * to open the store.
+ * LANE_DEATH_REASON_MS of the write lane, whose death ends the process: a new write lane would need more time
+ * than this to open the store.
  */
 const WRITE_LANE_DEATH_REASON_MS = 100
 /**

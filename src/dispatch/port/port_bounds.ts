@@ -1,40 +1,15 @@
 /**
  * What the port of a surface in a thread bounds: the searches under way, and the large answers that the
- * thread has not taken. Front-end thread only.
+ * thread has not taken. One object of each a port; front-end thread only.
  */
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/lanes.js'
 
 /**
- * Large answers on their way to the thread of a surface: from the message until the thread has taken it.
- * Lanes make answers sooner than a thread turns them into messages of its protocol, so they are bounded here.
- * Short ones are bounded by the number of requests. One object a port; front-end thread only.
+ * The turns of searches that the thread asks for: so many are under way, from their submission until the
+ * thread has taken the answer; the others wait, the oldest first. Lanes make answers of many megabytes a
+ * second, and each is copied on the event loop of the front end: without turns, it would copy for threads
+ * that cannot keep up, and requests of HTTP would wait behind it.
  */
-export class UnreadAnswers {
-  readonly #bytes = new Map<number, number>()
-  #total = 0
-
-  constructor(readonly bytesMax: number) {}
-
-  /** Whether an answer of so many bytes must not be sent. One alone may be longer than the bound. */
-  refuses(bytes: number): boolean {
-    return bytes >= PORT_TRANSFER_BYTES_MIN && this.#total > 0 && this.#total + bytes > this.bytesMax
-  }
-
-  /** @param id of the request; it has one answer on its way at a time. @returns whether it is a large one */
-  add(id: number, bytes: number): boolean {
-    if (bytes < PORT_TRANSFER_BYTES_MIN) return false
-    this.#bytes.set(id, bytes)
-    this.#total += bytes
-    return true
-  }
-
-  /** The thread has the answer. */
-  taken(id: number): void {
-    this.#total -= this.#bytes.get(id) ?? 0
-    this.#bytes.delete(id)
-  }
-}
-
 export class PortTurns {
   readonly #underWay = new Set<number>()
   /** By id, in their order. */
@@ -74,5 +49,36 @@ export class PortTurns {
       run()
     }
     this.#isFilling = false
+  }
+}
+
+/**
+ * Large answers on their way to the thread of a surface: from the message until the thread has taken it.
+ * Lanes make answers sooner than a thread turns them into messages of its protocol, so they are bounded here.
+ * Short ones are bounded by the number of requests.
+ */
+export class UnreadAnswers {
+  readonly #bytes = new Map<number, number>()
+  #total = 0
+
+  constructor(readonly bytesMax: number) {}
+
+  /** Whether an answer of so many bytes must not be sent. One alone may be longer than the bound. */
+  refuses(bytes: number): boolean {
+    return bytes >= PORT_TRANSFER_BYTES_MIN && this.#total > 0 && this.#total + bytes > this.bytesMax
+  }
+
+  /** @param id of the request; it has one answer on its way at a time. @returns whether it is a large one */
+  add(id: number, bytes: number): boolean {
+    if (bytes < PORT_TRANSFER_BYTES_MIN) return false
+    this.#bytes.set(id, bytes)
+    this.#total += bytes
+    return true
+  }
+
+  /** The thread has the answer. */
+  taken(id: number): void {
+    this.#total -= this.#bytes.get(id) ?? 0
+    this.#bytes.delete(id)
   }
 }

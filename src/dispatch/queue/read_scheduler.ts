@@ -1,7 +1,7 @@
 /**
  * Chooses the next batch of reads and its lane: a read lane, or the point lane while searches run. Searches
  * leave one task slot to the other classes, so that a point read never waits for a search. Between surfaces,
- * turns decide (read_scheduler.ts), within one the time of arrival. Front-end thread only.
+ * turns decide, within one the time of arrival. Front-end thread only.
  */
 import type { LanePool } from '../pools/lane_pool.js'
 import type { LanePools } from '../pools/lane_pools.js'
@@ -20,31 +20,8 @@ const SHARE_POINTS_MIN = 8
 /** Searches in one batch. At 1 to 2 ms each, the last one waits for at most 6 ms of others. */
 export const BATCH_SEARCHES_MAX = 4
 
-/**
- * Which surface is next on the read lanes. Classes share these lanes, so the order of arrival alone would let
- * a flood of one class on one surface delay another class of another surface: the surface that was served
- * least recently comes first. Front-end thread only.
- */
-export class SurfaceTurns {
-  /** Number of the last batch with a request of the surface, by its index. */
-  readonly #servedAt: number[] = []
-  #batches = 0
-
-  /** @param surfaces number of surfaces that clients can reach; a single one has no turns */
-  constructor(readonly surfaces: number) {}
-
-  /** Lower: the surface was served less recently. */
-  readonly rankOf = (surface: number): number => (this.surfaces > 1 ? (this.#servedAt[surface] ?? 0) : 0)
-
-  served(batch: readonly Ticket[]): void {
-    if (this.surfaces <= 1) return
-    this.#batches += 1
-    for (const { surface } of batch) this.#servedAt[surface.index] = this.#batches
-  }
-}
-
 /** The classes that share the read lanes. */
-export const READ_CLASSES = ['point', 'search', 'prepare'] as const
+const READ_CLASSES = ['point', 'search', 'prepare'] as const
 export type ReadClass = (typeof READ_CLASSES)[number]
 
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
@@ -158,4 +135,27 @@ function poolBesideSearches(pools: LanePools): LanePool | null {
   if (point.hasIdleWorker) return point
   if (pools.read.hasIdleWorker) return pools.read
   return point.freeTasks > 0 ? point : null
+}
+
+/**
+ * Which surface is next on the read lanes. Classes share these lanes, so the order of arrival alone would let
+ * a flood of one class on one surface delay another class of another surface: the surface that was served
+ * least recently comes first.
+ */
+class SurfaceTurns {
+  /** Number of the last batch with a request of the surface, by its index. */
+  readonly #servedAt: number[] = []
+  #batches = 0
+
+  /** @param surfaces number of surfaces that clients can reach; a single one has no turns */
+  constructor(readonly surfaces: number) {}
+
+  /** Lower: the surface was served less recently. */
+  readonly rankOf = (surface: number): number => (this.surfaces > 1 ? (this.#servedAt[surface] ?? 0) : 0)
+
+  served(batch: readonly Ticket[]): void {
+    if (this.surfaces <= 1) return
+    this.#batches += 1
+    for (const { surface } of batch) this.#servedAt[surface.index] = this.#batches
+  }
 }

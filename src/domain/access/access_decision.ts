@@ -3,9 +3,9 @@
  * written. Runs on the write lane inside the write transaction. Rules: service-2, "Authentication", and
  * docs/decisions/operation/access-control.md.
  */
-import type { Grant, Grants } from '../../access/rights.js'
 import { hashOfKey } from '../../access/api_keys.js'
 import { grantKey } from '../../access/rights.js'
+import type { Grant, Grants } from '../../access/rights.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
@@ -14,10 +14,10 @@ import type { AccessChange, AccessDecision, AccountWrite } from './access_change
 import { deletedEpoch, DELETED_USERS, groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
 import { addMcpKey, disableMcpKey, mcpKeyGiven, mcpKeysOf } from './mcp_keys.js'
 
-/** A list of all of them is one answer of some 10 MB. */
+/** Users, and groups. A list of all users is one answer of some 10 MB. */
 const USERS_MAX = 100_000
 const GROUPS_MAX = 1_000
-/** Members of one group, and groups of one user. */
+/** Groups of one user. */
 const GROUPS_OF_USER_MAX = 100
 /** Collections on which one user or group has permissions of its own. */
 const PERMISSIONS_MAX = 1_000

@@ -5,26 +5,9 @@
  */
 import { resolveLanguage } from '../../engine/text/languages.js'
 import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
+import { crc32 } from '../../store/rows/packages.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Metadata } from './metadata.js'
-import { crc32 } from '../../store/rows/packages.js'
-
-/**
- * Incremented with every change to what becomes a term: wasm/analyzer, code_document.ts, the fields of
- * analysis.ts.
- */
-const VERSION = 1
-
-/**
- * The version of the analysis that built an index. The engine stores the number with the index and discards
- * an index of another version, because its terms differ from those of queries. Pure, any thread.
- *
- * @returns u32; includes the settings that change terms, so that a start with other settings also rebuilds
- * the index
- */
-export function analysisVersion(settings: { readonly ftsStemming: boolean; readonly ftsDefaultLang: string }): number {
-  return crc32(`${VERSION} ${settings.ftsStemming} ${settings.ftsDefaultLang}`)
-}
 
 /** The server options that affect analysis. */
 export interface AnalysisSettings {
@@ -63,4 +46,17 @@ export function indexedTexts(config: AnalysisSettings, { key, lang, values, cont
 /** How the content of a document is analysed. */
 export function contentAnalysis(config: AnalysisSettings, lang: string, isCode: boolean): AnalysisOptions {
   return { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: true, code: isCode }
+}
+
+/** Incremented with every change to what becomes a term: wasm/analyzer, code_document.ts, `indexedTexts`. */
+const VERSION = 1
+
+/**
+ * The version of the analysis that built an index. The engine stores the number with the index and discards
+ * an index of another version, because its terms differ from those of queries.
+ * @returns u32; includes the settings that change terms, so that a start with other settings also rebuilds
+ * the index
+ */
+export function analysisVersion(settings: { readonly ftsStemming: boolean; readonly ftsDefaultLang: string }): number {
+  return crc32(`${VERSION} ${settings.ftsStemming} ${settings.ftsDefaultLang}`)
 }

@@ -1,22 +1,22 @@
 /**
- * Terms that co-occur with a term more often than by chance, for `pmisparse`. They are learned per term from
- * a sample of the collection's documents, when the term is first requested. One per lane. Formula and
- * reasons: docs/decisions/search/ranking.md.
+ * Terms that co-occur with a term more often than by chance, and the plan with them, for `pmisparse`. They
+ * are learned per term from a sample of the collection's documents, when the term is first requested. One per
+ * lane. Formula and reasons: docs/decisions/search/ranking.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/text/term_positions.js'
 import type { SearchEngine, SearchPlan, PlanNode, PlanTerm } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
+import { PLAN_LEAVES_MAX } from '../../limits/search.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
-import { readingAll } from '../documents/wanted_bodies.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 import { contentAnalysis } from '../documents/analysis.js'
 import type { AnalysisTools } from '../documents/analysis.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+import { readingAll } from '../documents/wanted_bodies.js'
 import type { Stop } from '../search/context.js'
-import { PLAN_LEAVES_MAX } from '../../limits/search.js'
 import type { QueryPlan } from './query_plan.js'
 
 /** Documents of a term that are read to find its related terms: 64 x 5 KB, some 6 ms. */
@@ -25,36 +25,8 @@ const RELATED_DOCUMENTS_MAX = 64
 const RELATED_CANDIDATES_MAX = 64
 /** Terms whose related terms a lane caches: 5 x 50 B each. */
 const RELATED_CACHED_TERMS_MAX = 10_000
-
 /** Words of one query whose related terms are looked up. Unknown ones take 0.3 s together. */
 const RELATED_QUERY_TERMS_MAX = 32
-
-/**
- * Adds the related terms of a collection to a plan of plain words (`pmisparse`). The related terms are
- * optional and weigh less than the words of the query. Pure.
- *
- * A term suggested by several words has the sum of their weights. Only the first words of a long query are
- * looked up.
- */
-export function withSuggestions(plan: QueryPlan, relatedOf: (term: string) => readonly RelatedTerm[]): QueryPlan {
-  const own = new Set(plan.terms.map(([term]) => term))
-  const weights = new Map<string, number>()
-  for (const [term] of plan.terms.slice(0, RELATED_QUERY_TERMS_MAX)) {
-    for (const { term: other, weight } of relatedOf(term)) if (!own.has(other)) weights.set(other, (weights.get(other) ?? 0) + weight)
-  }
-  const added: PlanTerm[] = [...weights].slice(0, PLAN_LEAVES_MAX - plan.leaves)
-  if (added.length === 0) return plan
-  const indexes = added.map((_, index) => plan.terms.length + index)
-  const leaves: readonly PlanNode[] = plan.root.kind === 'or' ? plan.root.children : [plan.root]
-  return {
-    ...plan,
-    terms: [...plan.terms, ...added],
-    root: { kind: 'or', children: [...leaves, ...indexes.map((term): PlanNode => ({ kind: 'term', term }))] },
-    wanted: [...plan.wanted, ...added.map(() => true)],
-    suggested: new Set(indexes),
-    leaves: plan.leaves + added.length,
-  }
-}
 
 export interface RelatedTermsTools extends AnalysisTools {
   readonly store: TruthStore
@@ -190,4 +162,29 @@ function termsBeside(tools: RelatedTermsTools, view: View, collection: number, d
   const isCode = isCodeDocument(codeMarksOf(key, Object.entries(metaValues)))
   const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
   return neighbours(tools.analyzer.analyze(content, contentAnalysis(tools.config, lang, isCode)), term, WINDOW)
+}
+
+/**
+ * Adds the related terms of a collection to a plan of plain words. They are optional and weigh less than the
+ * words of the query. A term suggested by several words has the sum of their weights. Only the first words of
+ * a long query are looked up. Pure.
+ */
+export function withSuggestions(plan: QueryPlan, relatedOf: (term: string) => readonly RelatedTerm[]): QueryPlan {
+  const own = new Set(plan.terms.map(([term]) => term))
+  const weights = new Map<string, number>()
+  for (const [term] of plan.terms.slice(0, RELATED_QUERY_TERMS_MAX)) {
+    for (const { term: other, weight } of relatedOf(term)) if (!own.has(other)) weights.set(other, (weights.get(other) ?? 0) + weight)
+  }
+  const added: PlanTerm[] = [...weights].slice(0, PLAN_LEAVES_MAX - plan.leaves)
+  if (added.length === 0) return plan
+  const indexes = added.map((_, index) => plan.terms.length + index)
+  const leaves: readonly PlanNode[] = plan.root.kind === 'or' ? plan.root.children : [plan.root]
+  return {
+    ...plan,
+    terms: [...plan.terms, ...added],
+    root: { kind: 'or', children: [...leaves, ...indexes.map((term): PlanNode => ({ kind: 'term', term }))] },
+    wanted: [...plan.wanted, ...added.map(() => true)],
+    suggested: new Set(indexes),
+    leaves: plan.leaves + added.length,
+  }
 }

@@ -1,11 +1,7 @@
-/** The HTTP form of an operation. Pure data; read only by src/surface/http. */
-
-/** Headers of cacheable responses, as declared by operations. Pure data. */
-export const cacheHeaders: readonly HttpHeader[] = [
-  ['X-Cache', 'With `cacheTtl`: `hit` if the response came from the cache, otherwise `miss`.', 'string'],
-  ['X-MDDB-Cache', 'With `cacheTtl`: same as `X-Cache`.', 'string'],
-  ['X-Cache-Ttl', 'With `cacheTtl`: seconds for which the response may be served from the cache.'],
-]
+/**
+ * The HTTP form of an operation, and the headers of cacheable responses. Pure data; read only by
+ * src/surface/http.
+ */
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -28,3 +24,10 @@ export interface HttpForm {
 }
 
 export type HttpHeader = readonly [name: string, description: string, type?: 'string']
+
+/** Headers of cacheable responses, as declared by operations. */
+export const cacheHeaders: readonly HttpHeader[] = [
+  ['X-Cache', 'With `cacheTtl`: `hit` if the response came from the cache, otherwise `miss`.', 'string'],
+  ['X-MDDB-Cache', 'With `cacheTtl`: same as `X-Cache`.', 'string'],
+  ['X-Cache-Ttl', 'With `cacheTtl`: seconds for which the response may be served from the cache.'],
+]

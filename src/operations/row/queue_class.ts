@@ -3,8 +3,8 @@
  * search. Each class has its own bound; above it, requests are immediately answered with 503. `prepare` is
  * the first half of a write (read lane), `commit` the second (write lane).
  */
-import type { AnyOperation } from './operation.js'
 import assert from 'node:assert/strict'
+import type { AnyOperation } from './operation.js'
 
 export const QUEUE_CLASSES = ['point', 'search', 'prepare', 'heavy', 'commit', 'long'] as const
 export type QueueClass = (typeof QUEUE_CLASSES)[number]

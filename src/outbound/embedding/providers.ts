@@ -1,7 +1,8 @@
 /**
- * Creates a network provider from its settings. Also defines the allowed destinations of embedding requests:
- * all destinations of this server's requests, the host that the operator configured for embeddings, and
- * Ollama's default host. Front-end thread.
+ * The providers of embeddings over the network: the protocols of Cohere, OpenAI and Voyage AI (that of Ollama
+ * is in ollama.ts), the provider that settings select, and the allowed destinations: all destinations of this
+ * server's requests, the host that the operator configured for embeddings, and Ollama's default host.
+ * Front-end thread.
  */
 import { allowedWith } from '../destination.js'
 import type { OutboundPolicy } from '../destination.js'
@@ -18,7 +19,7 @@ import type { ProviderSettings } from './settings.js'
 /**
  * Cohere's `POST /embed`. The base address selects version 1 or 2 of the interface. 96 texts per request; the
  * provider truncates longer texts. With `embedding_types` both versions return the same format; without it,
- * version 1 returns plain rows. Pure.
+ * version 1 returns plain rows.
  */
 export const cohere: Protocol = {
   path: '/embed',
@@ -45,7 +46,7 @@ export const cohere: Protocol = {
 
 /**
  * OpenAI's `POST /embeddings`, which many other servers also implement. 2 048 texts and 300 000 tokens per
- * request, 8 192 tokens per text; longer texts are refused. No roles. Pure.
+ * request, 8 192 tokens per text; longer texts are refused. No roles.
  */
 export const openai: Protocol = {
   path: '/embeddings',
@@ -65,7 +66,7 @@ export const openai: Protocol = {
 
 /**
  * Voyage AI's `POST /embeddings`. 1 000 texts and 120 000 tokens per request (older models: 128 texts). The
- * provider truncates longer texts. Pure.
+ * provider truncates longer texts.
  */
 export const voyage: Protocol = {
   path: '/embeddings',

@@ -2,13 +2,14 @@
  * Answers the requests of GraphQL: body, document, execution, and the answer's text. A request whose fields
  * are all read by this thread is answered in the turn in which it came. Only the thread of GraphQL has one.
  */
+import { isUtf8 } from 'node:buffer'
 import { execute, GraphQLError } from 'graphql'
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import { Rights } from '../../access/rights.js'
+import { newFaultId } from '../../base/fault_id.js'
 import type { Config } from '../../config/config.js'
 import { CATALOGUE } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import { newFaultId } from '../../base/fault_id.js'
 import { log } from '../../telemetry/log.js'
 import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import type { JsonScan } from '../../wire/json_bounds.js'
@@ -20,7 +21,6 @@ import type { ReadyDocument } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
 import { fieldError, reworded, BATCH_TEXT, NO_QUERY_TEXT } from './texts.js'
-import { isUtf8 } from 'node:buffer'
 
 export interface GraphqlAnswer {
   readonly id: number
@@ -151,18 +151,19 @@ function faultOf(error: unknown): GraphQLError {
   return reworded(known, CATALOGUE.internal.text, { code: CATALOGUE.internal.graphql, requestId })
 }
 
-/** Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent. */
-export interface GraphqlRequest {
+/** A request as its body says it. */
+interface GraphqlRequest {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>> | undefined
   readonly operationName: string | undefined
 }
 
 /**
+ * Reads the body of a request: one JSON object. Unknown members are ignored, null counts as absent.
  * @param body members other than these three become spaces
  * @returns the text of the refusal for a body that is no request
  */
-export function readRequest(body: Uint8Array, scan: JsonScan): GraphqlRequest | string {
+function readRequest(body: Uint8Array, scan: JsonScan): GraphqlRequest | string {
   if (!isUtf8(body)) return CATALOGUE.invalidUtf8.text
   const verdict = scan(body)
   if (verdict === 'invalid') return CATALOGUE.invalidJson.text

@@ -1,4 +1,7 @@
-/** What clients may make the server of gRPC do beside calls: pings, and bytes of requests. Thread of gRPC. */
+/**
+ * Bounds what clients may make the server of gRPC do beside calls: pings, and the bytes of requests. Thread
+ * of gRPC.
+ */
 import { constants } from 'node:http2'
 import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Held, HeldBytes } from '../thread/held_bytes.js'
@@ -11,6 +14,11 @@ const GRPC_PING_STRIKES_MAX = 2
 /** Two answers to pings: fewer bytes were no data. */
 const GRPC_PING_ACK_BYTES = 34
 
+/**
+ * Pings cost a wake-up each: a connection that sends them more often than every ten seconds while nothing is
+ * sent to it is closed, as other servers of gRPC do. Clients measure the bandwidth by pings while data flows;
+ * those are not counted.
+ */
 export function guardPings(server: Http2Server): void {
   server.on('session', (session: ServerHttp2Session) => {
     let last = -Infinity
@@ -31,8 +39,8 @@ export function guardPings(server: Http2Server): void {
 }
 
 /**
- * The bytes of requests, from the first that comes until the call ends. The package keeps the parts of a
- * message until it is whole, without a bound on all of them. A call that is too much is refused.
+ * Bounds the bytes of requests, from the first that comes until the call ends. The package keeps the parts of
+ * a message until it is whole, without a bound on all of them. A call that is too much is refused.
  */
 export function guardBodies(server: Http2Server, bodies: HeldBytes<string>): void {
   server.on('session', (session: ServerHttp2Session) => {

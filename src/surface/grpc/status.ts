@@ -1,18 +1,18 @@
-/** Refusals as gRPC statuses: the code is that of the catalogue's column, the details are its text. Pure. */
+/**
+ * Refusals as gRPC statuses: the code is that of the catalogue's column, the details are its text, or the
+ * text of gRPC where clients match another one. Pure.
+ */
 import { Metadata, status } from '@grpc/grpc-js'
 import { CATALOGUE, entryOf } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { factOf, textOf } from '../../wire/answer.js'
 import type { Facts, OutgoingAnswer } from '../../wire/answer.js'
 
-/**
- * The texts of gRPC that differ from those of the catalogue (errors.ts): clients match some of them.
- *
- * Of a request without a required field.
- */
-export const MISSING_FIELDS = 'missing required fields'
+/** Of a request without a required field. */
+const MISSING_FIELDS = 'missing required fields'
 
-export const GRPC_TEXTS = {
+/** Other texts of gRPC that differ from those of the catalogue (errors.ts). */
+const GRPC_TEXTS = {
   notFound: 'document not found',
   unimplemented: 'not implemented by this version of the server',
 } as const

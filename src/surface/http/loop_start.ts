@@ -5,18 +5,8 @@ import type { Config } from '../../config/config.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { GaugeName, Telemetry } from '../../telemetry/registry.js'
 import type { BudgetKind, LoopBlock } from '../../wire/loop_block.js'
-import { ByteBudget } from './bounds/byte_budget.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
-
-/** How connections come to an event loop. Plain values, also for threads. */
-export interface Entry {
-  /** The loop's own listener has TLS with this pair. Null: no TLS. */
-  readonly files: TlsFiles | null
-  /** Connections come from the gate, which says the address of the client. */
-  readonly isBehindGate: boolean
-}
-
-export const PLAIN_ENTRY: Entry = { files: null, isBehindGate: false }
+import { ByteBudget } from './bounds/byte_budget.js'
 
 export interface HttpLoopStart {
   /** Its address has the real port. */
@@ -36,6 +26,16 @@ export interface HttpLoopStart {
   /** The generation of the store to read; null: none yet. */
   readonly generation: string | null
 }
+
+/** How connections come to an event loop. */
+export interface Entry {
+  /** The loop's own listener has TLS with this pair. Null: no TLS. */
+  readonly files: TlsFiles | null
+  /** Connections come from the gate, which says the address of the client. */
+  readonly isBehindGate: boolean
+}
+
+export const PLAIN_ENTRY: Entry = { files: null, isBehindGate: false }
 
 /** The authenticator of one of the loops. */
 export function authenticatorOf({ auth }: Config, parts: Omit<AuthenticatorParts, 'jwtSecret'>): Authenticator {

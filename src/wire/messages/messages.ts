@@ -64,6 +64,16 @@ export interface SwitchFirst {
   readonly body: string
 }
 
+/**
+ * What a lane tells the front end about the advice that a request asks for: src/background/search_advisor.ts.
+ */
+export interface AdviceGiven {
+  readonly collection: string
+  readonly suggestions: readonly unknown[]
+  /** The change of the collection's configuration to make; null: none. */
+  readonly apply: Readonly<Record<string, unknown>> | null
+}
+
 export type RequestMessage = StoreFirst | FetchFirst | TextsFirst | CapacityFirst | IoFirst | SwitchFirst
 
 /** Returns bytes in a buffer of their own. */
@@ -77,14 +87,4 @@ export function encodeMessage(message: unknown): Uint8Array {
  */
 export function decodeMessage<Message>(bytes: Uint8Array): Message {
   return deserialize(bytes) as Message
-}
-
-/**
- * What a lane tells the front end about the advice that a request asks for: src/background/search_advisor.ts.
- */
-export interface AdviceGiven {
-  readonly collection: string
-  readonly suggestions: readonly unknown[]
-  /** The change of the collection's configuration to make; null: none. */
-  readonly apply: Readonly<Record<string, unknown>> | null
 }

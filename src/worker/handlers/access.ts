@@ -8,6 +8,8 @@ import type { Grant, Grants } from '../../access/rights.js'
 import type { AccessChange } from '../../domain/access/access_changes.js'
 import { requireGroup, requireUser, shownGroup } from '../../domain/access/access_decision.js'
 import { identityOfKey, identityOfUser, keyOfHash, lastUseOf, membersOf, rightsOfUser, userNamed } from '../../domain/access/accounts.js'
+import type { Group, User } from '../../domain/access/accounts.js'
+import { identityOfMcpKey, shownMcpKeys } from '../../domain/access/mcp_keys.js'
 import {
   checkCollection,
   checkDescription,
@@ -18,18 +20,16 @@ import {
   checkPassword,
   checkUsername,
 } from '../../domain/access/names.js'
-import { identityOfMcpKey, shownMcpKeys } from '../../domain/access/mcp_keys.js'
-import type { Group, User } from '../../domain/access/accounts.js'
 import type { Command } from '../../domain/commands.js'
 import { badRequest, serviceError } from '../../errors.js'
 import * as auth from '../../operations/access/auth.js'
 import * as groups from '../../operations/access/groups.js'
 import * as mcp from '../../operations/access/mcp.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import * as users from '../../operations/access/users.js'
-import { log } from '../../telemetry/log.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
+import { log } from '../../telemetry/log.js'
 import type { Answer } from '../../wire/answer.js'
 import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 

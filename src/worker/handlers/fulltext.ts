@@ -1,18 +1,18 @@
 /**
  * Handlers of the full-text operations; the rules are in src/domain/fulltext. Run on read lanes.
  */
-import { searchMany } from '../../domain/fulltext/multi_search.js'
-import type { PreparedSearch } from '../../domain/fulltext/multi_search.js'
 import { readRequest } from '../../domain/fulltext/fulltext_request.js'
 import { searchFulltext } from '../../domain/fulltext/fulltext_search.js'
+import { searchMany } from '../../domain/fulltext/multi_search.js'
+import type { PreparedSearch } from '../../domain/fulltext/multi_search.js'
+import { LANGUAGES } from '../../engine/text/languages.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { fts, ftsLanguages as ftsLanguagesRow, ftsQuery as ftsQueryRow, multiSearch } from '../../operations/search/fulltext.js'
 import type { FtsQueryInput } from '../../operations/search/fulltext.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
 import { read } from '../request/handler.js'
 import type { BoundHandler, LaneContext, RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
-import { LANGUAGES } from '../../engine/text/languages.js'
 
 export const fulltextHandlers: readonly BoundHandler[] = [
   read(fts, answerSearch),
@@ -46,10 +46,6 @@ function cacheFacts(seconds: number): NonNullable<Answer['facts']> {
 }
 
 function answerLanguages(lane: LaneContext): Answer {
-  return { body: listLanguages(lane.config.ftsDefaultLang) }
-}
-
-/** The answer to `/v1/fts-languages`. Pure; any lane. */
-export function listLanguages(defaultLang: string): string {
-  return JSON.stringify({ languages: LANGUAGES.map(({ code, name }) => ({ code, name })), defaultLang })
+  const languages = LANGUAGES.map(({ code, name }) => ({ code, name }))
+  return { body: JSON.stringify({ languages, defaultLang: lane.config.ftsDefaultLang }) }
 }

@@ -7,14 +7,13 @@
  * anything slow starts, and with the result of the batch.
  */
 import type { MessagePort } from 'node:worker_threads'
+import { KIB } from '../../limits/units.js'
+import type { FetchFailure } from '../../outbound/object_stores.js'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
 import { transferListOf, type Envelope } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import type { LaneMessage } from '../../wire/messages/lane_messages.js'
-import type { FetchFailure } from '../../outbound/object_stores.js'
+import type { LaneMessage, LaneOrder } from '../../wire/messages/lane_messages.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/messages/object_messages.js'
-import type { LaneOrder } from '../../wire/messages/lane_messages.js'
-import { KIB } from '../../limits/units.js'
 
 /** Finished answers that a lane holds back at most, to send them in one message. */
 const ANSWERS_COALESCED_MAX = 16

@@ -3,10 +3,10 @@
  * checked here, the shape in validation.ts. Lane threads only.
  */
 import { isUtf8 } from 'node:buffer'
-import { badRequest, serviceError } from '../../errors.js'
 import { JsonScanner, ANY } from '../../engine/json_scan.js'
 import type { KnownMembers } from '../../engine/json_scan.js'
 import type { StopWord } from '../../engine/types.js'
+import { badRequest, serviceError } from '../../errors.js'
 import { JSON_DEPTH_MAX } from '../../limits/documents.js'
 import { KIB } from '../../limits/units.js'
 import type { Schema } from '../../operations/row/json_schema.js'
@@ -14,8 +14,8 @@ import type { AnyOperation } from '../../operations/row/operation.js'
 import { EXCESS_TEXTS, JSON_BOUNDS } from '../../wire/json_bounds.js'
 
 /**
- * Bodies of this size or more are scanned for the three bounds above before they are parsed. Smaller ones
- * cannot take 6 MB of heap.
+ * Bodies of this size or more are scanned for JSON_BOUNDS before they are parsed. Smaller ones cannot take 6
+ * MB of heap.
  */
 const JSON_SCANNED_BYTES_MIN = 64 * KIB
 
@@ -38,7 +38,7 @@ export function scannerOf(operation: AnyOperation): JsonScanner {
   return made
 }
 
-export function bodyScanner(schema: Schema): JsonScanner {
+function bodyScanner(schema: Schema): JsonScanner {
   return new JsonScanner(knownMembers(schema), JSON_BOUNDS)
 }
 
@@ -123,7 +123,7 @@ export function settle(value: Input | unknown[], depth: number, name?: string): 
 
 /**
  * The members of a body that an operation can use: those that its row's schema names. Other members are not
- * built (docs/decisions/interfaces/bounds-of-requests.md). Pure.
+ * built (docs/decisions/interfaces/bounds-of-requests.md).
  */
 export function knownMembers(schema: Schema): KnownMembers {
   const { type, properties, additionalProperties, patternProperties, items } = schema

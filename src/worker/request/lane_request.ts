@@ -5,15 +5,16 @@
 import { authorize, collectionsOf } from '../../access/authorize.js'
 import type { Authorized } from '../../access/authorize.js'
 import type { Principal } from '../../access/principal.js'
+import { newFaultId } from '../../base/fault_id.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'
-import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { checkNames } from '../../domain/documents/identity.js'
+import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import { newFaultId } from '../../base/fault_id.js'
 import { isInternal } from '../../operations/row/operation.js'
 import type { AnyOperation, Operation } from '../../operations/row/operation.js'
 import { CorruptRecord } from '../../store/rows/record.js'
+import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
 import type { ControlBlock } from '../../wire/control_block.js'
@@ -26,48 +27,9 @@ import type { LaneContext, RequestContext } from './handler.js'
 import { withHint } from './hints.js'
 import type { Input } from './input.js'
 import { validate } from './validation.js'
-import type { View } from '../../store/view.js'
 
-/**
- * Characters of the fields of an event. A user agent of a browser has up to 250, a list of four collection
- * names of 128 has 515. Longer texts are cut.
- */
+/** Collections of one request that its audit event names. Four long names fill the field (event_line.ts). */
 const AUDIT_COLLECTIONS_MAX = 8
-
-/**
- * What the audit event of a request names of its input: collections, and the document. The log is plaintext
- * and leaves the machine by its exporters, so it has no key of an encrypted collection, but a keyed hash of
- * it: equal for the events of one document, and to be computed again by those who have the master key (`key`
- * of `GET /v1/audit`). Lane threads.
- *
- * @param collections that the input names
- */
-export function auditedNames(
-  operation: Operation,
-  input: Input,
-  collections: readonly string[],
-  { store, config }: LaneContext,
-): AuditedNames {
-  const named = collections.slice(0, AUDIT_COLLECTIONS_MAX)
-  const { key } = input
-  if (operation.collections.kind === 'server' || typeof key !== 'string' || key === '') return { collections: named, key: '' }
-  return { collections: named, key: config.encryption === null ? key : store.read((view) => shownKey(view, named, key)) }
-}
-
-/** A key that may be that of an encrypted collection, but whose row can't be read, is not shown. */
-function shownKey(view: View, collections: readonly string[], key: string): string {
-  try {
-    for (const name of collections) {
-      const collection = view.collection(name)
-      const hash = collection === undefined ? undefined : view.hashOfKey(collection.id, key)
-      if (hash !== undefined) return hash
-    }
-    return key
-  } catch (error) {
-    if (error instanceof CorruptRecord) return ''
-    throw error
-  }
-}
 
 export type FormReaders = Readonly<Record<Form, FormReader>>
 
@@ -97,6 +59,35 @@ export function readInput(
     request.audited = auditedNames(operation, input, collections, context)
   const access = authorize(operation, principalOf(request, context), collections, 'lane')
   return { input, access }
+}
+
+/**
+ * What the audit event of a request names of its input: collections, and the document. The log is plaintext
+ * and leaves the machine by its exporters, so it has no key of an encrypted collection, but a keyed hash of
+ * it: equal for the events of one document, and to be computed again by those who have the master key (`key`
+ * of `GET /v1/audit`).
+ * @param collections that the input names
+ */
+function auditedNames(operation: Operation, input: Input, collections: readonly string[], { store, config }: LaneContext): AuditedNames {
+  const named = collections.slice(0, AUDIT_COLLECTIONS_MAX)
+  const { key } = input
+  if (operation.collections.kind === 'server' || typeof key !== 'string' || key === '') return { collections: named, key: '' }
+  return { collections: named, key: config.encryption === null ? key : store.read((view) => shownKey(view, named, key)) }
+}
+
+/** A key that may be that of an encrypted collection, but whose row can't be read, is not shown. */
+function shownKey(view: View, collections: readonly string[], key: string): string {
+  try {
+    for (const name of collections) {
+      const collection = view.collection(name)
+      const hash = collection === undefined ? undefined : view.hashOfKey(collection.id, key)
+      if (hash !== undefined) return hash
+    }
+    return key
+  } catch (error) {
+    if (error instanceof CorruptRecord) return ''
+    throw error
+  }
 }
 
 /** The principal of the request with the rights that it has now. */

@@ -1,8 +1,8 @@
 /**
  * Checks that an input has the shape that its row declares. The checks of all operations are built when a
- * lane starts. The rules are the same for all operations. A missing required
- * field, or an empty string where the row requires at least one character, answers 400 `missing fields`.
- * Everything else answers 400 `invalid <field>`. Unknown fields are ignored.
+ * lane starts, and the rules are the same for all. A missing required field, or an empty string where the row
+ * requires at least one character, answers 400 `missing fields`. Everything else answers 400 `invalid
+ * <field>`. Unknown fields are ignored. Lane threads.
  */
 import assert from 'node:assert/strict'
 import { serviceError, ServiceError } from '../../errors.js'
@@ -52,11 +52,10 @@ type Settle = (value: unknown) => void
 /**
  * Treats an empty list as an empty map where a map is expected: PHP writes both as `[]`. Applied here to the
  * inputs of all operations, at every depth that their schemas describe, before validation. A value that may
- * also be a list stays a list. Lane threads.
- *
+ * also be a list stays a list.
  * @returns undefined if no value of the schema can be a map
  */
-export function emptyMapsOf(schema: Schema): Settle | undefined {
+function emptyMapsOf(schema: Schema): Settle | undefined {
   const { properties = {}, additionalProperties, items, anyOf = [] } = schema
   const below = anyOf.map(emptyMapsOf).filter((settle) => settle !== undefined)
   const fields = Object.entries(properties).flatMap(([name, field]) => fieldOf(name, field))

@@ -1,11 +1,11 @@
 /** What tests of the audit log share: questions to a server, its files, and events for a log without one. */
 import assert from 'node:assert/strict'
-import { execFile } from '../process/owned_processes.js'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lineOf } from '../../../src/audit/event_line.js'
 import type { ExporterState } from '../../../src/wire/messages/audit_messages.js'
+import { execFile } from '../process/owned_processes.js'
 import { startServer, type Server, type ServerOptions } from './server.js'
 
 const MDS = fileURLToPath(new URL('../../../../bin/mds.mjs', import.meta.url))

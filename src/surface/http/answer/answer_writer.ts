@@ -7,10 +7,10 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { KIB } from '../../../limits/units.js'
 import { ownedBufferOf } from '../../../wire/answer.js'
 import type { PushedBody } from '../../../wire/body_streams.js'
-import type { HttpAnswer } from './http_answer.js'
-import { BodyParts } from './body_parts.js'
-import { LargeAnswer } from './large_answer.js'
 import type { LoopResources } from '../bounds/loop_resources.js'
+import { BodyParts } from './body_parts.js'
+import type { HttpAnswer } from './http_answer.js'
+import { LargeAnswer } from './large_answer.js'
 import { PushedAnswer } from './pushed_answer.js'
 
 /**
@@ -25,12 +25,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 } // prettier-ignore
 
-const LINES = new Map(Object.entries(REASONS).map(([status, reason]) => [Number(status), `${status} ${reason}`]))
-
-/** Status lines of HTTP/1.1 answers. Pure data. */
-export function statusLine(status: number): string {
-  return LINES.get(status) ?? `${status} Status`
-}
+const STATUS_LINES = new Map(Object.entries(REASONS).map(([status, reason]) => [Number(status), `${status} ${reason}`]))
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -63,7 +58,7 @@ export function writeHead(
   closes: boolean,
   commonHeaders: readonly string[],
 ): void {
-  response.writeStatus(statusLine(answer.status))
+  response.writeStatus(STATUS_LINES.get(answer.status) ?? `${answer.status} Status`)
   // With a body that ends at once, uWS writes it.
   if (closes && (isBodiless(answer) || continues(answer, method))) response.writeHeader('Connection', 'close')
   if (!isBodiless(answer)) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)

@@ -2,13 +2,13 @@
  * The HTTP form of an answer: status, headers, content coding. It is derived from the code and the facts of
  * an answer; no other layer knows the header names of facts. Pure.
  */
-import { entryOf } from '../../../errors.js'
-import type { AnyOperation } from '../../../operations/row/operation.js'
-import { isInternal } from '../../../operations/row/operation.js'
-import type { PushedBody } from '../../../wire/body_streams.js'
-import { factOf, type AnswerRest, type Fact, type OutgoingAnswer } from '../../../wire/answer.js'
 import { refusal } from '../../../dispatch/answers/answers.js'
+import { entryOf } from '../../../errors.js'
 import type { ErrorCode } from '../../../errors.js'
+import { isInternal } from '../../../operations/row/operation.js'
+import type { AnyOperation } from '../../../operations/row/operation.js'
+import { factOf, type AnswerRest, type Fact, type OutgoingAnswer } from '../../../wire/answer.js'
+import type { PushedBody } from '../../../wire/body_streams.js'
 
 export interface HttpAnswer {
   readonly status: number

@@ -1,9 +1,8 @@
 /**
- * A refusal of the catalogue that is no result of a tool: the protocol answers it as a JSON-RPC error. Any
- * thread.
+ * A refusal of the catalogue that is no result of a tool: the protocol answers it as a JSON-RPC error with
+ * one of these codes. Any thread.
  */
 
-/** Codes of JSON-RPC errors that the catalogue answers with. Pure data. */
 export const INVALID_PARAMS = -32602
 /** A resource that does not exist, in the handshake era; the stateless era sends INVALID_PARAMS. */
 export const RESOURCE_NOT_FOUND = -32002

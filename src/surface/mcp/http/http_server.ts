@@ -9,15 +9,16 @@ import { createServer as createTlsServer } from 'node:https'
 import type { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Authenticator } from '../../../access/authenticator.js'
+import { newFaultId } from '../../../base/fault_id.js'
 import type { Config } from '../../../config/config.js'
 import { CATALOGUE, entryOf } from '../../../errors.js'
 import type { ErrorCode } from '../../../errors.js'
-import { newFaultId } from '../../../base/fault_id.js'
 import { KIB } from '../../../limits/units.js'
 import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'
-import { TrustedProxies } from '../../http/trusted_proxies.js'
 import { admitsConnection } from '../../descriptors.js'
+import { corsPolicy } from '../../http/cors.js'
+import { TrustedProxies } from '../../http/trusted_proxies.js'
 import { AddressCounts } from '../../thread/address_counts.js'
 import { HeldBytes } from '../../thread/held_bytes.js'
 import { boundHandshakes } from '../../tls/handshakes.js'
@@ -32,39 +33,17 @@ import { OriginGate } from './origin_gate.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { answerError, PlainPaths } from './plain_paths.js'
 import { SESSION_HEADER, Streamable } from './streamable.js'
-import { corsPolicy } from '../../http/cors.js'
 
 /** Bytes of the head of a request. */
 const MCP_HEAD_BYTES_MAX = 16 * KIB
-/** How long the head of a request may take, and the whole request. */
+/** How long a request may take, from its first byte to its last. */
 const MCP_REQUEST_MS_MAX = 120_000
-/** How often connections are checked for these. */
+/** How often connections are checked for requests that take too long. */
 const MCP_CHECK_MS = 2_000
 /** A connection without a request is closed after this time. */
 const MCP_IDLE_MS = 120_000
 /** Open connections in all. Those of one address: SVC_MAX_CONN_IP. */
 const MCP_CONNECTIONS_MAX = 4_096
-
-const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
-
-/** Cross-origin headers on the port of MCP: those of HTTP, with the headers that MCP has. Pure. */
-export const PREFLIGHT: readonly string[] = [
-  'Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS',
-  'Access-Control-Allow-Headers',
-  'Content-Type, Accept, Authorization, X-API-Key, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
-  'Access-Control-Max-Age', '86400',
-] // prettier-ignore
-
-/** @returns the headers of an answer to a request with this origin: name, value ... */
-export function mcpCors(config: Pick<Config, 'corsOrigins' | 'panelMode'>): (origin: string) => readonly string[] {
-  const policy = corsPolicy(config)
-  return (origin) => {
-    if (origin === '') return []
-    const headers = policy.headersFor(origin)
-    const at = headers.indexOf('Access-Control-Expose-Headers')
-    return at < 0 ? headers : [...headers.slice(0, at + 1), EXPOSED, ...headers.slice(at + 2)]
-  }
-}
 
 type Endpoint = (exchange: Exchange, asker: Asker) => void | Promise<void>
 
@@ -216,6 +195,30 @@ export class HttpServer {
 const SECURITY_HEADERS: readonly string[] = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer']
 /** Endpoints whose refusals are in the form of JSON-RPC. */
 const RPC_PATHS: readonly string[] = ['/mcp', '/message', '/sse']
+
+/** Headers of answers that web pages may read, as `Access-Control-Expose-Headers` has them. */
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+
+const PREFLIGHT: readonly string[] = [
+  'Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers',
+  'Content-Type, Accept, Authorization, X-API-Key, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+  'Access-Control-Max-Age', '86400',
+] // prettier-ignore
+
+/**
+ * Cross-origin headers: those of HTTP, with the headers that MCP has.
+ * @returns the headers of an answer to a request with this origin: name, value ...
+ */
+function mcpCors(config: Pick<Config, 'corsOrigins' | 'panelMode'>): (origin: string) => readonly string[] {
+  const policy = corsPolicy(config)
+  return (origin) => {
+    if (origin === '') return []
+    const headers = policy.headersFor(origin)
+    const at = headers.indexOf('Access-Control-Expose-Headers')
+    return at < 0 ? headers : [...headers.slice(0, at + 1), EXPOSED, ...headers.slice(at + 2)]
+  }
+}
 
 function refuse(exchange: Exchange, code: ErrorCode): void {
   const { http, text, kind, retryAfterSeconds } = entryOf(code)

@@ -171,11 +171,10 @@ export const documentTools: readonly ToolDefinition[] = [
 ]
 
 /**
- * Documents of a batch as models write them, in the form of the operation's input. Pure; any thread.
- *
+ * Documents of a batch as models write them, in the form of the operation's input.
  * @throws CatalogueError for an item that is no object; the operation reports wrong fields of documents
  */
-export function batchDocuments(list: readonly unknown[]): readonly object[] {
+function batchDocuments(list: readonly unknown[]): readonly object[] {
   return list.map((item, index) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))
       throw badArgument(`invalid argument documents[${index}]: an object expected`)
