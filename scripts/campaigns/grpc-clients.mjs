@@ -1,11 +1,11 @@
 /**
- * `npm run campaign -- grpc-clients`: official clients of gRPC against a server with access control. Code
- * for Go and Python is generated from the committed proto and built; Node loads the proto; grpcurl knows
- * it by reflection. Each client writes, reads, searches, exports, counts, and meets the errors of a
- * missing document, a missing field and bad credentials (test/clients). Stand-ins do what the reference's
- * Python client, its LangChain adapter and its PHP client (over HTTP, where PHP is installed) do. The
- * generators are installed below build/grpc-clients. Exit code 77 if a client could not run because its tools
- * are not installed and cannot be.
+ * `npm run campaign -- grpc-clients`: official clients of gRPC against a server with access control. Code for
+ * Go and Python is generated from the committed proto and built; Node loads the proto; grpcurl knows it by
+ * reflection. Each client writes, reads, searches, exports, counts, and meets the errors of a missing
+ * document, a missing field and bad credentials (test/clients). Stand-ins do what the reference's Python
+ * client, its LangChain adapter and its PHP client (over HTTP, where PHP is installed) do. The generators are
+ * installed below build/grpc-clients. Exit code 77 if a client could not run because its tools are not
+ * installed and cannot be.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'

@@ -1,12 +1,12 @@
 /**
- * `npm run campaign -- grpc-fuzz [seconds]`: sends mutated messages and frames of gRPC to a server, for
- * the given number of seconds (default 600), by HTTP/2 without a library of gRPC. Messages are made by
- * the descriptors of the proto for every RPC, then changed byte by byte, cut, repeated or nested; the
- * prefix of their frame may lie about length and compression.
+ * `npm run campaign -- grpc-fuzz [seconds]`: sends mutated messages and frames of gRPC to a server, for the
+ * given number of seconds (default 600), by HTTP/2 without a library of gRPC. Messages are made by the
+ * descriptors of the proto for every RPC, then changed byte by byte, cut, repeated or nested; the prefix of
+ * their frame may lie about length and compression.
  *
- * Each call must end with a status of gRPC that is neither INTERNAL nor UNKNOWN, or its stream must be
- * reset. After each round the server must answer a document as before, and its memory must stay within a
- * bound. Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
+ * Each call must end with a status of gRPC that is neither INTERNAL nor UNKNOWN, or its stream must be reset.
+ * After each round the server must answer a document as before, and its memory must stay within a bound.
+ * Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
  */
 import { readFileSync } from 'node:fs'
 import { connect, constants } from 'node:http2'

@@ -1,9 +1,8 @@
 /**
  * `npm run campaign -- node [PART...]`: contract tests on Node 24, with the uWebSockets.js that the setup
- * takes there (docs/decisions/operation/starting.md), in a Debian 13 made by
- * debootstrap below build/trixie. PART selects files as for `npm test`; default: all of test/contract. Needs
- * root and debootstrap, else exit code 77. The system is kept for the next run; mounts are of a namespace of
- * this run.
+ * takes there (docs/decisions/operation/starting.md), in a Debian 13 made by debootstrap below build/trixie.
+ * PART selects files as for `npm test`; default: all of test/contract. Needs root and debootstrap, else exit
+ * code 77. The system is kept for the next run; mounts are of a namespace of this run.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
  * Mutations that follow from rows of the coverage, so that nobody writes them: the text of a row names a
- * request field, an answer field, a route, a variable or a metric, and the mutation takes it away. A row
- * with an entry in test/mutants has that one instead.
+ * request field, an answer field, a route, a variable or a metric, and the mutation takes it away. A row with
+ * an entry in test/mutants has that one instead.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 /**
  * Provides uWebSockets.js for the Node that runs: uws-pack has binaries for some Nodes. For others, a second
  * package is installed beside the project, in build/uws, at the version and with the integrity of
- * scripts/uws/package-lock.json (docs/decisions/operation/starting.md). The names of
- * the binaries tell which Nodes work. No dependencies: this runs before the build.
+ * scripts/uws/package-lock.json (docs/decisions/operation/starting.md). The names of the binaries tell which
+ * Nodes work. No dependencies: this runs before the build.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'

@@ -7,11 +7,11 @@
  * names, up to the first free slot, and takes that one. As no slot becomes free within a window, a key that
  * has a slot is found again. A key that finds neither takes one of the counters that such keys share.
  *
- * Concurrency: a thread claims a free slot by exchanging its window word for the negative number
- * of the window, stores tag and count, then the window. A thread that meets the claim reads the word again
- * until it is the window. A thread that dies in between leaves one slot that others skip until the window
- * ends. Threads read the time a moment apart, so a slot may be of a later window than the reader's: the
- * reader continues in that window.
+ * Concurrency: a thread claims a free slot by exchanging its window word for the negative number of the
+ * window, stores tag and count, then the window. A thread that meets the claim reads the word again until it
+ * is the window. A thread that dies in between leaves one slot that others skip until the window ends.
+ * Threads read the time a moment apart, so a slot may be of a later window than the reader's: the reader
+ * continues in that window.
  */
 import { KeyedHash, newHashKey } from './keyed_hash.js'
 

@@ -25,10 +25,7 @@ import { RepeatedFailures } from './repeated_failures.js'
 const AUDIT_BATCH_MS = 50
 /** Share of the bound from which health warns. */
 const AUDIT_LOG_NEARLY_FULL = 0.8
-/**
- * Failures of one client that are events of their own in each minute; further ones are one event with their
- * number. A client without credentials gets 11 lines of some 300 bytes into the log in a minute: 5 MB a day.
- */
+/** Interval in which further failures of one client become one event (repeated_failures.ts). */
 const AUDIT_ALIKE_MS = 60_000
 /** How long a query waits for the thread of the log, which may wait for the disk. */
 const AUDIT_QUERY_MS_MAX = 8_000

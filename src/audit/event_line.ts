@@ -8,8 +8,7 @@ import { AUDIT_USER_AGENT_CHARS_MAX } from '../limits/process.js'
 import type { AuditEvent } from '../telemetry/audit.js'
 
 /**
- * Characters of the fields of an event. A user agent of a browser has up to 250, a list of four collection
- * names of 128 has 515. Longer texts are cut.
+ * Characters of a field of an event; longer texts are cut. A list of four collection names of 128 has 515.
  */
 const AUDIT_RESOURCE_CHARS_MAX = 520
 const AUDIT_TEXT_CHARS_MAX = 256

@@ -25,10 +25,7 @@ import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, SUM_CH
 import { ChainReader, type ReadBatch } from './chain_reader.js'
 import { filesIn, readFile, type LogFile, beginOf, beyond, bytesOf, olderThan } from './log_files.js'
 
-/**
- * A file also ends after a day, so that retention, which removes whole files, is exact to a day. Files are
- * looked at every hour.
- */
+/** A file also ends after a day, so that retention, which removes whole files, is exact to a day. */
 const AUDIT_FILE_MS_MAX = 86_400_000
 
 export interface LogWriterOptions {

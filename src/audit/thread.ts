@@ -17,10 +17,7 @@ import { webhookSink } from './webhook.js'
 /** Milliseconds until a batch that could not be written is tried again: doubled up to the second. */
 const AUDIT_RETRY_MS_FIRST = 100
 const AUDIT_RETRY_MS_MAX = 5_000
-/**
- * A file also ends after a day, so that retention, which removes whole files, is exact to a day. Files are
- * looked at every hour.
- */
+/** How often files are looked at that are too old. A file has a day of events. */
 const AUDIT_TRIM_MS = 3_600_000
 /** How often the thread of the log reports the counters of its exporters. */
 const AUDIT_COUNTS_MS = 500

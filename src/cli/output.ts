@@ -57,7 +57,7 @@ export function formatReindex(answer: unknown): string {
   return `${asText(embedded)} embedded, ${asText(skipped)} skipped, ${asText(failed)} failed\n${lines.join('')}`
 }
 
-/** Longer titles are cut: a result is one line of a terminal. */
+/** A longer title is cut, so that a result fits in one line of a terminal. */
 const TITLE_CHARACTERS_MAX = 60
 
 /** Returns the title in the metadata, or the first heading. */

@@ -27,7 +27,7 @@ import { OVERRIDABLE, type OverridableLimits } from '../limits/overridable.js'
 import { VECTOR_WORKERS_MAX } from '../limits/search.js'
 import type { ProviderSettings } from '../outbound/embedding/settings.js'
 
-/** The least that bcrypt knows. */
+/** The lowest cost that bcrypt accepts. */
 const BCRYPT_COST_MIN = 4
 /**
  * Cores for each loop where their number is not configured. The other cores are for the lanes, which do the

@@ -1,8 +1,8 @@
 /**
- * Options of the contract whose features this version lacks: their variables, and their YAML keys by the
- * rule of the other options. Each that is set causes a warning. `GUARDS` refuse the start if the server would
- * be less protected than its configuration requests: a server configured to require passwords must not run
- * open. Pure data; main thread, at start. When a feature is implemented, its names are removed here.
+ * Options of the contract whose features this version lacks: their variables, and their YAML keys by the rule
+ * of the other options. Each that is set causes a warning. `GUARDS` refuse the start if the server would be
+ * less protected than its configuration requests: a server configured to require passwords must not run open.
+ * Pure data; main thread, at start. When a feature is implemented, its names are removed here.
  */
 
 interface LaterOption {

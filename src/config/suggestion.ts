@@ -1,6 +1,6 @@
 /**
- * The known name that an unknown one probably means. Case, hyphens and underscores do not count, and one
- * edit in four characters is a typo. Pure; only names that are refused or warned of are compared.
+ * The known name that an unknown one probably means. Case, hyphens and underscores do not count, and one edit
+ * in four characters is a typo. Pure; only names that are refused or warned of are compared.
  */
 import { editDistance } from '../engine/text/edit_distance.js'
 

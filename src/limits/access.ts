@@ -18,9 +18,9 @@ export const RIGHTS_KEPT_MAX = 4_096
 export const KEY_USES_GATHERED_MS = 60_000
 /** Bytes of the secret of tokens that production needs: the length of the digest. */
 export const JWT_SECRET_BYTES_MIN_PRODUCTION = 32
-/** Either number: 2 x 10^9 fit the 31 bits of a counter. */
+/** Requests in a window, and further ones in a burst: 2 x 10^9 together fit the 31 bits of a counter. */
 export const RATE_REQUESTS_MAX = 1_000_000_000
-/** Milliseconds of a window: a minute; from a second, the unit of `Retry-After`, to a day. */
+/** A window of a rate limit: from a second, the unit of `Retry-After`, to a day. */
 export const RATE_WINDOW_MS_MIN = 1_000
 export const RATE_WINDOW_MS_MAX = 86_400_000
 /** A client that has not completed its handshake by then is disconnected. */

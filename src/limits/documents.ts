@@ -67,7 +67,7 @@ export const JSON_VALUES_MAX = 2_097_152
  * to 3 us each for 10 KB.
  */
 export const DELTA_CHAIN_REVISIONS = 64
-/** Maximum of the `topK` of a retrieval profile, and of `oversample`. Fixed by the contract. */
+/** Maximum of the `oversample` of a retrieval profile. Fixed by the contract. */
 export const OVERSAMPLE_MAX = 10
 /** Collections whose settings a lane caches. */
 export const SETTINGS_CACHED_COLLECTIONS_MAX = 256

@@ -30,7 +30,7 @@ export const EMBEDDINGS_WANTED_MS_MAX = 15_000
 export const OUTBOUND_URL_BYTES_MAX = 2048
 /** Dimensions of a vector. The largest known models have 4 096; a row of 8 192 floats is 32 KB. */
 export const EMBEDDING_DIMENSIONS_MAX = 8192
-/** How long no requests are sent then. Doubled with each trial that fails. */
+/** The longest pause of a provider that has failed (src/outbound/embedding/breaker.ts). */
 export const EMBEDDING_PAUSE_MS_MAX = 60_000
 /**
  * Calls that wait for their turn. At 4 in parallel and 50 ms each, 1 024 take 13 s, just within the time that

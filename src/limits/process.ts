@@ -1,19 +1,13 @@
 /** Bounds of the process, its logs and its command line that several files read. */
 
-/**
- * Characters of the fields of an event. A user agent of a browser has up to 250, a list of four collection
- * names of 128 has 515. Longer texts are cut.
- */
+/** Characters of a user agent in an event: a browser has up to 250. Longer ones are cut. */
 export const AUDIT_USER_AGENT_CHARS_MAX = 256
 /**
  * Events of a batch, which is hashed and flushed at once. 4 096 of 250 bytes are 1 MB. Their checksums take 8
  * characters each in the seal: 33 KB.
  */
 export const AUDIT_BATCH_EVENTS_MAX = 4096
-/**
- * Bytes of all files together; beyond it the oldest are removed, whatever their age. 10 GiB are 40 million
- * events. A log has four files at least, so that a quarter of it is removed at once at most.
- */
+/** A log has so many files at least, so that a quarter of it is removed at once at most. */
 export const AUDIT_LOG_FILES_MIN = 4
 /** Events of an answer of `GET /v1/audit`: 10 000 of 250 bytes are 2.5 MB. */
 export const AUDIT_LIMIT_DEFAULT = 100
@@ -36,7 +30,7 @@ export const LAST_WORDS_MS = 50
  * How long /health and /v1/system/info reuse system values. A storm of probes costs one statfs in this time.
  */
 export const PROBE_CACHE_MS = 1000
-/** As in Go's net/http/pprof, whose clients send none. */
+/** Seconds of a profile: as in Go's net/http/pprof, whose clients send none. */
 export const PROFILE_SECONDS_DEFAULT = 30
 /** With a sample per millisecond and 8 bytes each, 60 s are 0.5 MB, and 2 MB as JSON. */
 export const PROFILE_SECONDS_MAX = 60

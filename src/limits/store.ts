@@ -78,8 +78,8 @@ export const SWEEP_INTERVAL_MS = 1000
  */
 export const SWEEP_DOCUMENTS_MAX = 256
 /**
- * Documents, and bytes of their contents, that get their content hashes in one round after an upgrade: some
- * 50 ms of the write lane on a busy machine, which then processes other work for as long.
+ * Documents that get their content hashes in one round after an upgrade: some 50 ms of the write lane on a
+ * busy machine, which then processes other work for as long.
  */
 export const HASH_UPGRADE_DOCUMENTS_MAX = 500
 /**

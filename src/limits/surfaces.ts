@@ -9,8 +9,8 @@ export const GRAPHQL_TOKENS_MAX = 2_000
  */
 export const GRAPHQL_ANSWERS_HELD_BYTES_MAX = 128 * MIB
 /**
- * Megabytes of the heap of the thread. It is ended above that, and started again: THREAD_BODIES_BYTES_MAX
- * as text and as values, with the answers of several requests.
+ * Megabytes of the heap of the thread. It is ended above that, and started again: THREAD_BODIES_BYTES_MAX as
+ * text and as values, with the answers of several requests.
  */
 export const GRAPHQL_HEAP_MB_MAX = 768
 /** Bytes of all requests that are being read, or wait for their answer: eight of the longest messages. */
@@ -61,7 +61,7 @@ export const MCP_COUNTED_BYTES_MIN = 64 * KIB
 export const MCP_STREAM_PULSE_MS = 15_000
 /** A client that reads nothing for so long is disconnected: four pulses. */
 export const MCP_STALL_MS_MAX = 60_000
-/** How long the head of a request may take, and the whole request. */
+/** How long the head of a request may take. */
 export const MCP_HEAD_MS_MAX = 10_000
 /** Items of one page of a list: all tools of the server fit, so that clients that read one page see them. */
 export const MCP_PAGE_ITEMS = 250

@@ -2,11 +2,10 @@
  * The only code that opens write transactions. A group of entries is decided and applied in one transaction
  * callback, committed and flushed. Runs on the write lane only.
  *
- * This thread waits for the flush (docs/decisions/store/commits.md). An error
- * thrown in the callback and a refused commit are fatal: nothing more is acknowledged, `onFailure` is called
- * once, and the process must end by SIGKILL and recover from disk. Nothing is retried here. `onCommit`
- * notifies the front end when a commit begins and ends, so that it detects a commit that neither returns nor
- * throws.
+ * This thread waits for the flush (docs/decisions/store/commits.md). An error thrown in the callback and a
+ * refused commit are fatal: nothing more is acknowledged, `onFailure` is called once, and the process must
+ * end by SIGKILL and recover from disk. Nothing is retried here. `onCommit` notifies the front end when a
+ * commit begins and ends, so that it detects a commit that neither returns nor throws.
  *
  * The only exception is a full disk. If LMDB refuses a commit for lack of space (it reports a write that was
  * cut short as an I/O error), and a fresh read shows that nothing of it was stored, the error is `NoSpace`

@@ -1,11 +1,10 @@
 /**
  * Counts the searches of each collection by query, in memory that all threads share. Each thread writes only
  * to a region of its own, so no search waits for another thread; whoever wants the counts reads all regions.
- * A region has a bounded number of collections, and of queries per collection. A query that is not among
- * them takes the place of the one with the fewest counts and continues that count (Metwally, Agrawal, El
- * Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a query that
- * makes up more than 1/COUNTED_QUERIES_MAX of the searches of a thread is always counted, `surplus` too
- * high at most.
+ * A region has a bounded number of collections, and of queries per collection. A query that is not among them
+ * takes the place of the one with the fewest counts and continues that count (Metwally, Agrawal, El Abbadi,
+ * "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a query that makes up
+ * more than 1/COUNTED_QUERIES_MAX of the searches of a thread is always counted, `surplus` too high at most.
  *
  * An entry begins with a version that is odd while its thread changes the entry. A reader takes the version
  * before and after its copy, both by an atomic read-modify-write, which no load may pass, and repeats the
@@ -22,8 +21,8 @@ import { THREADS_MAX } from '../limits/lanes.js'
  */
 export const COUNTED_COLLECTIONS_MAX = 32
 /**
- * Queries that one thread counts per collection. With the texts below, a thread takes at most
- * 32 * 64 * 200 B = 410 KB, of memory that is not resident before it is used.
+ * Queries that one thread counts per collection. With their texts (COUNTED_TEXT_BYTES), a thread takes at
+ * most 32 * 64 * 200 B = 410 KB, of memory that is not resident before it is used.
  */
 export const COUNTED_QUERIES_MAX = 64
 /** Characters of a query that are compared with those counted before. */

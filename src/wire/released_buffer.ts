@@ -5,8 +5,8 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 
-// A message to a closed port is dropped, after the buffers that it transfers have been detached, as the
-// HTML standard has it.
+// A message to a closed port is dropped, after the buffers that it transfers have been detached, as the HTML
+// standard has it.
 const { port1: nowhere, port2 } = new MessageChannel()
 port2.close()
 nowhere.close()

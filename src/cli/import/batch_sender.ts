@@ -31,7 +31,10 @@ export class ImportStopped extends Error {}
  * Statuses that concern the request itself, not a document: read-only mode, no permission, not this service.
  */
 const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
-/** It doubles with each attempt. */
+/**
+ * Wait after the first attempt to send a batch. It doubles with each further one, up to
+ * IMPORT_RETRY_WAIT_MS_MAX.
+ */
 const FIRST_WAIT_MS = 250
 
 /** @param onWait called with the reason before a request is sent again */

@@ -23,7 +23,7 @@ export interface ProgressOptions {
   readonly stream: NodeJS.WriteStream
 }
 
-/** Between two lines where the output is no terminal. */
+/** Interval between two lines of progress, where standard error is no terminal. */
 const PLAIN_INTERVAL_MS = 5_000
 
 export function openProgress(options: ProgressOptions): Progress {

@@ -22,7 +22,7 @@ const AUDIT_FILE_BYTES_MIN = 4 * KIB
 const AUDIT_FILE_BYTES_MAX = 4 * GIB
 /**
  * Bytes of all files together; beyond it the oldest are removed, whatever their age. 10 GiB are 40 million
- * events. A log has four files at least, so that a quarter of it is removed at once at most.
+ * events.
  */
 const AUDIT_LOG_BYTES_DEFAULT = 10 * GIB
 const AUDIT_LOG_BYTES_MIN = AUDIT_LOG_FILES_MIN * AUDIT_FILE_BYTES_MIN

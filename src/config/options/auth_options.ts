@@ -6,7 +6,7 @@
 import type { Option } from './option.js'
 import { parseBoolean, parseDuration, parseText } from './values.js'
 
-/** Bytes of the secret of tokens that production needs: the length of the digest. */
+/** How long a token is valid: a day, at most a year. */
 const JWT_EXPIRY_MS_DEFAULT = 24 * 3_600_000
 const JWT_EXPIRY_MS_MAX = 365 * 24 * 3_600_000
 

@@ -9,7 +9,7 @@ import { parseBoolean, parseSeconds, parseWhole, parseWord } from './values.js'
 /** Requests in a window and further ones in a burst, where nothing is configured: those of the contract. */
 const RATE_REQUESTS_DEFAULT = 100
 const RATE_BURST_DEFAULT = 50
-/** Milliseconds of a window: a minute; from a second, the unit of `Retry-After`, to a day. */
+/** A window of the rate limit: a minute. */
 const RATE_WINDOW_MS_DEFAULT = 60_000
 /** Failures of one actor and address in a window that are an event, where nothing is configured. */
 const AUTH_BURST_THRESHOLD_DEFAULT = 10

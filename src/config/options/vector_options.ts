@@ -36,7 +36,7 @@ const EMBEDDINGS_CACHED_MAX = 65_536
 const EMBEDDINGS_CACHED_MS_DEFAULT = 3_600_000
 /** Thirty days: a vector does not change as long as its model does not. */
 const EMBEDDINGS_CACHED_MS_MAX = 30 * 86_400_000
-/** `SVC_VECTOR_BQ_RERANK_FACTOR`, `_PARALLEL_WORKERS`, `_PARALLEL_MIN_SIZE`. The values of the reference. */
+/** Candidates of a search by codes, per result that is wanted. */
 const BQ_RERANK_FACTOR_MAX = 1000
 
 export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const

@@ -11,8 +11,8 @@ import { OWN, type Surface } from '../surface.js'
  */
 const SURFACE_SHARES_MIN = 8
 /**
- * With more surfaces, one in this number times the surfaces: all that is reserved is at most half, and one
- * surface alone can use the other half and its own share.
+ * With more surfaces, each has one in this number times the surfaces: all that is reserved is at most half,
+ * and one surface alone can use the other half and its own share.
  */
 const SURFACE_SHARES_KEPT = 2
 

@@ -10,7 +10,7 @@ import type { View } from '../../store/view.js'
 import type { AccessChange, AccessDecision } from './access_changes.js'
 import { identityOfUser } from './accounts.js'
 
-/** Keys that are stored. Each is a row of some hundred bytes, and a listing reads them all. */
+/** Keys of MCP that are stored. Each is a row of some hundred bytes, and a listing reads them all. */
 const MCP_KEYS_MAX = 1_000
 /** Characters of a key that a listing shows: `mcp_` and eight digits of 48. */
 const MCP_KEY_PREFIX_CHARS = 12

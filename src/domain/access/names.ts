@@ -10,9 +10,9 @@ import { requirePlainName } from '../documents/identity.js'
 const GROUP_NAME_BYTES_MAX = 128
 /** UTF-8 bytes of the description of a group or an API key. */
 const ACCESS_DESCRIPTION_BYTES_MAX = KIB
-/** Members of one group, and groups of one user. */
+/** Members of one group. */
 const GROUP_MEMBERS_MAX = 10_000
-/** UTF-8 bytes of the name of one. */
+/** UTF-8 bytes of the name of a key of MCP. */
 const MCP_KEY_NAME_BYTES_MAX = 256
 
 /** @throws ServiceError 400 */

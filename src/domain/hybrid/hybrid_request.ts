@@ -11,7 +11,7 @@ import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput }
 import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
 import type { Strategy } from './fusion.js'
 
-/** Default number of results of a vector search, of a hybrid search and of a search across collections. */
+/** Default number of results of a hybrid search. */
 const HYBRID_TOP_K_DEFAULT = 10
 
 type Absent = null | undefined

@@ -11,10 +11,10 @@ const QUOTED = /"(?:\\.|[^"\\])*"(?:~\d*)?/gsu
 const FOREIGN = /[\\=;{}<>|^`[\]]/
 /** A call: `print(`, as no group of a query begins. */
 const CALL = /[\p{L}\p{N}_]\(/u
-/** One joins two words (`TCP/IP`, `R&D`, `std::sort`, `a@b.org`, `12:30`), more are an address or a path. */
+/** Signs within a word: `TCP/IP`, `R&D`, `std::sort`, `a@b.org`, `12:30`. */
 const JOINT = /:+|[/&@#%$~]/g
 const TRAILING = /(?:~\d*|[:#%~])?[),.!?…]*$/
-/** One joins two words, more are an address or a path. */
+/** Joints of one word of a query. A word with more is an address or a path. */
 const JOINTS_MAX = 1
 /** `~1.2` and `~/notes`. */
 const VERSION = /^[(+-]*~/

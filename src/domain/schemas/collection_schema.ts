@@ -1,8 +1,8 @@
 /**
  * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
  * An invalid schema is rejected with the path of the error, because a rule that is not enforced must not be
- * accepted. Rules: service-1, "Schema validation", and docs/decisions/documents/collections.md. Pure;
- * any lane.
+ * accepted. Rules: service-1, "Schema validation", and docs/decisions/documents/collections.md. Pure; any
+ * lane.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_VALUES_MAX } from '../../limits/documents.js'

@@ -88,7 +88,7 @@ function isOfType(type: ValueType, text: string): boolean {
  */
 const PRINTED_MAP = /^map\[[^\]\s:]+:[^]*\]$/
 const PRINTED_LIST = /^\[map\[[^]*\]\s*\]$/
-/** The shortest is `map[a:1]`. */
+/** Characters of `map[a:1]`, the shortest printed map with a value. */
 const PRINTED_CHARACTERS_MIN = 8
 
 /**

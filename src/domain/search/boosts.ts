@@ -19,7 +19,7 @@ export interface Boost {
   readonly factor: number
 }
 
-/** However many factors apply: a score that is zero would lose its order. */
+/** Least product of the factors that apply to a document. Fixed by the contract. */
 const FACTOR_MIN = 0.001
 
 /** @throws ServiceError 400 */

@@ -2,8 +2,7 @@
  * `filterMeta` and `hasMeta` as sent in requests. `filterMeta` is a map from metadata keys to values: a
  * document passes if it has one of the values of each key. An empty list of values therefore admits no
  * document: access rules of applications are often such lists. `hasMeta` is a list of keys that a document
- * must have, whatever their values. Rules: docs/decisions/search/filters-and-sorting.md. Pure; any
- * lane.
+ * must have, whatever their values. Rules: docs/decisions/search/filters-and-sorting.md. Pure; any lane.
  */
 import type { SearchPlan } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'

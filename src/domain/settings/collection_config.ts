@@ -20,7 +20,7 @@ const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
 const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
 /** Maximum of `maxRevisions`: one revision a second for eleven days. */
 const REVISIONS_KEPT_MAX = 1_000_000
-/** Maximum of the `topK` of a retrieval profile, and of `oversample`. Fixed by the contract. */
+/** Maximum of the `topK` of a retrieval profile. Fixed by the contract. */
 const TOP_K_MAX = 1000
 /** Maximum of `contextTokenBudget`: as many tokens as the largest answer has. */
 const CONTEXT_TOKENS_MAX = 64 * MIB

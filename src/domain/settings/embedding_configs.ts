@@ -2,8 +2,8 @@
  * Stored embedding configurations: their fields, how a change is merged, which one is the default, and how
  * they are shown. They are settings of the server. The API key is stored sealed in a row of its own. Only the
  * front end's request for the active configuration reads it: a list of configurations never touches a key,
- * and works without it. Rules: service-2, "Embedding configurations", and
- * docs/decisions/search/embedding.md. Pure; decided on the write lane, shown on any.
+ * and works without it. Rules: service-2, "Embedding configurations", and docs/decisions/search/embedding.md.
+ * Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { PROVIDER_NAMES, type ProviderName } from '../../outbound/embedding/models.js'

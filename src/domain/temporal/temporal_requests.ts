@@ -15,7 +15,7 @@ import { bucketBegin, bucketEnd, bucketKey } from './time_buckets.js'
  * are 43 MB of a collection that is never idle.
  */
 const EVENT_MINUTES_DAYS_KEPT = 400
-/** Default number of events, and default period before now. */
+/** Default period before now. */
 const EVENTS_SECONDS_DEFAULT = 30 * 86_400
 /** Buckets of one histogram. There are no counts for more days than are kept. */
 const EVENT_BUCKETS_MAX = 1000

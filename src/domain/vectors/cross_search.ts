@@ -204,8 +204,8 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
 }
 
 /**
- * Collections that do not exist have no documents. Of more than one request searches, those with vectors
- * come first: only they have results.
+ * Collections that do not exist have no documents. Of more than one request searches, those with vectors come
+ * first: only they have results.
  * @throws ServiceError 400 for an invalid collection name, and for too many names
  */
 function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): Targets {

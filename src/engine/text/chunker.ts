@@ -7,8 +7,8 @@ import { MIB } from '../../limits/units.js'
 import { instantiateWasm, type WasmExports } from '../wasm.js'
 
 /**
- * The same for the chunker: enough for all but the largest documents. It buffers the text, and eight bytes
- * for each chunk.
+ * Linear memory of an instance that is kept for the next text: enough for all but the largest documents. The
+ * chunker buffers the text, and eight bytes for each chunk.
  */
 const CHUNKER_MEMORY_BYTES_KEPT_MAX = 8 * MIB
 

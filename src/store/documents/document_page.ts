@@ -11,7 +11,7 @@ import { KIB } from '../../limits/units.js'
 import type { DocumentSource } from './document_source.js'
 
 /**
- * Space of a thread for the texts of such a call: 32 of 8 KB. It stays within the second cache of a core. A
+ * Space of a thread for the texts of one page: 32 of 8 KB. It stays within the second cache of a core. A
  * document that does not fit is read alone.
  */
 const DOCUMENT_PAGE_BYTES = 256 * KIB

@@ -1,9 +1,8 @@
 /**
- * Whole documents by native calls (src/engine/document_reader.ts), for the views of one thread. A
- * read takes a snapshot of its own, the newest. The caller has taken its own before, and uses what was read
- * only where both show the same state of the document (documents.ts). Documents that are not plain
- * (sealed, stored elsewhere, deltas, other spellings, missing, damaged) are left to the readers in
- * TypeScript.
+ * Whole documents by native calls (src/engine/document_reader.ts), for the views of one thread. A read takes
+ * a snapshot of its own, the newest. The caller has taken its own before, and uses what was read only where
+ * both show the same state of the document (documents.ts). Documents that are not plain (sealed, stored
+ * elsewhere, deltas, other spellings, missing, damaged) are left to the readers in TypeScript.
  */
 import type { ByteWriter } from '../rows/byte_writer.js'
 import { lowerCaseForms } from '../rows/keys.js'

@@ -18,10 +18,7 @@ import { writeWhole } from './write_whole.js'
  */
 const DISK_RESERVE_SHARE = 16
 const DISK_RESERVE_BYTES_MAX = 64 * MIB
-/**
- * This fraction of the reserve is stored as a file. Its space serves deletes and the shutdown if other
- * processes have used the rest: several groups of FULL_DISK_GROUP_DOCUMENTS.
- */
+/** Bytes of the reserve that are stored as a file, at most. */
 const RESERVE_FILE_BYTES_MAX = 4 * MIB
 /**
  * The reserve file is written in pieces of this size, so that the lane and the disk do other work in between.

@@ -4,8 +4,8 @@
  *
  * Writes: the first and the latest are kept. Reads: groups of a second and a count. If there are too many
  * groups, the older half is joined in pairs, each under its later second. No read is lost, but the time of a
- * read becomes less exact as it gets older. Decision: docs/decisions/documents/histories.md. Pure;
- * written on the write lane.
+ * read becomes less exact as it gets older. Decision: docs/decisions/documents/histories.md. Pure; written on
+ * the write lane.
  */
 import { checkRecord, sealRecord } from '../rows/record.js'
 

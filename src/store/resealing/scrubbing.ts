@@ -65,8 +65,7 @@ export async function scrub(generationPath: string): Promise<string> {
 }
 
 /**
- * Checked first, because a write that fails inside LMDB may end the process
- * (docs/decisions/store/disks.md).
+ * Checked first, because a write that fails inside LMDB may end the process (docs/decisions/store/disks.md).
  * @throws Error if there is no space for a second file of that size
  */
 function checkSpace(file: string): void {

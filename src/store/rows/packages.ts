@@ -1,8 +1,8 @@
 /**
  * The packages on which the stores are built. All are CommonJS or have a CommonJS form in one file. They are
  * loaded by `require`, because an import would scan their whole text for names, or load many small files, in
- * every thread of a start (docs/decisions/operation/starting.md). No other file of src imports them
- * except for types.
+ * every thread of a start (docs/decisions/operation/starting.md). No other file of src imports them except
+ * for types.
  */
 import { createRequire } from 'node:module'
 

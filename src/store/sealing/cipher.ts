@@ -44,8 +44,8 @@ export interface Cipher {
 const associatedSpace = new Uint8Array(2048)
 
 /**
- * The associated data: kind and key of the address, and the plaintext bytes of the record after its
- * checksum. Valid until the next call.
+ * The associated data: kind and key of the address, and the plaintext bytes of the record after its checksum.
+ * Valid until the next call.
  */
 export function associatedWith(kind: number, address: Uint8Array, clearBytes: number, record: Uint8Array): Uint8Array {
   associatedSpace[0] = kind

@@ -20,8 +20,8 @@ export interface LaneHello {
 }
 
 /**
- * The result of a batch: its last answers, which so need no message of their own. Undefined: all were sent
- * on the lane's port before.
+ * The result of a batch: its last answers, which so need no message of their own. Undefined: all were sent on
+ * the lane's port before.
  */
 export type BatchResult = { readonly thread: number; readonly answers: Envelope } | undefined
 

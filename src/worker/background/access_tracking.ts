@@ -16,7 +16,7 @@ import { ACCESS, type AccessRings } from '../../telemetry/access_rings.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type Enqueue, type LaneWork } from './lane_work.js'
 
-/** Interval at which the write lane collects them. */
+/** Interval at which the write lane collects the reads of documents. */
 const ACCESS_TAKEN_MS = 500
 /** Documents whose reads one slice stores, at 10 us each. Single writes may enter between slices. */
 const ACCESS_SLICE_DOCUMENTS_MAX = 128

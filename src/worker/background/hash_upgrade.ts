@@ -19,10 +19,7 @@ import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
 import { ObjectFetching } from './object_fetching.js'
 
-/**
- * Documents, and bytes of their contents, that get their content hashes in one round after an upgrade: some
- * 50 ms of the write lane on a busy machine, which then processes other work for as long.
- */
+/** Bytes of contents that are hashed in one round. */
 const HASH_UPGRADE_BYTES_MAX = 4 * MIB
 
 const NOTICE = 'documents are not in the checksum of their collection yet'

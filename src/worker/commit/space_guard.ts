@@ -17,8 +17,9 @@ const DISK_WATCH_MS = 500
 /** The same while nothing is written and there is space. Before each group it is checked in any case. */
 const DISK_IDLE_WATCH_MS = 5000
 /**
- * Rows that such a group removes by itself (binlog entries, deleted collections), for the same reason. After
- * each group that was refused nevertheless, a quarter of them.
+ * Rows that a group removes by itself while the disk is full (binlog entries, deleted collections): few, so
+ * that the pages that it copies fit into the reserve. After each group that was refused nevertheless, a
+ * quarter of them.
  */
 const FULL_DISK_ROWS = 64
 /**

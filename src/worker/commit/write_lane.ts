@@ -38,9 +38,14 @@ const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
  * keeps up.
  */
 const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
-/** Groups are small, so that the pages that they copy fit into the reserve: 64 documents are about 1 MB. */
+/**
+ * Documents of a group while the disk is full: few, so that the pages that it copies fit into the reserve; 64
+ * documents are about 1 MB.
+ */
 const FULL_DISK_GROUP_DOCUMENTS = 64
-/** Binlog that is kept, unless the index on disk needs more. The pages of the rest take new documents. */
+/**
+ * Binlog that is kept then, unless the index on disk needs more. The pages of the rest take new documents.
+ */
 const FULL_DISK_BINLOG_BYTES = MIB
 
 /** One command in progress. */

@@ -25,7 +25,7 @@ import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
-/** Default number of events, and default period before now. */
+/** Default number of events. */
 const EVENTS_LIMIT_DEFAULT = 100
 /** Documents that one leaderboard checks for a recent enough read: 0.3 s. */
 const HOT_DOCUMENTS_SEEN_MAX = 100_000

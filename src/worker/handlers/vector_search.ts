@@ -27,7 +27,7 @@ import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
 
-/** Default number of results of a vector search, of a hybrid search and of a search across collections. */
+/** Default number of results of a vector search, and of a search across collections. */
 const VECTOR_TOP_K_DEFAULT = 5
 const CROSS_TOP_K_DEFAULT = 10
 /** Points of a projection. The values of the reference. */

@@ -1,7 +1,7 @@
 /**
  * A leaf of the truth env whose damage kills any process that reads it. A start does not read leaves
- * (docs/decisions/store/disks.md), so the server ends at the first request
- * that does. The following start reads all leaves and is refused in one line, which prevents a crash loop;
+ * (docs/decisions/store/disks.md), so the server ends at the first request that does. The following start
+ * reads all leaves and is refused in one line, which prevents a crash loop;
  * `mds doctor` names the leaf.
  */
 import assert from 'node:assert/strict'

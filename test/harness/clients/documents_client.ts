@@ -1,6 +1,6 @@
 /**
- * A client for tests of documents: requests by operation, with the answers as values. Each test
- * file has one server, or shares that of the run; tests are separated by collection.
+ * A client for tests of documents: requests by operation, with the answers as values. Each test file has one
+ * server, or shares that of the run; tests are separated by collection.
  */
 import assert from 'node:assert/strict'
 import { collectionOf, sharedServer } from '../server/shared_server.js'

@@ -1,6 +1,6 @@
 /**
- * A server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and
- * a check whether the process is still alive.
+ * A server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and a check
+ * whether the process is still alive.
  */
 import { startServer, type Server } from './server.js'
 import { HttpClient, NoAnswer } from './http_client.js'

@@ -1,6 +1,6 @@
 /**
- * Consistency of the written documents: every decision record is in a page and in the index, links and
- * named source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
+ * Consistency of the written documents: every decision record is in a page and in the index, links and named
+ * source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
  * nothing.
  */
 import assert from 'node:assert/strict'

@@ -5,7 +5,7 @@
  */
 import { KIB } from '../../../limits/units.js'
 
-/** How many: 1 KiB/s, */
+/** Bytes that count as progress: 1 KiB/s, */
 const BODY_PROGRESS_BYTES_MIN = 30 * KIB
 /** or this part of what has come, because it is held in memory, */
 const BODY_PROGRESS_PART = 1 / 16

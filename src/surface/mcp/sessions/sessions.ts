@@ -8,7 +8,7 @@ import { Session, type Transport } from './session.js'
 
 /** Bytes of a session's id: 128 random bits. */
 const MCP_SESSION_ID_BYTES = 16
-/** A session that was not used for so long ends. */
+/** How often sessions are ended that were not used for MCP_SESSION_IDLE_MS. */
 const MCP_SESSION_SWEEP_MS = 60_000
 
 export interface SessionBounds {
