@@ -1,7 +1,7 @@
 /** Starts for which V8 has no code cache of the programs (scripts/lib/code_cache.mjs). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { startServer } from '../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
 
 const DOCUMENT = { collection: 'c', key: 'k', lang: 'en', contentMd: 'text' }
 

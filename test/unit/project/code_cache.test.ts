@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
-import { programPath } from '../../src/base/installation.js'
+import { programPath } from '../../../src/base/installation.js'
 
 const FOLDER = dirname(programPath('lane'))
 

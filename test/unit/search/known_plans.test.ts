@@ -1,10 +1,15 @@
 /** Plans of queries that were analysed lately: which readings of a text share one. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { readRequest, type FulltextInput } from '../../src/domain/fulltext/fulltext_request.js'
-import { KnownPlans, PLAN_CACHED_TERMS_MAX, PLAN_CACHED_TEXT_CHARS_MAX, PLANS_CACHED_MAX } from '../../src/domain/fulltext/known_plans.js'
-import type { QueryPlan } from '../../src/domain/fulltext/query_plan.js'
-import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
+import { readRequest, type FulltextInput } from '../../../src/domain/fulltext/fulltext_request.js'
+import {
+  KnownPlans,
+  PLAN_CACHED_TERMS_MAX,
+  PLAN_CACHED_TEXT_CHARS_MAX,
+  PLANS_CACHED_MAX,
+} from '../../../src/domain/fulltext/known_plans.js'
+import type { QueryPlan } from '../../../src/domain/fulltext/query_plan.js'
+import { NO_SETTINGS } from '../../../src/domain/settings/collection_settings.js'
 
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { spawn } from '../harness/process/owned_processes.js'
-import { untilAsked } from '../harness/process/until.js'
+import { spawn } from '../../harness/process/owned_processes.js'
+import { untilAsked } from '../../harness/process/until.js'
 
-const PROGRAM = fileURLToPath(new URL('../harness/unfinished_run.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../harness/unfinished_run.js', import.meta.url))
 
 /** A process that has ended and was not waited for yet is not running. */
 function isRunning(pid: number): boolean {

@@ -1,13 +1,13 @@
 /** Results that native code writes by the hits of a search, beside those that are written one by one. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { AnswerWriter, NATIVE_PAGE_BYTES_MAX, NATIVE_PAGE_DOCUMENTS_MAX } from '../../src/domain/fulltext/fulltext_answer.js'
-import { readRequest, type FulltextInput } from '../../src/domain/fulltext/fulltext_request.js'
-import type { QueryPlan } from '../../src/domain/fulltext/query_plan.js'
-import { decodeHits } from '../../src/engine/search/hits.js'
-import type { Hits } from '../../src/engine/types.js'
-import { ByteWriter } from '../../src/store/rows/byte_writer.js'
-import { Bench } from '../harness/store/native_reader_bench.js'
+import { AnswerWriter, NATIVE_PAGE_BYTES_MAX, NATIVE_PAGE_DOCUMENTS_MAX } from '../../../src/domain/fulltext/fulltext_answer.js'
+import { readRequest, type FulltextInput } from '../../../src/domain/fulltext/fulltext_request.js'
+import type { QueryPlan } from '../../../src/domain/fulltext/query_plan.js'
+import { decodeHits } from '../../../src/engine/search/hits.js'
+import type { Hits } from '../../../src/engine/types.js'
+import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
+import { Bench } from '../../harness/store/native_reader_bench.js'
 
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 /** Three terms, of which the second is not shown. */
