@@ -140,7 +140,7 @@ export const embeddingInputs = internal({
     variant: Type.String(),
     dimensions: Type.Integer(),
   }),
-  output: Type.Object({}, { description: 'Bytes: src/wire/embedding_codec.ts.' }),
+  output: Type.Object({}, { description: 'Bytes: CutDocuments of src/wire/messages/embedding_messages.ts.' }),
   deadlineMs: DEADLINE_HEAVY_MS,
 })
 
