@@ -336,6 +336,6 @@ function claim(folder: string): void {
 }
 
 /** The folder of the audit log. */
-export function auditFolder({ auditDirectory, path }: Pick<Config, 'auditDirectory' | 'path'>): string {
+function auditFolder({ auditDirectory, path }: Pick<Config, 'auditDirectory' | 'path'>): string {
   return auditDirectory === '' ? join(resolve(path), 'audit') : resolve(auditDirectory)
 }

@@ -30,7 +30,7 @@ export function syslogSink(settings: SyslogSettings): Sink {
  * @param line an event as JSON
  * @param origin HOSTNAME, APP-NAME and PROCID
  */
-export function syslogMessage(line: string, facility: number, origin: string): string {
+function syslogMessage(line: string, facility: number, origin: string): string {
   const { action, result } = JSON.parse(line) as { readonly action: string; readonly result: string }
   const priority = facility * 8 + (result === 'ok' ? INFO : WARNING)
   return `<${priority}>1 ${timestampOf(line)} ${origin} ${printable(action, ID_CHARS_MAX)} - ${line}`

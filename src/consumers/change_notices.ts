@@ -11,7 +11,7 @@ import type { BinlogConsumer, ConsumerTools } from './consumer.js'
 const NOTICE_ENTRIES_MAX = 1024
 
 /** Another store is served from now on, or notices were lost. */
-export const STORE_TOPIC = 'store'
+const STORE_TOPIC = 'store'
 
 export function changeNotices({ notify }: ConsumerTools): BinlogConsumer {
   let isFirst = true

@@ -21,7 +21,7 @@ import { decideJobChange, decideNewJob } from './jobs.js'
  */
 const ROTATION_ROWS_MAX = 256
 
-export const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
+const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
 
 /** The fields of a rotation's record. */
 interface Rotation extends JobFields {

@@ -69,7 +69,7 @@ export const operations: readonly Operation[] = checked([
 ])
 
 /** Operations that the front end requests from the lanes. No surface offers them. */
-export const internalOperations: readonly InternalOperation[] = [
+const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
   ...storageOperations,
   activeEmbeddingConfig,

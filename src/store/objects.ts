@@ -16,8 +16,8 @@ import type { SealedAddress } from './sealing/sealed_record.js'
 
 /** The location of process memory. Every other location is a setting of the server (kind `location`). */
 export const MEMORY_LOCATION = 0
-export const OBJECT_ID_BYTES = 16
-export const INSTANCE_BYTES = 8
+const OBJECT_ID_BYTES = 16
+const INSTANCE_BYTES = 8
 const HASH_BYTES = 16
 const BODY_KEY_BYTES = 16
 
@@ -105,7 +105,7 @@ export function newObjectId(): Buffer {
 }
 
 /** Unix milliseconds at which the object was created. */
-export function timeOfObject(id: Uint8Array): number {
+function timeOfObject(id: Uint8Array): number {
   return Buffer.from(id).readUIntBE(0, 6)
 }
 
@@ -121,12 +121,6 @@ export function folderOf(instance: Uint8Array): string {
 /** The object's key under the prefix of its location. */
 export function keyOfObject({ instance, id }: Pick<BodyObject, 'instance' | 'id'>): string {
   return `${folderOf(instance)}${id.toString('hex')}`
-}
-
-/** The id in a key that `keyOfObject` returned; undefined for any other key. */
-export function idOfObjectKey(key: string): Buffer | undefined {
-  const digits = /^mds-[0-9a-f]{16}\/([0-9a-f]{32})$/.exec(key)?.[1]
-  return digits === undefined ? undefined : Buffer.from(digits, 'hex')
 }
 
 /**

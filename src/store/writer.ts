@@ -17,7 +17,7 @@ import { readStoreCounters } from './counters.js'
 import { isNoSpace, type DiskSpace } from './files/disk_space.js'
 import { cutTail, type Environment } from './environment.js'
 
-export class StorageFailure extends Error {
+class StorageFailure extends Error {
   constructor(detail: string, options?: ErrorOptions) {
     super(`storage failure: ${detail}`, options)
     this.name = 'StorageFailure'

@@ -19,7 +19,7 @@ const DESCRIPTORS_WANTED_MIN = 4_096
 const DESCRIPTORS_WARN_MS = 60_000
 
 /** How many the process may open. Node.js has raised the soft limit to the hard one. Infinity: not known. */
-export function descriptorLimit(): number {
+function descriptorLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
     return soft === undefined ? Infinity : Number(soft)

@@ -14,7 +14,7 @@ import { QUEUE_CLASSES, type QueueClass } from '../operations/row/queue_class.js
 const CONSUMERS_MAX = 16
 
 /** Statuses with a counter of their own. Every other status is counted as `other`. */
-export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] as const
+const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] as const
 /** Upper bounds in seconds (http.md section 8). One more bucket contains all larger values. */
 export const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 /** Upper bounds in seconds of the time from queue to lane. */
@@ -26,7 +26,7 @@ export const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
 export const EMBEDDING_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 
 /** Monotonic counters, summed over threads. */
-export const COUNTERS = [
+const COUNTERS = [
   'aborted_requests',
   'late_requests',
   'authorizations_loop',
@@ -69,7 +69,7 @@ export const COUNTERS = [
 export type CounterName = (typeof COUNTERS)[number]
 
 /** Current values, summed over threads. Each lane sets the memory gauges for itself. */
-export const GAUGES = [
+const GAUGES = [
   'slots_used',
   'bodies_in_flight_bytes',
   'answers_unsent_bytes',

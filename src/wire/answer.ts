@@ -7,23 +7,21 @@ import type { PushedBody } from './body_streams.js'
 import { releaseBuffer } from './released_buffer.js'
 
 /** Properties of an answer beside its body. A surface that has no form for a fact omits it. */
-export const FACTS = [
+export type Fact =
   /** Number of all matches, before paging. */
-  'total',
+  | 'total'
   /** `1`: results were omitted because of the collection's token budget. */
-  'truncated',
+  | 'truncated'
   /** How the owner of the collection wants answers from its documents to be written. */
-  'responsePrompt',
+  | 'responsePrompt'
   /** `hit` or `miss`. */
-  'cache',
+  | 'cache'
   /** Number of seconds for which the answer may be cached. */
-  'cacheSeconds',
+  | 'cacheSeconds'
   /** File name under which the body may be saved. */
-  'fileName',
+  | 'fileName'
   /** Seconds until a retry can help, if this is known more precisely than in the catalogue. */
-  'retryAfterSeconds',
-] as const
-export type Fact = (typeof FACTS)[number]
+  | 'retryAfterSeconds'
 /** fact, value, fact, value ... */
 export type Facts = readonly string[]
 

@@ -15,7 +15,7 @@ import { ROLES, type Role } from '../role.js'
  * The order matters: the number in the shared word is the index. A shutdown is `leaving` first, if it has
  * time for load balancers: not ready, but serving. Then it is `draining`: further requests are refused.
  */
-export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining', 'leaving'] as const
+const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining', 'leaving'] as const
 export type Phase = (typeof PHASES)[number]
 
 const PHASE_WORD = 0

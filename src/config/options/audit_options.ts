@@ -184,7 +184,7 @@ function parseWebAddress(text: string): string {
 const STANDARD_PORTS = { udp: 514, tcp: 514, tls: 6514 } as const
 
 /** Accepts `udp://host:port`, `tcp://[v6]:port`, `tls://host`, `host:port`. */
-export function parseSyslogAddress(text: string): SyslogAddress {
+function parseSyslogAddress(text: string): SyslogAddress {
   const match = /^(?:(udp|tcp|tls):\/\/)?(?:\[([0-9a-f:.%]+)\]|([^\s:[\]/?#@]+))(?::(\d{1,5}))?\/?$/i.exec(text)
   const protocol = (match?.[1]?.toLowerCase() ?? 'udp') as SyslogAddress['protocol']
   const port = match?.[4] === undefined ? STANDARD_PORTS[protocol] : Number(match[4])

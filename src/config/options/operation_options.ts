@@ -7,7 +7,7 @@
 import type { Option } from './option.js'
 import { parseBoolean, parseUrl, parseWord } from './values.js'
 
-export const PANEL_MODES = ['internal', 'external'] as const
+const PANEL_MODES = ['internal', 'external'] as const
 
 export interface OperationOptionValues {
   /** `external`: a proxy in front of the server sends the CORS headers. */

@@ -39,7 +39,7 @@ const EMBEDDINGS_CACHED_MS_MAX = 30 * 86_400_000
 /** Candidates of a search by codes, per result that is wanted. */
 const BQ_RERANK_FACTOR_MAX = 1000
 
-export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const
+const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const
 
 export interface VectorOptionValues {
   /** Undefined: not configured, which differs from `none`. */

@@ -38,7 +38,7 @@ export interface ShownMcpKey extends Omit<McpKey, 'username'> {
 }
 
 /** By hash, in its order. */
-export function mcpKeys(view: View): readonly (readonly [hash: string, key: McpKey])[] {
+function mcpKeys(view: View): readonly (readonly [hash: string, key: McpKey])[] {
   return view.settings(SERVER_SETTINGS, 'mcp-key').map(([hash, key]) => [hash, key as McpKey] as const)
 }
 

@@ -77,7 +77,7 @@ export interface CollectionConfig {
 export type ConfigField = keyof CollectionConfig
 
 /** In the order in which a configuration is shown. */
-export const CONFIG_FIELDS: readonly ConfigField[] = [
+const CONFIG_FIELDS: readonly ConfigField[] = [
   'type', 'description', 'icon', 'color', 'customMeta', 'storageBackend', 'storageConfig', 'maxRevisions', 'retrieval', 'responsePrompt', 'trackAccess', 'trackHot',
   'spellCorrect', 'spellLang', 'quantization', 'disk_only_vectors', 'encrypted', 'cms',
 ] // prettier-ignore

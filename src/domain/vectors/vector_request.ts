@@ -53,7 +53,7 @@ export function readChoice(input: VectorInput, algorithm: VectorAlgorithm, profi
   }
 }
 
-export function readAlgorithm(name: string | Absent): VectorAlgorithm | undefined {
+function readAlgorithm(name: string | Absent): VectorAlgorithm | undefined {
   if (name === null || name === undefined || name === '') return undefined
   if (!ALGORITHMS.includes(name)) throw badRequest(`unknown algorithm: ${name}`)
   return name as VectorAlgorithm

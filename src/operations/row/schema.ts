@@ -82,7 +82,7 @@ export const metaMap = mapOf(Type.Array(Type.String()), {
   examples: [{ category: ['tutorial'], tags: ['markdown', 'search'] }],
 })
 /** One value of a facet. */
-export const FacetValue = Type.Object({ value: Type.String(), count: Type.Integer() }, { title: 'FacetValue' })
+const FacetValue = Type.Object({ value: Type.String(), count: Type.Integer() }, { title: 'FacetValue' })
 export const facets = mapOf(Type.Array(FacetValue), {
   title: 'Facets',
   description: 'With `facetBy`: values by key, ordered by count, then by value.',

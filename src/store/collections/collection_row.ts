@@ -16,7 +16,7 @@ export interface Collection {
 
 const ID_BYTES = 4
 
-export function encodeCollection(collection: Collection): Buffer {
+function encodeCollection(collection: Collection): Buffer {
   const row = Buffer.from(`\0\0\0\0${collection.name}`)
   row.writeUInt32LE(collection.id, 0)
   return row

@@ -112,7 +112,7 @@ export function holdsCredential(kind: SettingKind, json: string | null): boolean
 }
 
 /** Seals a setting. The sealed text: u16 length of the id, id, JSON. */
-export function sealSetting(seal: CollectionSeal, rowKey: Buffer, id: string, json: string): Buffer {
+function sealSetting(seal: CollectionSeal, rowKey: Buffer, id: string, json: string): Buffer {
   return seal.seal(settingAddress(rowKey), settingRecord(id, json))
 }
 

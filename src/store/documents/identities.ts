@@ -156,7 +156,7 @@ export function writeIdentity(environment: Environment, collection: number, iden
   environment.sealedIdentities.put(rowKey, sealIdentity(seal, rowKey, identity))
 }
 
-export function sealIdentity(seal: CollectionSeal, rowKey: Buffer, identity: Identity): Buffer {
+function sealIdentity(seal: CollectionSeal, rowKey: Buffer, identity: Identity): Buffer {
   return seal.seal(identityAddress(rowKey), Buffer.concat([Buffer.alloc(SEALED_PREFIX_BYTES - 4), encodeIdentity(identity)]))
 }
 
@@ -218,7 +218,7 @@ export function writeSpelling(environment: Environment, collection: number, doci
   environment.sealedSpellings.put(rowKey, sealSpelling(seal, rowKey, key, lang))
 }
 
-export function sealSpelling(seal: CollectionSeal, rowKey: Buffer, key: string, lang: string): Buffer {
+function sealSpelling(seal: CollectionSeal, rowKey: Buffer, key: string, lang: string): Buffer {
   return seal.seal(spellingAddress(rowKey), Buffer.concat([Buffer.alloc(SPELLING_PREFIX_BYTES), Buffer.from(`${key}\0${lang}`)]))
 }
 

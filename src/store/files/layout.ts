@@ -26,7 +26,7 @@ import { ASIDE_OF_ONCE_FILE, writeFlushed } from './once_file.js'
 import { SPOOL_PREFIX } from './spool.js'
 
 /** A refused start, with a one-line reason. */
-export class LayoutError extends Error {}
+class LayoutError extends Error {}
 
 export interface DataDirectory {
   readonly path: string

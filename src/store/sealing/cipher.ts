@@ -8,7 +8,7 @@ import { sealRecord } from '../rows/record.js'
 
 export const KEY_BYTES = 32
 export const NONCE_BYTES = 12
-export const TAG_BYTES = 16
+const TAG_BYTES = 16
 /** Bytes by which a sealed text is longer than the plaintext. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
 export const HMAC_BYTES = 32

@@ -57,7 +57,7 @@ export function decodeSealing(record: Buffer, collection: number): SealingState 
  * Bytes of the keyed hash that replaces a text in a row's key: half of HMAC-SHA-256. Two texts of a
  * collection collide after about 2^64 texts.
  */
-export const TEXT_HASH_BYTES = 16
+const TEXT_HASH_BYTES = 16
 const LANG_HASH_BYTES = 8
 /** Begins a text that stands for a document's key. */
 const KEY_HASH_BEGIN = 'hmac:'

@@ -11,7 +11,7 @@ import type { Keyring } from './keyring.js'
  * Kinds of sealed records. The code is part of the associated data and never changes, because stored records
  * depend on it.
  */
-export const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
+const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
 export type SealedKind = keyof typeof SEALED_KIND
 
 export interface SealedAddress {

@@ -43,7 +43,7 @@ function isText(contentType: string | null): boolean {
  * type of the field's schema if possible; validation refuses those that can't be converted. A repeated
  * parameter is a list.
  */
-export function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
+function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
   if (query === '') return
   const parameters = new URLSearchParams(query)
   if (parameters.size > QUERY_PARAMETERS_MAX) throw badRequest(`more than ${QUERY_PARAMETERS_MAX} query parameters`)
@@ -61,7 +61,7 @@ export function addQuery(input: Input, query: string, fields: Readonly<Record<st
 }
 
 /** Adds path parameters: name, value, name, value ... They override all other values. */
-export function addParams(input: Input, params: readonly string[]): void {
+function addParams(input: Input, params: readonly string[]): void {
   for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]
 }
 

@@ -112,7 +112,7 @@ function describe(row: Operation, route: HttpRoute, { index, isSecured }: Place,
  * The server accepts DELETE with a body, but proxies and generators drop the body. So its input is shown as
  * query parameters.
  */
-export function takesBody(row: Operation, { method, path }: HttpRoute): boolean {
+function takesBody(row: Operation, { method, path }: HttpRoute): boolean {
   return method !== 'GET' && method !== 'DELETE' && Object.keys(propertiesOf(row.input)).some((name) => !path.includes(`:${name}`))
 }
 

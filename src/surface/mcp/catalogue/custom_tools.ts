@@ -16,14 +16,14 @@ const TOOL_NAME_CHARS_MAX = 128
 /** Characters of the description of a custom tool or a parameter. */
 const TOOL_DESCRIPTION_CHARS_MAX = 4_096
 
-export const CUSTOM_ACTIONS = ['semantic_search', 'search_documents', 'full_text_search', 'fts_languages'] as const
+const CUSTOM_ACTIONS = ['semantic_search', 'search_documents', 'full_text_search', 'fts_languages'] as const
 export type CustomAction = (typeof CUSTOM_ACTIONS)[number]
 
-export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'object'] as const
+const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'object'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /** What a default may be for, with the type of its value. */
-export const DEFAULT_TYPES = {
+const DEFAULT_TYPES = {
   collection: 'string',
   query: 'string',
   topK: 'integer',

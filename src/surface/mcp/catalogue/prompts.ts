@@ -31,7 +31,7 @@ interface Prompt {
   readonly text: (given: Arguments, context: CallContext) => Promise<string> | string
 }
 
-export const IMPORT_SOURCES = ['wordpress', 'url', 'file', 'api', 'scraping'] as const
+const IMPORT_SOURCES = ['wordpress', 'url', 'file', 'api', 'scraping'] as const
 
 const collection = required(argument('collection', 'string', 'Name of the collection.'))
 

@@ -28,10 +28,6 @@ export function readResourceUri(uri: string): ResourceUri | null {
   }
 }
 
-export function documentUri(collection: string, key: string, lang: string): string {
-  return `mddb://${encodeURIComponent(collection)}/${encodeURIComponent(key)}?lang=${encodeURIComponent(lang)}`
-}
-
 function documentOf(path: string, parameters: readonly (readonly [string, string])[]): ResourceUri | null {
   if (path === 'health' || path === 'stats') return { kind: path }
   // A key may contain slashes, encoded or not.

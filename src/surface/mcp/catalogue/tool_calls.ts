@@ -41,7 +41,7 @@ export async function callRead({ tool, operation }: BoundTool, given: Arguments,
 }
 
 /** The input of the operation: the arguments under the names of its fields. */
-export function inputOf({ arguments: known, input }: Tool, given: Arguments): Readonly<Record<string, unknown>> {
+function inputOf({ arguments: known, input }: Tool, given: Arguments): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {}
   for (const { name, field } of known) if (field !== null && given[name] !== undefined) fields[field] = given[name]
   return input === undefined ? fields : { ...fields, ...input(given) }

@@ -77,7 +77,7 @@ function methodMismatch(headers: EraHeaders, method: string): Refusal | null {
   return mismatch(headers.method, `the body names method ${method}, the header Mcp-Method ${headers.method}`)
 }
 
-export function versionRefusal(revision: string, { stateless, listed }: Served): Refusal | null {
+function versionRefusal(revision: string, { stateless, listed }: Served): Refusal | null {
   if (stateless.includes(revision)) return null
   return refusal(400, UNSUPPORTED_VERSION, `Unsupported protocol version: ${revision}`, { supported: listed, requested: revision })
 }

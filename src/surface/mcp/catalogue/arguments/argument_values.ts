@@ -89,7 +89,7 @@ function numberOf(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-export function booleanOf(value: unknown): boolean | undefined {
+function booleanOf(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value
   if (value === 1 || value === 0) return value === 1
   const word = typeof value === 'string' ? value.trim().toLowerCase() : ''
