@@ -11,7 +11,7 @@ export const FIXTURE_EDITS: readonly Edit[] = [
   {
     file: 'src/programs/mcp_thread.ts',
     find: "import { openCatalogue } from '../surface/mcp/catalogue/open_catalogue.js'",
-    replace: "import { openFixtures as openCatalogue } from './mcp_fixtures.js'",
+    replace: "import { openFixtures as openCatalogue } from '../../test/harness/mcp_fixtures.js'",
   },
 ]
 
