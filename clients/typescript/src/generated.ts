@@ -125,6 +125,8 @@ export interface DocMetaInput {
 
 /** A document without its content. */
 export interface DocMetaAnswer {
+  /** Lower-cased collection, key and language, joined by `|`. */
+  readonly id: string
   readonly key: string
   readonly lang: string
   /** Metadata: each key has a list of strings. */

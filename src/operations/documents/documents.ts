@@ -7,6 +7,7 @@ import {
   also,
   collection,
   Document,
+  documentId,
   metaFilters,
   identity,
   key,
@@ -223,6 +224,7 @@ export const docMeta = operation({
   },
   input: Type.Object({ collection, key, lang: optional(Type.String({ description: 'Language code.', default: 'en', examples: ['en'] })) }),
   output: shape('A document without its content.', {
+    id: documentId,
     key: Type.String(),
     lang: Type.String(),
     meta: metaMap,

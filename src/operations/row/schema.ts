@@ -113,9 +113,14 @@ export const unixSeconds = (description: string): Schema<number> =>
 /** Collection, key and language: what identifies a document. */
 export const identity = { collection, key, lang } as const
 
+export const documentId = Type.String({
+  description: 'Lower-cased collection, key and language, joined by `|`.',
+  examples: ['blog|hello-world|en'],
+})
+
 export const Document = Type.Object(
   {
-    id: Type.String({ description: 'Lower-cased collection, key and language, joined by `|`.', examples: ['blog|hello-world|en'] }),
+    id: documentId,
     key: Type.String({ examples: ['hello-world'] }),
     lang: Type.String({ examples: ['en'] }),
     meta: metaMap,

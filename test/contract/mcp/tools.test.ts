@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { projectFolder } from '../../../src/base/installation.js'
 import { operations } from '../../../src/operations/index.js'
 import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
@@ -21,7 +20,6 @@ interface ListedTool {
     readonly properties: Readonly<Record<string, Property>>
     readonly required?: readonly string[]
   }
-  readonly outputSchema?: object
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
@@ -234,30 +232,6 @@ describe('mcp: tools', () => {
       ['hybrid_search', { query: 'otter' }],
     ] as const)
       assert.equal((await called(tool, { collection: 'prompted', ...args }))['responsePrompt'], 'Answer in verse.', tool)
-  })
-
-  it('mcp: results are text that holds JSON, and those with an output schema are valid by it', async () => {
-    const ajv = new Ajv2020({ strict: false })
-    await called('add_document', { collection: 'shaped', key: 'k', lang: 'en', content_md: 'an otter', meta: { tag: 'a' } })
-    const inputs: Readonly<Record<string, object>> = {
-      add_document: { collection: 'shaped', key: 'k', lang: 'en', content_md: 'an otter', meta: { tag: 'a' } },
-      search_documents: { collection: 'shaped' },
-      full_text_search: { collection: 'shaped', query: 'otter' },
-      hybrid_search: { collection: 'shaped', query: 'otter' },
-      aggregate: { collection: 'shaped', facets: ['tag'], histograms: ['addedAt'] },
-      get_meta_keys: { collection: 'shaped' },
-      get_document_meta: { collection: 'shaped', key: 'k', lang: 'en' },
-      get_stats: {},
-    }
-    const withSchema = [...listed.values()].filter(({ outputSchema }) => outputSchema !== undefined)
-    assert.ok(withSchema.length >= 9, `${withSchema.length} tools`)
-    for (const { name, outputSchema } of withSchema) {
-      const input = inputs[name]
-      if (input === undefined) continue
-      const { result } = (await call(name, input)).rpc
-      assert.deepEqual(result.structuredContent, JSON.parse(result.content[0]?.text ?? ''), name)
-      assert.ok(ajv.validate(outputSchema!, result.structuredContent), `${name}: ${ajv.errorsText()}`)
-    }
   })
 
   it('mcp: texts of documents in a result are marked as untrusted data', async () => {

@@ -80,6 +80,12 @@ const OWN_ROW = ROW.replace(
   )
   .replace('{ words: Type.Integer() }', '{ words: required(Type.Integer(), { grpc: 1 }) }')
 
+interface ListedTool {
+  readonly name: string
+  readonly inputSchema: { readonly properties: object }
+  readonly outputSchema?: { readonly properties: { readonly words?: object } }
+}
+
 /** The same two files, and the tool. */
 const FOUR_PROTOCOLS: readonly Edit[] = [
   { file: 'src/operations/documents/collections.ts', find: '\nexport const collectionOperations = [', replace: OWN_ROW },
@@ -88,7 +94,7 @@ const FOUR_PROTOCOLS: readonly Edit[] = [
     file: 'src/surface/mcp/catalogue/tools/server.ts',
     find: 'export const serverTools: readonly ToolDefinition[] = [',
     replace: `export const serverTools: readonly ToolDefinition[] = [
-  { name: 'count_words', title: 'Count words', description: 'Counts the words of a text.', class: 'RO', answers: 'plain' },`,
+  { name: 'count_words', title: 'Count words', description: 'Counts the words of a text.', class: 'RO', answers: 'plain', isStructured: true },`,
   },
   // A field of an operation that the contract has: its row alone.
   {
@@ -120,9 +126,10 @@ it('recipe: an operation on four protocols is a row, a handler and a tool, and a
       '{"data":{"fts":{"total":0}}}',
     )
     const { tools } = (await mcp.stateless('tools/list')).rpc.result as unknown as {
-      readonly tools: readonly { readonly name: string; readonly inputSchema: { readonly properties: object } }[]
+      readonly tools: readonly ListedTool[]
     }
     assert.ok('min_score' in (tools.find(({ name }) => name === 'full_text_search')?.inputSchema.properties ?? {}))
+    assert.deepEqual(tools.find(({ name }) => name === 'count_words')?.outputSchema?.properties.words, { type: 'integer' })
   } finally {
     grpc.close()
     await server.stop()

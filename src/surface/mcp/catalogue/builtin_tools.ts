@@ -10,12 +10,14 @@ import { searchTools } from './tools/search.js'
 import { serverTools } from './tools/server.js'
 import { settingsTools } from './tools/settings.js'
 import { argumentsOf } from './arguments/row_arguments.js'
+import { outputSchemaOf } from './results/output_schema.js'
 import { isReadOnly, type Tool, type ToolDefinition } from './tool.js'
 
 export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools].map((tool) => {
   const row = rowOf(operations, tool)
   if (row === undefined) throw new Error(`no row is the tool ${tool.name}`)
-  return { ...tool, arguments: argumentsOf(row, tool) }
+  const schema = tool.isStructured === true ? { outputSchema: outputSchemaOf(row, tool.answers) } : {}
+  return { ...tool, arguments: argumentsOf(row, tool), ...schema }
 })
 
 export interface OfferedTool {

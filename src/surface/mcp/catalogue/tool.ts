@@ -46,12 +46,15 @@ export interface ToolDefinition extends ArgumentChoice {
   readonly input?: (given: Arguments) => Readonly<Record<string, unknown>>
   /** A read that is asked first: its answer is what the arguments replace. */
   readonly before?: { readonly operation: string; readonly input: (given: Arguments) => Readonly<Record<string, unknown>> }
-  readonly outputSchema?: JsonSchema
+  /** Its results have an output schema, and structured content. */
+  readonly isStructured?: true
 }
 
-/** A tool with all its arguments: those of its operation and its own. */
+/** A tool with what follows from its row. */
 export interface Tool extends ToolDefinition {
+  /** Those of its operation and its own. */
   readonly arguments: readonly Argument[]
+  readonly outputSchema?: JsonSchema
 }
 
 /** As an element of `tools/list`. */

@@ -55,8 +55,8 @@ function typeOf(place: string, name: string, schema: Schema): ArgumentType {
   throw new Error(`${place} has no type of an argument`)
 }
 
-/** Other fields are named as arguments are. */
-function textOf({ description = '' }: Schema, input: Schema): string {
+/** A description of a row. Fields of its input are named as arguments are. */
+export function textOf({ description = '' }: Schema, input: Schema): string {
   return description.replaceAll(/`(\w+)`/g, (quoted, name: string) =>
     input.properties?.[name] === undefined ? quoted : `\`${snakeCase(name)}\``,
   )

@@ -2,7 +2,6 @@
 import { argument, required, camelCase } from '../arguments/argument.js'
 import { badArgument, readValue } from '../arguments/argument_values.js'
 import type { Arguments } from '../arguments/argument_values.js'
-import { DOCUMENT, DOCUMENT_META } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 import { maxTokens, maxTokensOfDocument } from './common.js'
 
@@ -36,7 +35,7 @@ export const documentTools: readonly ToolDefinition[] = [
     class: 'WI',
     answers: 'text',
     without: ['ttl', 'skipRevision'],
-    outputSchema: DOCUMENT,
+    isStructured: true,
   },
   {
     name: 'get_document',
@@ -60,7 +59,7 @@ export const documentTools: readonly ToolDefinition[] = [
     answers: 'text',
     needs: ['lang'],
     own: [maxTokens],
-    outputSchema: DOCUMENT_META,
+    isStructured: true,
   },
   {
     name: 'update_document',

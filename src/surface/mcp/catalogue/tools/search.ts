@@ -1,7 +1,6 @@
 /** Tools that find documents. Pure data. */
 import { argument } from '../arguments/argument.js'
 import type { Arguments } from '../arguments/argument_values.js'
-import { AGGREGATION, FULL_TEXT_RESULTS, HYBRID_RESULTS, LISTED_DOCUMENTS, VECTOR_RESULTS } from '../results/output_schemas.js'
 import { wantedParts } from '../results/shown_documents.js'
 import type { ToolDefinition } from '../tool.js'
 import { fields, includeContent, maxTokens } from './common.js'
@@ -42,7 +41,7 @@ const semanticSearch: ToolDefinition = {
     ...shown,
   ],
   input: wantedParts,
-  outputSchema: VECTOR_RESULTS,
+  isStructured: true,
 }
 
 export const searchTools: readonly ToolDefinition[] = [
@@ -56,7 +55,7 @@ export const searchTools: readonly ToolDefinition[] = [
     without: ['asc', 'retrievalMode', 'windowSize'],
     own: shown,
     input: wantedParts,
-    outputSchema: LISTED_DOCUMENTS,
+    isStructured: true,
   },
   {
     name: 'full_text_search',
@@ -71,7 +70,7 @@ export const searchTools: readonly ToolDefinition[] = [
     ],
     own: shown,
     input: wantedParts,
-    outputSchema: FULL_TEXT_RESULTS,
+    isStructured: true,
   },
   semanticSearch,
   {
@@ -91,7 +90,7 @@ export const searchTools: readonly ToolDefinition[] = [
     noDefault: ['vector_algorithm', 'strategy', 'alpha'],
     own: shown,
     input: wantedParts,
-    outputSchema: HYBRID_RESULTS,
+    isStructured: true,
   },
   {
     name: 'cross_search',
@@ -132,7 +131,7 @@ export const searchTools: readonly ToolDefinition[] = [
       maxTokens,
     ],
     input: withFacets,
-    outputSchema: AGGREGATION,
+    isStructured: true,
   },
   {
     name: 'autocomplete',

@@ -1,5 +1,4 @@
 /** Tools of the whole server: statistics, indexes, export, backup. Pure data. */
-import { STATISTICS } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 import { maxTokens } from './common.js'
 
@@ -11,7 +10,7 @@ export const serverTools: readonly ToolDefinition[] = [
       'Returns the collections with their numbers of documents and revisions, and sizes and uptime of the server. Needs the rights of an administrator.',
     class: 'RO',
     answers: 'plain',
-    outputSchema: STATISTICS,
+    isStructured: true,
   },
   {
     name: 'vector_reindex',

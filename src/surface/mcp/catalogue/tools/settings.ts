@@ -1,7 +1,6 @@
 /** Tools of collections and their settings: configuration, schema, words, curation. Pure data. */
 import { argument, camelCase, required } from '../arguments/argument.js'
 import type { Arguments } from '../arguments/argument_values.js'
-import { META_KEYS } from '../results/output_schemas.js'
 import type { ToolDefinition } from '../tool.js'
 
 /** The nested names of the block in camelCase, as the operation has them. */
@@ -18,7 +17,7 @@ export const settingsTools: readonly ToolDefinition[] = [
       'Lists the metadata keys of a collection, each with its values. Call it before you filter: it tells what filter_meta and facets can name.',
     class: 'RO',
     answers: 'text',
-    outputSchema: META_KEYS,
+    isStructured: true,
   },
   {
     name: 'get_checksum',
