@@ -67,6 +67,14 @@ describe('contract coverage', () => {
     assert.equal(check(repository([])).status, 1)
   })
 
+  it('coverage: an entry may be proved by a campaign, if it is a step of .ci/run', () => {
+    const root = repository([{ ...GOOD, proof: { campaign: 'some-clients' } }])
+    assert.match(check(root).faults, /campaign that \.ci\/run does not run: some-clients/)
+    mkdirSync(join(root, '.ci'))
+    writeFileSync(join(root, '.ci/run'), '  step campaign-some-clients "${in_shell[@]}" campaign campaign some-clients || true\n')
+    assert.equal(check(root).status, 0)
+  })
+
   it('coverage: a skipped test and a name in two tests prove nothing', () => {
     assert.equal(check(repository([GOOD], "it.skip('keeps a rule', () => {})\n")).status, 1)
     const twice = "it('keeps a rule', () => {})\nit('keeps a rule', () => {})\n"

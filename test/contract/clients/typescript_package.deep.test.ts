@@ -1,9 +1,9 @@
 /**
  * The typed client as a package: built, installed into a folder of its own, and used as ESM, as CommonJS, by
- * the compiler, by Bun and by a browser. The examples of its README run.
+ * the compiler and by a browser. The examples of its README run. In Bun: `npm run campaign -- http-clients`.
  */
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,6 @@ const SOURCE = join(ROOT, 'clients', 'typescript')
 /** So that a web page does not load more without anyone noticing. */
 const GZIP_BYTES_MAX = 7000
 const EXAMPLE_MS_MAX = 20_000
-const BUN_VERSION = '1.3.0'
 
 let server: Server
 /** A project that has the client among its packages. */
@@ -162,17 +161,6 @@ describe('client: package', () => {
     const types = ['--target', 'es2023', '--types', 'node', '--skipLibCheck']
     const files = examples.map((name) => join('examples', name))
     await compile(...types, '--module', 'nodenext', '--allowJs', '--checkJs', ...files)
-  })
-
-  it('client: works in Bun', async (t) => {
-    const bun = join(folder, 'bun', 'node_modules', '.bin', 'bun')
-    mkdirSync(join(folder, 'bun'))
-    write('bun/package.json', '{}')
-    const install = ['install', '--no-save', '--no-audit', '--no-fund', `bun@${BUN_VERSION}`]
-    await run('npm', install, { cwd: join(folder, 'bun'), timeout: 120_000 }).catch(() => undefined)
-    const version = existsSync(bun) ? await output(bun, ['--version']).catch(() => '') : ''
-    if (version === '') return t.skip('SKIPPED: Bun can not be installed here, so the client is not tried in it')
-    assert.equal(await output(bun, [write('bun.mjs', esm('bun'))]), used('bun'))
   })
 
   it('client: works in a browser, in a page of another origin', async (t) => {

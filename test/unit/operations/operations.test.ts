@@ -171,9 +171,13 @@ describe('the OpenAPI document', () => {
     assert.ok(schemas > 60, `${schemas} schemas`)
   })
 
-  it('openapi: operation ids are unique and every route of the table is described', () => {
+  it('openapi: operations are named as their rows, further routes of one by number, and every route of the table is described', () => {
     const paths = document.paths as Record<string, Record<string, { operationId: string }>>
     const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+    const named = operations.flatMap(({ name, http }) =>
+      (http?.routes ?? []).map((_, index) => (index === 0 ? name : `${name}${index + 1}`)),
+    )
+    assert.deepEqual(ids.toSorted(), named.toSorted())
     assert.equal(new Set(ids).size, ids.length)
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ')
