@@ -35,8 +35,6 @@ export const CHORES = {
   'binlog-consumers': { thread: 'write lane', writesUnasked: false },
   'access-tracking': { thread: 'write lane', writesUnasked: true },
   'key-rotation': { thread: 'write lane', writesUnasked: true },
-  'row-upgrade': { thread: 'write lane', writesUnasked: true },
-  'hash-upgrade': { thread: 'write lane', writesUnasked: true },
   'index-completion': { thread: 'write lane', writesUnasked: false },
   'index-watch': { thread: 'write lane', writesUnasked: false },
   'disk-watch': { thread: 'write lane', writesUnasked: false },

@@ -109,7 +109,6 @@ export const CATALOGUE = {
   auditUnwritable: { ...UNAVAILABLE, text: 'the audit log cannot be written, writes are refused until it can', retryAfterSeconds: 5 },
   unhealthy: { ...UNAVAILABLE, text: 'storage failure, writes are refused', retryAfterSeconds: 5 },
   collectionChanged: { ...UNAVAILABLE, text: 'the collection was changed meanwhile, please retry', retryAfterSeconds: 1 },
-  checksumPending: { ...UNAVAILABLE, text: 'checksums are being computed after an upgrade, please retry', retryAfterSeconds: 5 },
   restoring: { ...UNAVAILABLE, text: 'a restore is under way, please retry', retryAfterSeconds: 5 },
   backendUnavailable: { ...UNAVAILABLE, text: 'storage backend unavailable', retryAfterSeconds: 5 },
   memoryFull: { ...UNAVAILABLE, text: 'storage backend memory is full' },

@@ -21,8 +21,6 @@ export const ANSWERS_CACHED_MAX = 100_000
  * A part of an export ends with the document that reaches this size: 200 of 5 KB, some 3 ms of the bulk lane.
  */
 export const EXPORT_PART_BYTES = MIB
-/** UTF-8 bytes. The longest registered BCP 47 tags need 35 characters (RFC 5646, section 4.4.1). */
-export const LANG_BYTES_MAX = 35
 /**
  * Keys in the metadata of one document. 256 x 1 024 x 8 KiB is far above the document bound, which therefore
  * applies first.

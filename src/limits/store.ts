@@ -78,16 +78,6 @@ export const SWEEP_INTERVAL_MS = 1000
  */
 export const SWEEP_DOCUMENTS_MAX = 256
 /**
- * Documents that get their content hashes in one round after an upgrade: some 50 ms of the write lane on a
- * busy machine, which then processes other work for as long.
- */
-export const HASH_UPGRADE_DOCUMENTS_MAX = 500
-/**
- * Pause before documents whose contents could not be read are tried again: an object store may be back, or a
- * damaged document written anew.
- */
-export const HASH_UPGRADE_RETRY_MS = 60_000
-/**
  * Time from the start of one scrub to the start of the next. Requests continue during a scrub. Damage is
  * detected within a day.
  */

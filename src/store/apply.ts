@@ -10,8 +10,6 @@ import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
 import { readCollectionCounters, requireStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
-import { setContentHash } from './hash_upgrade.js'
-import type { HashedDocument } from './hash_upgrade.js'
 import type { HeadReader } from './documents/heads.js'
 import type { RevisionView } from './documents/revisions.js'
 import { ANONYMOUS_REQUEST, retainedBytes, storeEntry } from './entries/entry.js'
@@ -30,7 +28,6 @@ import { CorruptRecord, DAMAGED_ROW } from './rows/record.js'
 import { resealBinlog, resealTable } from './resealing/resealing.js'
 import type { ResealedRows, ResealedTable } from './resealing/resealing.js'
 import { wantScrub } from './resealing/scrubbing.js'
-import { upgradeRows } from './row_upgrade.js'
 import { View } from './view.js'
 
 /** The body of the older of two superseded states, as a delta against the body of the newer one. */
@@ -300,20 +297,6 @@ export class WriteTransaction implements ApplyTarget {
     // Overwritten data may still be readable in free pages: the next start rewrites the store.
     if (rows.resealed > 0) wantScrub(this.environment)
     return rows
-  }
-
-  /**
-   * Adds checksums to rows of format 1 (row_upgrade.ts). Local: writes no entry.
-   * @returns whether rows are left
-   */
-  upgradeRows(rowsMax: number, bytesMax: number): boolean {
-    return upgradeRows(this.environment, this.view, rowsMax, bytesMax)
-  }
-
-  /** Completes a head of an older version (hash_upgrade.ts). Local: writes no entry. */
-  setContentHash(collection: number, hashed: HashedDocument): void {
-    if (this.isRetired(collection)) return
-    this.#correctingTally(collection, hashed.docid, () => setContentHash(this, collection, hashed))
   }
 
   /**

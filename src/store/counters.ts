@@ -24,8 +24,8 @@ export interface StoreCounters {
 
 /** The id under which the store's own counters are stored. The ids of collections begin at 1. */
 export const STORE_COUNTERS = 0
-/** Values of a row as versions before format 4 of the env wrote it. */
-const COUNTERS_WITHOUT_SUMS = 5
+/** Values of a row of a collection. */
+const COLLECTION_VALUES = 9
 
 /** @throws CorruptRecord */
 export function readCollectionCounters(environment: Environment, collection: number): CollectionCounters {
@@ -33,18 +33,17 @@ export function readCollectionCounters(environment: Environment, collection: num
   if (stored === undefined) return { ...nothingCounted(), nextDocid: 1 }
   requireIntact(stored, 1, () => `counters of collection ${collection}`)
   const row = unpack(stored) as readonly (number | bigint)[]
-  const [documents, revisions, metaTriples] = row as [number, number, number]
-  // The fourth value was the XOR of 32-bit hashes, which nothing uses any more.
-  if (row.length === COUNTERS_WITHOUT_SUMS)
-    return { ...nothingCounted(), documents, revisions, metaTriples, unhashed: documents, nextDocid: row[4] as number }
-  const [nextDocid, unhashed] = row.slice(3, 5) as [number, number]
+  const [documents, revisions, metaTriples, nextDocid, unhashed] = row as [number, number, number, number, number]
+  if (row.length !== COLLECTION_VALUES || unhashed !== 0)
+    throw new CorruptRecord(`counters of collection ${collection}`, 'it has documents without content hash, as before format 4')
   const [contentSum, contentXor, stateSum, stateXor] = row.slice(5).map(BigInt) as [bigint, bigint, bigint, bigint]
-  return { documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor }
+  return { documents, revisions, metaTriples, nextDocid, contentSum, contentXor, stateSum, stateXor }
 }
 
 export function writeCollectionCounters(environment: Environment, collection: number, counters: CollectionCounters): void {
-  const { documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor } = counters
-  const row = [documents, revisions, metaTriples, nextDocid, unhashed, contentSum, contentXor, stateSum, stateXor]
+  const { documents, revisions, metaTriples, nextDocid, contentSum, contentXor, stateSum, stateXor } = counters
+  // The fifth value counts documents without content hash, of which there are none.
+  const row = [documents, revisions, metaTriples, nextDocid, 0, contentSum, contentXor, stateSum, stateXor]
   environment.counters.put(counterKey(collection), pack(row))
 }
 

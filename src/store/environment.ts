@@ -11,7 +11,6 @@ import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits/store.js'
 import { flushDirectory, TRUTH_FILE } from './files/layout.js'
 import { openLmdb } from './rows/packages.js'
 import type { ObjectSource } from './object_source.js'
-import { DAMAGED_ROW } from './rows/record.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import type { Keyring } from './sealing/keyring.js'
 import { Seals } from './sealing/seals.js'
@@ -110,14 +109,8 @@ const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 const FORMAT_VERSION = 4
-/** The format before content hashes of 64 bits. hash_upgrade.ts completes heads and counters. */
-const FORMAT_WITHOUT_HASHES = 3
-/** The format before authors. Its rows equal those of format 3; its entries have neither author nor flags. */
-const FORMAT_WITHOUT_AUTHORS = 2
-/** The format before row checksums over key and value. row_upgrade.ts adds them. */
-const FORMAT_WITHOUT_CHECKSUMS = 1
-/** Formats that are raised without a change of any other row. */
-const RAISED_FORMATS: readonly (number | undefined)[] = [FORMAT_WITHOUT_AUTHORS, FORMAT_WITHOUT_HASHES]
+/** The second byte of the row `format`: every row has its checksum. */
+const ALL_CHECKED = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
 
@@ -160,6 +153,7 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
+/** The store was made by another version. */
 export class UnknownFormat extends Error {}
 /** The store has the present format, but lacks something that every store of this format has. */
 export class DamagedFormat extends UnknownFormat {}
@@ -180,18 +174,15 @@ export function openEnvironment(
     maxReaders: TRUTH_READERS_MAX,
     readOnly: isReadOnly,
   })
-  const settings = isReadOnly
-    ? openPresentTable(root, TABLES.settings[0], path, () => holdsRows(root))
-    : openTable(root, TABLES.settings[0])
-  const format = new StoredFormat(path, settings)
-  const open = (name: string): Database<Buffer, Buffer> =>
-    isReadOnly ? openPresentTable(root, name, path, () => format.isPresent) : openTable(root, name)
-  const tables = Object.fromEntries(
-    TABLE_NAMES.map((of) => [
-      of,
-      new Table(of === 'settings' ? settings : open(TABLES[of][0]), TABLES[of][0], TABLES[of][1], format.isStrict),
-    ]),
-  ) as Record<TableName, Table>
+  const open = (of: TableName): Table => {
+    const [name, isRecord] = TABLES[of]
+    return new Table(isReadOnly ? openPresentTable(root, name, path) : openTable(root, name), name, isRecord)
+  }
+  const settings = open('settings')
+  // Before any other table is opened, which would be created in a store of another format.
+  const isNew = !hasFormat(path, settings)
+  const others = TABLE_NAMES.filter((of) => of !== 'settings').map((of) => [of, open(of)] as const)
+  const tables = Object.fromEntries([...others, ['settings', settings]]) as Record<TableName, Table>
   const environment: Environment = {
     root,
     path,
@@ -202,7 +193,8 @@ export function openEnvironment(
     tallies: { running: undefined },
     lost: { collections: undefined },
   }
-  format.begin(environment, isReadOnly)
+  if (isNew) beginFormat(environment, isReadOnly)
+  else if (!isReadOnly) beginFreeList(root, settings)
   return environment
 }
 
@@ -210,20 +202,13 @@ export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Dat
   return root.openDB<Buffer, Buffer>({ name, ...BINARY })
 }
 
-/**
- * Opens a table of a read-only env. No table can be created there, so every table of this version must exist.
- */
-function openPresentTable(
-  root: RootDatabase<Buffer, Buffer>,
-  name: string,
-  path: string,
-  isExpected: () => boolean,
-): Database<Buffer, Buffer> {
+/** Opens a table of a read-only env, where none can be created. */
+function openPresentTable(root: RootDatabase<Buffer, Buffer>, name: string, path: string): Database<Buffer, Buffer> {
   try {
     return openTable(root, name)
   } catch (cause) {
-    if (isExpected()) throw new DamagedFormat(`${path} has lost its table ${name}`, { cause })
-    throw new UnknownFormat(`${path} has no table ${name}: start it once where it can be written`, { cause })
+    if (!holdsRows(root)) throw new UnknownFormat(`${path} holds no store`, { cause })
+    throw new DamagedFormat(`${path} has lost its table ${name}`, { cause })
   }
 }
 
@@ -232,87 +217,41 @@ function holdsRows(root: RootDatabase<Buffer, Buffer>): boolean {
 }
 
 /**
- * The row `format`: the version, and whether every row has that version (1) or rows of format 1 may be left
- * (0).
+ * Whether the store has its format; it has none when it is new.
+ * @throws UnknownFormat for another one
  */
-class StoredFormat {
-  readonly #path: string
-  readonly #settings: Database<Buffer, Buffer>
-  #isUpgraded = false
-
-  constructor(path: string, settings: Database<Buffer, Buffer>) {
-    this.#path = path
-    this.#settings = settings
-  }
-
-  /** Whether the row exists and is longer than that of format 1. */
-  get isPresent(): boolean {
-    return (this.#settings.get(FORMAT_KEY)?.length ?? 0) > 1
-  }
-
-  /**
-   * Whether every row has its checksum. Read again whenever a row lacks one, because another thread may have
-   * finished the upgrade.
-   */
-  readonly isStrict = (): boolean => {
-    this.#isUpgraded ||= this.#settings.get(FORMAT_KEY)?.[1] === 1
-    return this.#isUpgraded
-  }
-
-  /** @throws UnknownFormat */
-  begin({ root, settings, counters }: Environment, isReadOnly: boolean): void {
-    const stored = settings.storedValue(FORMAT_KEY)
-    if (stored !== undefined && !this.#isBehind(stored)) {
-      const format = settings.get(FORMAT_KEY) as Buffer
-      if (format === DAMAGED_ROW || format.length !== 2) throw new DamagedFormat(`${this.#path}: the row that says its format is damaged`)
-      if (format[0] !== FORMAT_VERSION && !RAISED_FORMATS.includes(format[0])) throw this.#unknown(format[0])
-      if (isReadOnly) return
-      beginFreeList(root, settings)
-      // From now on an older version refuses the store, because it may receive entries and heads that the
-      // older version does not know.
-      const raised = Buffer.from([FORMAT_VERSION, format[1] as number])
-      if (format[0] !== FORMAT_VERSION) root.transactionSync(() => settings.put(FORMAT_KEY, raised))
-      return
-    }
-    if (isReadOnly) {
-      if (stored === undefined && counters.rowCount > 0) throw new DamagedFormat(`${this.#path} has lost the row that says its format`)
-      if (stored === undefined) throw new UnknownFormat(`${this.#path} holds no store`)
-      return
-    }
-    root.transactionSync(() => {
-      const present = settings.storedValue(FORMAT_KEY)
-      if (present === undefined) settings.put(EPOCH_KEY, randomBytes(16))
-      // From now on an older version refuses the store, because it may receive rows that the older version
-      // does not know.
-      if (present === undefined || this.#isBehind(present))
-        settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, present === undefined ? 1 : 0]))
-    })
-    // This must precede the creation of an index beside it: a start is refused if there is an index but no
-    // truth.
-    if (stored === undefined) flushDirectory(dirname(this.#path))
-  }
-
-  #isBehind(stored: Buffer): boolean {
-    if (stored.length !== 1) return false
-    if (stored[0] !== FORMAT_WITHOUT_CHECKSUMS) throw this.#unknown(stored[0])
-    return true
-  }
-
-  #unknown(version: number | undefined): UnknownFormat {
-    return new UnknownFormat(
-      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} to ${FORMAT_VERSION}`,
-    )
-  }
+function hasFormat(path: string, settings: Table): boolean {
+  const stored = settings.storedValue(FORMAT_KEY)
+  if (stored === undefined) return false
+  // Rows of format 1 had no checksum, and this one a single byte.
+  if (stored.length === 1) throw unknownFormat(path, `format ${stored[0]}`)
+  const format = settings.get(FORMAT_KEY) as Buffer
+  if (format.length !== 2) throw new DamagedFormat(`${path}: the row that says its format is damaged`)
+  if (format[0] !== FORMAT_VERSION) throw unknownFormat(path, `format ${format[0]}`)
+  if (format[1] !== ALL_CHECKED) throw unknownFormat(path, `format ${FORMAT_VERSION} with rows of format 1`)
+  return true
 }
 
-/** Whether rows of format 1 may be left. */
-export function isUpgradeWanted({ settings }: Environment): boolean {
-  return settings.get(FORMAT_KEY)?.[1] !== 1
+function unknownFormat(path: string, found: string): UnknownFormat {
+  const remedy = 'export its collections with the version that wrote it, and import them here'
+  return new UnknownFormat(`${path} has ${found}; this version reads format ${FORMAT_VERSION} only: ${remedy}`)
 }
 
-/** To be called once every row has its checksum. Inside a write transaction. */
-export function finishUpgrade({ settings }: Environment): void {
-  settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, 1]))
+/** @throws UnknownFormat if the store can't be written, or has rows and has lost its format */
+function beginFormat({ root, path, settings, counters }: Environment, isReadOnly: boolean): void {
+  if (isReadOnly) {
+    if (counters.rowCount > 0) throw new DamagedFormat(`${path} has lost the row that says its format`)
+    throw new UnknownFormat(`${path} holds no store`)
+  }
+  root.transactionSync(() => {
+    // Another thread may have been first.
+    if (settings.storedValue(FORMAT_KEY) !== undefined) return
+    settings.put(EPOCH_KEY, randomBytes(16))
+    settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, ALL_CHECKED]))
+  })
+  // This must precede the creation of an index beside it: a start is refused if there is an index but no
+  // truth.
+  flushDirectory(dirname(path))
 }
 
 /**

@@ -3,11 +3,12 @@
  * superseded head that is kept unchanged is a revision. Layout: docs/formats/truth-env.md.
  */
 import { lowerCase } from '../operations/row/lower_case.js'
-import { checkRecord, requireIntact, sealRecord } from './rows/record.js'
+import { checkRecord, CorruptRecord, sealRecord } from './rows/record.js'
 
-const PREFIX_BYTES = 88
-/** Bytes between prefix and text: the upper half of the content hash. */
-const HASH_UPPER_BYTES = 4
+/** The text follows. */
+const PREFIX_BYTES = 92
+/** Offset of the upper half of the content hash. */
+const HASH_UPPER_AT = 88
 
 export const HEAD_FLAGS = {
   /** The content contains `%%`: a get with `env` has templates to fill. */
@@ -17,7 +18,7 @@ export const HEAD_FLAGS = {
   /** This state counts as a revision: when it is superseded, its head moves to the revisions. */
   revision: 4,
 } as const
-/** Stored flag: the head has a content hash of 64 bits. Older versions stored another, of 32. */
+/** Stored flag, which every head has: it has a content hash of 64 bits. */
 const HASHED = 8
 const UINT32_MAX = 0xffff_ffffn
 
@@ -37,11 +38,8 @@ export interface HeadFields {
   readonly expiresAt: number
   readonly addedAt: number
   readonly updatedAt: number
-  /**
-   * Hash of key, language, metadata and content (document_hash.ts). Undefined: an older version wrote the
-   * head, and the hash is not known yet.
-   */
-  readonly contentHash: bigint | undefined
+  /** Hash of key, language, metadata and content (document_hash.ts). */
+  readonly contentHash: bigint
   /** (document, key, value) triples in the metadata index. */
   readonly metaTriples: number
 }
@@ -71,18 +69,17 @@ export function encodeHead(fields: HeadFields, text: HeadText): Buffer {
   const after = `,"addedAt":${fields.addedAt},"updatedAt":${fields.updatedAt}${expiry}`
   const beforeBytes = Buffer.byteLength(before)
   const metaBytes = Buffer.byteLength(text.meta)
-  const textAt = PREFIX_BYTES + (fields.contentHash === undefined ? 0 : HASH_UPPER_BYTES)
-  const record = Buffer.allocUnsafeSlow(textAt + beforeBytes + metaBytes + after.length)
+  const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + beforeBytes + metaBytes + after.length)
   writePrefix(record, fields, beforeBytes, metaBytes)
-  record.write(before, textAt, 'utf8')
-  record.write(text.meta, textAt + beforeBytes, 'utf8')
-  record.write(after, textAt + beforeBytes + metaBytes, 'latin1')
+  record.write(before, PREFIX_BYTES, 'utf8')
+  record.write(text.meta, PREFIX_BYTES + beforeBytes, 'utf8')
+  record.write(after, PREFIX_BYTES + beforeBytes + metaBytes, 'latin1')
   sealRecord(record)
   return record
 }
 
 function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, metaBytes: number): void {
-  record[5] = fields.contentHash === undefined ? fields.flags : fields.flags | HASHED
+  record[5] = fields.flags | HASHED
   record[6] = 0 // key id: 0 = not encrypted
   record[7] = 0 // storage backend: 0 = embedded
   record.writeUInt32LE(fields.docid, 8)
@@ -95,26 +92,16 @@ function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, meta
   record.writeDoubleLE(fields.expiresAt, 48)
   record.writeDoubleLE(fields.addedAt, 56)
   record.writeDoubleLE(fields.updatedAt, 64)
-  record.writeUInt32LE(Number((fields.contentHash ?? 0n) & UINT32_MAX), 72)
+  record.writeUInt32LE(Number(fields.contentHash & UINT32_MAX), 72)
   record.writeUInt32LE(fields.metaTriples, 76)
   record.writeUInt32LE(metaStart, 80)
   record.writeUInt32LE(metaBytes, 84)
-  if (fields.contentHash !== undefined) record.writeUInt32LE(Number(fields.contentHash >> 32n), PREFIX_BYTES)
-}
-
-/** Offset of the text in a head record. */
-function textAtOf(record: Buffer): number {
-  return ((record[5] as number) & HASHED) === 0 ? PREFIX_BYTES : PREFIX_BYTES + HASH_UPPER_BYTES
-}
-
-function contentHashOf(record: Buffer): bigint | undefined {
-  if (((record[5] as number) & HASHED) === 0) return undefined
-  return (BigInt(record.readUInt32LE(PREFIX_BYTES)) << 32n) | BigInt(record.readUInt32LE(72))
+  record.writeUInt32LE(Number(fields.contentHash >> 32n), HASH_UPPER_AT)
 }
 
 /** The JSON text in a head record that was just encoded: the record is not checked. */
 export function jsonOfRecord(record: Buffer): Buffer {
-  return record.subarray(textAtOf(record))
+  return record.subarray(PREFIX_BYTES)
 }
 
 /** Number of the state in a head record that was just encoded: the record is not checked. */
@@ -125,14 +112,14 @@ export function revisionOfRecord(record: Buffer): number {
 /** @param record owned by the caller and not changed afterwards: the head contains views of it */
 export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
   checkRecord(record, PREFIX_BYTES, name)
-  const textAt = textAtOf(record)
-  requireIntact(record, textAt, name)
-  const metaStart = textAt + record.readUInt32LE(80)
+  const flags = record[5] as number
+  if ((flags & HASHED) === 0) throw new CorruptRecord(name(), 'it has no content hash, as before format 4')
+  const metaStart = PREFIX_BYTES + record.readUInt32LE(80)
   return {
     collection,
     docid: record.readUInt32LE(8),
     revision: record.readUInt32LE(12),
-    flags: (record[5] as number) & ~HASHED,
+    flags: flags & ~HASHED,
     lsn: record.readBigUInt64LE(16),
     indexedLsn: record.readBigUInt64LE(24),
     bodyLsn: record.readBigUInt64LE(32),
@@ -141,9 +128,9 @@ export function decodeHead(record: Buffer, collection: number, name: () => strin
     expiresAt: record.readDoubleLE(48),
     addedAt: record.readDoubleLE(56),
     updatedAt: record.readDoubleLE(64),
-    contentHash: contentHashOf(record),
+    contentHash: (BigInt(record.readUInt32LE(HASH_UPPER_AT)) << 32n) | BigInt(record.readUInt32LE(72)),
     metaTriples: record.readUInt32LE(76),
-    json: record.subarray(textAt),
+    json: record.subarray(PREFIX_BYTES),
     meta: record.subarray(metaStart, metaStart + record.readUInt32LE(84)),
     record,
   }

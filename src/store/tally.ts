@@ -11,15 +11,12 @@ export interface Counted extends Sums {
   documents: number
   revisions: number
   metaTriples: number
-  /** Documents without a content hash, which the sums do not cover. Only an older version wrote such. */
-  unhashed: number
 }
 
 export const TALLIED = [
   'documents',
   'revisions',
   'metaTriples',
-  'unhashed',
   'contentSum',
   'contentXor',
   'stateSum',
@@ -27,21 +24,19 @@ export const TALLIED = [
 ] as const satisfies readonly (keyof Counted)[]
 
 export function nothingCounted(): Counted {
-  return { documents: 0, revisions: 0, metaTriples: 0, unhashed: 0, contentSum: 0n, contentXor: 0n, stateSum: 0n, stateXor: 0n }
+  return { documents: 0, revisions: 0, metaTriples: 0, contentSum: 0n, contentXor: 0n, stateSum: 0n, stateXor: 0n }
 }
 
 /** Adds the present state of a document. Documents and revisions are counted by the caller. */
 export function countState(counted: Counted, head: Head): void {
   counted.metaTriples += head.metaTriples
-  if (head.contentHash === undefined) counted.unhashed++
-  else addSums(counted, sumsOf(head.contentHash, head))
+  addSums(counted, sumsOf(head.contentHash, head))
 }
 
 /** Subtracts a state that is no longer the present one. */
 export function uncountState(counted: Counted, head: Head): void {
   counted.metaTriples -= head.metaTriples
-  if (head.contentHash === undefined) counted.unhashed--
-  else subtractSums(counted, sumsOf(head.contentHash, head))
+  subtractSums(counted, sumsOf(head.contentHash, head))
 }
 
 export class Tally {
@@ -64,7 +59,7 @@ export class Tally {
   correct(docid: number, before: Readonly<Counted>, after: Readonly<Counted>): void {
     if (docid >= this.nextDocid) return
     const { counted } = this
-    for (const field of ['documents', 'revisions', 'metaTriples', 'unhashed'] as const) counted[field] += after[field] - before[field]
+    for (const field of ['documents', 'revisions', 'metaTriples'] as const) counted[field] += after[field] - before[field]
     addSums(counted, after)
     subtractSums(counted, before)
   }

@@ -20,7 +20,6 @@ import { HeadReader } from './documents/heads.js'
 import { readDocidsOfKey } from './documents/identities.js'
 import type { Identity } from './documents/identities.js'
 import { RevisionView } from './documents/revisions.js'
-import { isUpgradeWanted } from './environment.js'
 import type { Environment } from './environment.js'
 import { lowerCase } from '../operations/row/lower_case.js'
 import type { Head } from './head.js'
@@ -336,11 +335,6 @@ export class View {
    */
   baseOf(body: BodyOf): bigint | undefined {
     return this.#bodies.baseOf(body)
-  }
-
-  /** Whether rows without a checksum may be left. */
-  isUpgradeWanted(): boolean {
-    return isUpgradeWanted(this.#environment)
   }
 
   /**

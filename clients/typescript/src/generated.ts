@@ -2285,9 +2285,9 @@ export interface StatsAnswer {
     readonly revisionCount: number
     /** Number of triples of document, metadata key and value. */
     readonly metaIndexCount: number
-    /** As in /v1/checksum. Empty while it is computed after an upgrade. */
+    /** As in /v1/checksum. */
     readonly checksum: string
-    /** As in /v1/checksum. Empty while it is computed after an upgrade. */
+    /** As in /v1/checksum. */
     readonly checksum64: string
     readonly type: string
     readonly description: string

@@ -18,10 +18,9 @@ constexpr uint8_t kTruthRecordVersion = 1;
 constexpr size_t kRecordVersionAt = 4;
 constexpr size_t kRecordKeyIdAt = 6;
 constexpr size_t kRecordBackendAt = 7;
-constexpr size_t kHeadPrefixBytes = 88;
-// A head with this flag has the upper half of its content hash between prefix and text.
+constexpr size_t kHeadPrefixBytes = 92;
+// Every head has this flag: it has a content hash, the upper half of it at the end of the prefix.
 constexpr uint8_t kHeadIsHashed = 8;
-constexpr size_t kHeadHashUpperBytes = 4;
 constexpr size_t kBodyPrefixBytes = 12;
 constexpr size_t kIdentityDocidBytes = 4;
 constexpr size_t kCollectionIdBytes = 4;
@@ -93,11 +92,9 @@ std::optional<StoredCollection> read_collection(Bytes value) noexcept {
 }
 
 std::optional<StoredHead> read_head(Bytes record) noexcept {
-  if (!is_plain_record(record, kHeadPrefixBytes)) return std::nullopt;
+  if (!is_plain_record(record, kHeadPrefixBytes) || (record[5] & kHeadIsHashed) == 0) return std::nullopt;
   const uint8_t* at = record.data();
-  const size_t textAt = kHeadPrefixBytes + ((record[5] & kHeadIsHashed) == 0 ? 0 : kHeadHashUpperBytes);
-  if (record.size() < textAt) return std::nullopt;
-  const std::string_view json = as_text(record.subspan(textAt));
+  const std::string_view json = as_text(record.subspan(kHeadPrefixBytes));
   const uint64_t metaBegin = load_u32(at + 80);
   if (metaBegin + load_u32(at + 84) > json.size()) return std::nullopt;
   return StoredHead{.docid = load_u32(at + 8),

@@ -1,6 +1,6 @@
 // Rows of the truth env as a read of a document needs them: their checksums, identities, heads and bodies.
 // src/store writes them; the layouts are in docs/formats/truth-env.md. Only plain rows are read: what is
-// sealed, is a delta, is stored elsewhere, has an older format, or is damaged yields nothing, and the caller
+// sealed, is a delta, is stored elsewhere, has another format, or is damaged yields nothing, and the caller
 // reads it by src/store, which names the damage. Pure. The bytes are not trusted.
 #pragma once
 

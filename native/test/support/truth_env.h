@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,22 +45,22 @@ inline void seal_record(Buffer& record) {
   std::copy_n(reinterpret_cast<const uint8_t*>(&checksum), sizeof checksum, record.begin());
 }
 
-// `hash`: the content hash, whose upper half is behind the prefix; none as in heads of older versions.
-inline Buffer head_record(std::string_view before = R"({"id":"Col|Key|en","key":"Key","lang":"en","meta":)", std::optional<uint64_t> hash = 0x8899AABBCCDDEEFF) {
+inline Buffer head_record(std::string_view before = R"({"id":"Col|Key|en","key":"Key","lang":"en","meta":)") {
+  constexpr uint64_t kHash = 0x8899AABBCCDDEEFF;
   const std::string_view meta = R"({"a":["b"]})";
   Buffer record(5, 0);
-  record.push_back(hash ? 12 : 4);  // flags
+  record.push_back(12);  // flags
   record.resize(8, 0);
   append_little(record, kDocid);
   append_little(record, uint32_t{3});
   for (const uint64_t lsn : {uint64_t{20}, uint64_t{19}, kBodyLsn}) append_little(record, lsn);
   append_little(record, uint64_t{0});  // sizes of the body
   for (const double time : {kExpiresAt, 1.0, 2.0}) append_little(record, std::bit_cast<uint64_t>(time));
-  append_little(record, static_cast<uint32_t>(hash.value_or(0)));
+  append_little(record, static_cast<uint32_t>(kHash));
   append_little(record, uint32_t{0});  // metadata triples
   append_little(record, static_cast<uint32_t>(before.size()));
   append_little(record, static_cast<uint32_t>(meta.size()));
-  if (hash) append_little(record, static_cast<uint32_t>(*hash >> 32));
+  append_little(record, static_cast<uint32_t>(kHash >> 32));
   append(record, before);
   append(record, meta);
   append(record, R"(,"addedAt":1,"updatedAt":2)");

@@ -7,7 +7,6 @@ import { hashOfKey } from '../../access/api_keys.js'
 import { grantKey } from '../../access/rights.js'
 import type { Grant, Grants } from '../../access/rights.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccessChange, AccessDecision, AccountWrite } from './access_changes.js'
@@ -63,12 +62,8 @@ export function decideAccess(view: View, change: AccessChange): AccessDecision {
   }
 }
 
-/**
- * The rows that no longer name a deleted collection: a later one of its name starts without grants. Those on
- * `*` are on all collections, and stay if an older version named a collection so.
- */
+/** The rows that no longer name a deleted collection: a later one of its name starts without grants. */
 export function withoutGrantsOn(view: View, collection: string): readonly AccountWrite[] {
-  if (collection === ALL_COLLECTIONS) return []
   const key = grantKey(collection)
   const changed = <Row extends { readonly grants: Grants }>(setting: 'user' | 'group', write: (id: string, row: Row) => AccountWrite) =>
     view

@@ -3,7 +3,6 @@
  * Identity rules 1 to 3: service-1, "Document".
  */
 import { badRequest } from '../../errors.js'
-import { LANG_BYTES_MAX } from '../../limits/documents.js'
 import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
 
@@ -12,6 +11,8 @@ import { lowerCase } from '../../operations/row/lower_case.js'
  * leaves space for growth by lower-casing.
  */
 export const KEY_BYTES_MAX = 1024
+/** UTF-8 bytes. The longest registered BCP 47 tags need 35 characters (RFC 5646, section 4.4.1). */
+const LANG_BYTES_MAX = 35
 /** UTF-8 bytes. Lists and metric labels show the names; a hash fits twice. */
 const COLLECTION_BYTES_MAX = 128
 
@@ -53,8 +54,7 @@ export function checkIdentity(key: string, lang: string): void {
 
 /**
  * For new names: `|` separates the parts of an id, so two documents could have the same id, and `*` means all
- * collections in permissions. Names that older versions accepted remain usable. A key may contain `|`: it is
- * the middle part.
+ * collections in permissions. A key may contain `|`: it is the middle part.
  * @throws ServiceError 400
  */
 export function requirePlainName(field: 'collection' | 'lang', name: string): void {

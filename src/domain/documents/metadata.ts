@@ -48,8 +48,7 @@ function checkValues(key: string, list: unknown): string[] {
 
 /**
  * Rejects lone surrogates. They cannot be encoded in UTF-8 and would be stored as another character or not at
- * all. Text that older versions accepted is still served, and is not changed by writes that do not replace
- * it.
+ * all.
  * @throws ServiceError 400
  */
 export function requireText(contentMd: unknown, meta: unknown): void {

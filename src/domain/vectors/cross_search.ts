@@ -7,9 +7,7 @@
 import { performance } from 'node:perf_hooks'
 import type { VectorHit } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { LANG_BYTES_MAX } from '../../limits/documents.js'
 import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/search.js'
-import type { Head } from '../../store/head.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../search/filters.js'
@@ -160,21 +158,16 @@ function write(view: View, candidates: readonly Candidate[], filters: Filters, w
   return writer.isFull ? last : Number.NEGATIVE_INFINITY
 }
 
-/**
- * An id is collection, key and lang, separated by `|`, case-insensitive. Keys may contain `|`, and so may
- * collections and languages of older versions. The collection is named next to the id. If the rest can be
- * split in several ways, the existing document decides. Of two documents with the same id, the one whose
- * language has no `|` is used.
- */
+/** An id is collection, key and lang, separated by `|`, case-insensitive. Keys may contain `|`. */
 function sourceOf(view: View, { source }: CrossSearch): Source {
   const { collection: name, id } = source as { collection: string; id: string }
-  if (id.indexOf('|') === id.lastIndexOf('|')) throw badRequest('invalid sourceDocID')
-  const end = endOfName(id, name)
-  const rest = id.slice((end ?? id.indexOf('|')) + 1)
-  const last = rest.lastIndexOf('|')
-  checkNames({ collection: name, key: rest.slice(0, Math.max(last, 0)), lang: rest.slice(last + 1) })
-  const collection = end === undefined ? undefined : view.collection(name)
-  const head = collection === undefined ? undefined : headOfParts(view, collection.id, rest)
+  const [begin, end] = [id.indexOf('|'), id.lastIndexOf('|')]
+  if (begin === end) throw badRequest('invalid sourceDocID')
+  const [key, lang] = [id.slice(begin + 1, end), id.slice(end + 1)]
+  checkNames({ collection: name, key, lang })
+  const collection = lowerCase(id.slice(0, begin)) === lowerCase(name) ? view.collection(name) : undefined
+  const identity = collection === undefined ? undefined : view.identity(collection.id, key, lang)
+  const head = collection === undefined || identity === undefined ? undefined : view.head(collection.id, identity.docid)
   if (head === undefined) throw serviceError('notFound')
   const record = view.vectors.record(head.collection, head.docid)
   if (record === undefined || record.vectors.length === 0) throw badRequest('the source document has no vectors')
@@ -182,30 +175,8 @@ function sourceOf(view: View, { source }: CrossSearch): Source {
 }
 
 /**
- * Returns the end of the collection name in an id. Undefined: the id belongs to another collection. The
- * spelling of the rest is preserved: it distinguishes documents that older versions created under one name.
- */
-function endOfName(id: string, name: string): number | undefined {
-  let end = id.indexOf('|')
-  for (let bars = name.split('|').length; bars > 1 && end >= 0; bars--) end = id.indexOf('|', end + 1)
-  return end >= 0 && lowerCase(id.slice(0, end)) === lowerCase(name) ? end : undefined
-}
-
-/** @param parts key and lang of an id */
-function headOfParts(view: View, collection: number, parts: string): Head | undefined {
-  const shortest = parts.length - LANG_BYTES_MAX - 1
-  for (let at = parts.lastIndexOf('|'); at >= Math.max(shortest, 0); at = parts.lastIndexOf('|', at - 1)) {
-    const identity = view.identity(collection, parts.slice(0, at), parts.slice(at + 1))
-    const head = identity === undefined ? undefined : view.head(collection, identity.docid)
-    if (head !== undefined) return head
-    if (at === 0) break
-  }
-  return undefined
-}
-
-/**
- * Collections that do not exist have no documents. Of more than one request searches, those with vectors come
- * first: only they have results.
+ * Collections that do not exist have no documents. Of more than one request searches, those with vectors
+ * come first: only they have results.
  * @throws ServiceError 400 for an invalid collection name, and for too many names
  */
 function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): Targets {

@@ -4,7 +4,7 @@ import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
 import { operation, required, shape, wholeNumber, HTTP_ONLY } from '../row/schema.js'
 
-const checksumOf = Type.String({ description: 'As in /v1/checksum. Empty while it is computed after an upgrade.' })
+const checksumOf = Type.String({ description: 'As in /v1/checksum.' })
 const nothing = Type.Object({})
 const onLoop = {
   effect: 'system',

@@ -3,7 +3,7 @@
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { collectionKey, collectionRowKey, isKey, lowerCaseForms } from '../rows/keys.js'
+import { collectionKey, isKey } from '../rows/keys.js'
 import { noteDamage } from '../rows/noted_damage.js'
 import { CorruptRecord, DAMAGED_ROW, requireIntact } from '../rows/record.js'
 import type { Table } from '../rows/table.js'
@@ -49,12 +49,9 @@ export function readCollections(collections: Table): Collection[] {
 
 /** @throws CorruptRecord */
 export function readCollection(environment: Environment, name: string): Collection | undefined {
-  for (const form of lowerCaseForms(name)) {
-    const key = collectionRowKey(form)
-    const row = isKey(key) ? environment.collections.get(key) : undefined
-    if (row !== undefined) return decodeCollection(key, row)
-  }
-  return undefined
+  const key = collectionKey(name)
+  const row = isKey(key) ? environment.collections.get(key) : undefined
+  return row === undefined ? undefined : decodeCollection(key, row)
 }
 
 /** The collection named by an entry. */
@@ -65,27 +62,19 @@ interface NamedCollection {
 
 /** Does nothing if the collection exists. */
 export function createCollection(environment: Environment, entry: NamedCollection): void {
-  if (environment.named.get(entry.collectionName)?.id === entry.collection || keyOfRow(environment, entry) !== undefined) return
+  if (environment.named.get(entry.collectionName)?.id === entry.collection || hasRow(environment, entry)) return
   environment.named.clear()
   const row = encodeCollection({ id: entry.collection, name: entry.collectionName })
   environment.collections.put(collectionKey(entry.collectionName), row)
 }
 
 export function removeCollection(environment: Environment, entry: NamedCollection): void {
-  const key = keyOfRow(environment, entry)
   environment.named.clear()
-  if (key !== undefined) environment.collections.remove(key)
+  if (hasRow(environment, entry)) environment.collections.remove(collectionKey(entry.collectionName))
 }
 
-/**
- * The row key of the collection with this id. The id is compared, because names that older versions
- * distinguished may be equal now.
- */
-function keyOfRow(environment: Environment, { collection, collectionName }: NamedCollection): Buffer | undefined {
-  return lowerCaseForms(collectionName)
-    .map(collectionRowKey)
-    .find((key) => {
-      const row = environment.collections.get(key)
-      return row !== undefined && row !== DAMAGED_ROW && row.readUInt32LE(0) === collection
-    })
+/** Whether the row of the name is that of the collection. */
+function hasRow(environment: Environment, { collection, collectionName }: NamedCollection): boolean {
+  const row = environment.collections.get(collectionKey(collectionName))
+  return row !== undefined && row !== DAMAGED_ROW && row.readUInt32LE(0) === collection
 }

@@ -6,7 +6,7 @@
  */
 import { decodeCollection } from './collection_row.js'
 import type { Environment, LostCollections } from '../environment.js'
-import { collectionKey, collectionOfKey, collectionRowKey, counterKey, lowerCaseForms, prefixEnd } from '../rows/keys.js'
+import { collectionKey, collectionOfKey, counterKey, prefixEnd } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
 import { TRAILER_BYTES, TRAILER_MARK } from '../rows/row_checksum.js'
 import { SERVER_SETTINGS } from '../settings.js'
@@ -31,8 +31,7 @@ export function requireNotLost(environment: Environment, name: string): void {
   const { keys, reason } = (environment.lost.collections ??= findLost(environment))
   if (reason === undefined && keys.size === 0) return
   const record = `collection ${JSON.stringify(name)}`
-  if (lowerCaseForms(name).some((form) => keys.has(collectionRowKey(form).toString('hex'))))
-    throw new CorruptRecord(record, 'it may be one whose row is damaged')
+  if (keys.has(collectionKey(name).toString('hex'))) throw new CorruptRecord(record, 'it may be one whose row is damaged')
   if (reason !== undefined) throw new CorruptRecord(record, `it may be one that is lost: ${reason}`)
 }
 

@@ -90,7 +90,6 @@ function checkIdentity({ environment, view, findings }: Compared, head: Head): v
 
 /** Compares the content with the hash in the head. What can't be read is found where its rows are checked. */
 function checkContent({ view, findings }: Compared, head: Head): void {
-  if (head.contentHash === undefined) return
   try {
     if (contentHash(textOfHead(head), view.escapedContent(head)) === head.contentHash) return
     findings.add('content_differs', `collection ${head.collection}, document ${head.docid}`, 'its hash is that of another content')

@@ -41,16 +41,9 @@ export interface StoredRow {
   readonly isChecked: boolean
 }
 
-/** @param isStrict every row must have its checksum by now */
-export function checkRow(
-  environment: Environment,
-  of: TableName,
-  { key, value, isChecked }: StoredRow,
-  isStrict: boolean,
-  findings: Findings,
-): void {
+export function checkRow(environment: Environment, of: TableName, { key, value, isChecked }: StoredRow, findings: Findings): void {
   const subject = subjectOf(environment, of, key)
-  if (!isChecked && isStrict) findings.add('row_damaged', subject, 'the checksum over its key and value does not hold')
+  if (!isChecked) findings.add('row_damaged', subject, 'the checksum over its key and value does not hold')
   else if (environment[of].isOfRecords || (of === 'collectionSettings' && !isStamp(key))) checkStored(value, subject, findings)
   if (!environment[of].doesExist(key)) findings.add('row_unreachable', subject, 'it is there, and not found by its key')
 }

@@ -5,7 +5,7 @@
  * except for the tally of a large collection, which the writes in between correct (tally.ts).
  */
 import { readCollectionCounters, readStoreCounters } from '../counters.js'
-import { isUpgradeWanted, TABLE_NAMES } from '../environment.js'
+import { TABLE_NAMES } from '../environment.js'
 import type { Environment, TableName } from '../environment.js'
 import { decodeIdentity, openIdentity } from '../documents/identities.js'
 import type { Identity } from '../documents/identities.js'
@@ -103,7 +103,6 @@ export class StoreComparison {
 
   #walkRows({ environment, findings }: Compared, { table, from, walked }: Cursor & { readonly stage: 'rows' }): void {
     const of = TABLE_NAMES[table] as TableName
-    const isStrict = !isUpgradeWanted(environment)
     let [rows, bytes] = [0, 0]
     let last: Buffer | undefined
     for (const { key, value, isChecked } of environment[of].storedRows(from)) {
@@ -116,7 +115,7 @@ export class StoreComparison {
       const row = { key: Buffer.from(key), value, isChecked }
       if (last !== undefined && Buffer.compare(last, row.key) >= 0)
         findings.add('row_unreachable', subjectOf(environment, of, row.key), 'it is out of order')
-      checkRow(environment, of, row, isStrict, findings)
+      checkRow(environment, of, row, findings)
       last = row.key
       rows++
       bytes += value.length

@@ -5,7 +5,7 @@
  * elsewhere, deltas, other spellings, missing, damaged) are left to the readers in TypeScript.
  */
 import type { ByteWriter } from '../rows/byte_writer.js'
-import { lowerCaseForms } from '../rows/keys.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
 
 /** Of the document that was read last; overwritten by the next read. */
 export interface DocumentFacts {
@@ -114,10 +114,7 @@ export function appendSpelled(
   lang: string,
   out: ByteWriter,
 ): DocumentFacts | undefined {
-  const [loweredKey, ...otherKeys] = lowerCaseForms(key)
-  const [loweredLang, ...otherLangs] = lowerCaseForms(lang)
-  if (otherKeys.length > 0 || otherLangs.length > 0) return undefined
   const spelled = `${key}\0${lang}`
-  const lowered = `${loweredKey}\0${loweredLang}`
+  const lowered = `${lowerCase(key)}\0${lowerCase(lang)}`
   return out.appended((space) => source.find(collection, lowered, spelled, space)) ? source.facts : undefined
 }

@@ -6,7 +6,7 @@
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { documentKey, identityRowKey, isKey, lowerCaseForms, prefixEnd, spellingKey } from '../rows/keys.js'
+import { documentKey, identityKey, isKey, prefixEnd, spellingKey } from '../rows/keys.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
 import { CorruptRecord, requireIntact } from '../rows/record.js'
 import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
@@ -25,15 +25,6 @@ const NOTHING = Buffer.alloc(0)
 const SEALED_PREFIX_BYTES = 12
 const SPELLING_PREFIX_BYTES = 8
 
-/** A lower-case form of key and language under which a row may be stored (`lowerCaseForms`). */
-type LowerCaseIdentity = readonly [key: string, lang: string]
-
-/** The result nearly always has one element. */
-function lowerCaseIdentities(key: string, lang: string): readonly LowerCaseIdentity[] {
-  const langs = lowerCaseForms(lang)
-  return lowerCaseForms(key).flatMap((one) => langs.map((other): LowerCaseIdentity => [one, other]))
-}
-
 /** The owner of the identity (key, lang), in any spelling. @throws CorruptRecord */
 export function readIdentity(
   environment: Environment,
@@ -42,29 +33,16 @@ export function readIdentity(
   key: string,
   lang: string,
 ): Identity | undefined {
-  for (const lowered of lowerCaseIdentities(key, lang)) {
-    const found = readLowerCase(environment, seal, collection, lowered)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-function readLowerCase(
-  environment: Environment,
-  seal: CollectionSeal | undefined,
-  collection: number,
-  lowered: LowerCaseIdentity,
-): Identity | undefined {
-  if (seal === undefined) return readClear(environment, collection, lowered)
+  if (seal === undefined) return readClear(environment, collection, key, lang)
   for (const form of seal.state.forms) {
-    const found = form === CLEAR ? readClear(environment, collection, lowered) : readSealed(environment, seal, form, lowered)
+    const found = form === CLEAR ? readClear(environment, collection, key, lang) : readSealed(environment, seal, form, key, lang)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function readClear(environment: Environment, collection: number, [key, lang]: LowerCaseIdentity): Identity | undefined {
-  const rowKey = identityRowKey(collection, key, lang)
+function readClear(environment: Environment, collection: number, key: string, lang: string): Identity | undefined {
+  const rowKey = identityKey(collection, key, lang)
   const row = isKey(rowKey) ? environment.identities.peek(rowKey) : undefined
   return row === undefined
     ? undefined
@@ -85,8 +63,8 @@ function identityOf(found: Identity, key: string, lang: string): Identity {
   throw new CorruptRecord(`identity of document ${found.docid}`, 'belongs to another key')
 }
 
-function readSealed(environment: Environment, seal: CollectionSeal, form: number, [key, lang]: LowerCaseIdentity): Identity | undefined {
-  const rowKey = seal.identityKey(form, key, lang)
+function readSealed(environment: Environment, seal: CollectionSeal, form: number, key: string, lang: string): Identity | undefined {
+  const rowKey = seal.identityKey(form, lowerCase(key), lowerCase(lang))
   const row = rowKey === undefined ? undefined : environment.sealedIdentities.peek(rowKey)
   return row === undefined || rowKey === undefined ? undefined : identityOf(openIdentity(seal, rowKey, row), key, lang)
 }
@@ -110,49 +88,29 @@ export function readDocidsOfKey(
   count: number,
 ): number[] {
   const docids = new Set<number>()
-  for (const name of lowerCaseForms(key)) {
-    for (const form of seal?.state.forms ?? [CLEAR]) {
-      const start = form === CLEAR ? identityRowKey(collection, name, '') : seal?.identityKey(form, name, undefined)
-      if (start === undefined || docids.size >= count || !isKey(start)) continue
-      const table = form === CLEAR ? environment.identities : environment.sealedIdentities
-      for (const { key: rowKey, value } of table.getRange({ start, end: prefixEnd(start), limit: count - docids.size }))
-        docids.add(
-          (form === CLEAR ? decodeIdentity(value, () => nameOf(rowKey)) : openIdentity(seal as CollectionSeal, Buffer.from(rowKey), value))
-            .docid,
-        )
-    }
+  for (const form of seal?.state.forms ?? [CLEAR]) {
+    const start = form === CLEAR ? identityKey(collection, key, '') : seal?.identityKey(form, lowerCase(key), undefined)
+    if (start === undefined || docids.size >= count || !isKey(start)) continue
+    const table = form === CLEAR ? environment.identities : environment.sealedIdentities
+    for (const { key: rowKey, value } of table.getRange({ start, end: prefixEnd(start), limit: count - docids.size }))
+      docids.add(
+        (form === CLEAR ? decodeIdentity(value, () => nameOf(rowKey)) : openIdentity(seal as CollectionSeal, Buffer.from(rowKey), value))
+          .docid,
+      )
   }
   return [...docids]
 }
 
-/**
- * The lower-case form of key and language under which the document's row is stored, in any form of sealing.
- * Undefined if it has no row.
- */
-function lowerCaseOfRow(environment: Environment, collection: number, { docid, key, lang }: Identity): LowerCaseIdentity | undefined {
-  const seal = environment.seals.of(collection)
-  return lowerCaseIdentities(key, lang).find((lowered) => readLowerCase(environment, seal, collection, lowered)?.docid === docid)
-}
-
-/**
- * Writes the row in the collection's present form and removes it in all other forms. An existing row keeps
- * its lower-case form, because the present lower-case form may belong to another document: an older version
- * made two documents of the same name.
- */
+/** Writes the row in the collection's present form and removes it in all other forms. */
 export function writeIdentity(environment: Environment, collection: number, identity: Identity): void {
   const seal = environment.seals.of(collection)
   const written = seal?.writtenForm ?? CLEAR
-  const candidates = lowerCaseIdentities(identity.key, identity.lang)
-  const lowered = (candidates.length === 1 ? candidates[0] : lowerCaseOfRow(environment, collection, identity)) ?? [
-    lowerCase(identity.key),
-    lowerCase(identity.lang),
-  ]
-  removeForms(environment, collection, lowered, written)
+  removeForms(environment, collection, identity, written)
   if (seal === undefined || written === CLEAR) {
-    environment.identities.put(identityRowKey(collection, ...lowered), encodeIdentity(identity))
+    environment.identities.put(identityKey(collection, identity.key, identity.lang), encodeIdentity(identity))
     return
   }
-  const rowKey = seal.identityKey(written, ...lowered) as Buffer
+  const rowKey = seal.identityKey(written, lowerCase(identity.key), lowerCase(identity.lang)) as Buffer
   environment.sealedIdentities.put(rowKey, sealIdentity(seal, rowKey, identity))
 }
 
@@ -161,17 +119,15 @@ function sealIdentity(seal: CollectionSeal, rowKey: Buffer, identity: Identity):
 }
 
 export function removeIdentity(environment: Environment, collection: number, identity: Identity): void {
-  const candidates = lowerCaseIdentities(identity.key, identity.lang)
-  const lowered = candidates.length === 1 ? candidates[0] : lowerCaseOfRow(environment, collection, identity)
-  if (lowered !== undefined) removeForms(environment, collection, lowered)
+  removeForms(environment, collection, identity)
 }
 
 /** Removes the row in every form of sealing except `kept`. */
-function removeForms(environment: Environment, collection: number, lowered: LowerCaseIdentity, kept?: number): void {
+function removeForms(environment: Environment, collection: number, { key, lang }: Identity, kept?: number): void {
   const seal = environment.seals.of(collection)
   for (const form of seal?.state.forms ?? [CLEAR]) {
     if (form === kept) continue
-    const rowKey = form === CLEAR ? identityRowKey(collection, ...lowered) : seal?.identityKey(form, ...lowered)
+    const rowKey = form === CLEAR ? identityKey(collection, key, lang) : seal?.identityKey(form, lowerCase(key), lowerCase(lang))
     if (rowKey !== undefined) (form === CLEAR ? environment.identities : environment.sealedIdentities).remove(rowKey)
   }
 }

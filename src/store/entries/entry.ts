@@ -39,7 +39,7 @@ const CODE_MASK = 0x3f
 const SCOPE_AT = 7
 const SCOPE = { clear: 0, collection: 1, server: 2 } as const
 
-/** The author of most entries, and of all entries that earlier versions wrote. It is not stored. */
+/** The author of most entries. It is not stored. */
 export const ANONYMOUS_REQUEST: EntryAuthor = { origin: 'request', actor: null }
 
 /**

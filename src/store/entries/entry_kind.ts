@@ -37,7 +37,7 @@ export interface EntryBase extends Partial<EntryAuthor> {
   readonly flags?: number
 }
 
-/** The fields of a stored entry after collection and docid. Entries of older versions may have fewer. */
+/** The fields of a stored entry after collection and docid. */
 export type Fields = readonly unknown[]
 
 /** The target of `apply`: the state inside one write transaction. */

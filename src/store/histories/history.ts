@@ -93,7 +93,7 @@ function encodeActors(writes: readonly EventGroup[]): Buffer {
   return Buffer.concat([Buffer.of(names.length), ...sized, Buffer.from(numbers)])
 }
 
-/** @returns the name of each write, undefined where there is none. Records of older versions have no names */
+/** @returns the name of each write, undefined where there is none */
 function decodeActors(record: Buffer, begin: number, writes: number): readonly (string | undefined)[] {
   if (record.length <= begin) return []
   const names: string[] = []

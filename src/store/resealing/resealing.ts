@@ -27,8 +27,8 @@ import { keyIdOf } from '../sealing/sealed_record.js'
 import type { SealedAddress } from '../sealing/sealed_record.js'
 
 /**
- * The tables of a collection, in the order of the walk. A job that an earlier version has begun continues in
- * this order, so new tables are appended. The binlog is walked once, after all collections.
+ * The tables of a collection, in the order of the walk. Jobs store their position as an index of this list,
+ * so new tables are appended. The binlog is walked once, after all collections.
  */
 export const RESEALED_TABLES = [
   'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings', 'vectors',
@@ -161,9 +161,8 @@ function resealText(
   if ((isSealed ? keyIdOf(value) : CLEAR) === writtenForm) return 'skipped'
   if (table === 'identities' || table === 'sealedIdentities') {
     const identity = isSealed ? openIdentity(seal, key, value) : decodeIdentity(value, () => `identity ${key.toString('hex')}`)
-    // The new row is written first, so that it keeps the lower-case form of the old row.
-    writeIdentity(environment, collection, identity)
     environment[table].remove(key)
+    writeIdentity(environment, collection, identity)
     return 'resealed'
   }
   const [name, lang] = isSealed ? openSpelling(seal, key, value) : splitSpelling(key.subarray(8))

@@ -13,23 +13,6 @@ const KEY_FIXED_BYTES_MAX = 9
 /** The lower case of a unit of two bytes may take three: U+0130 becomes `i` and a combining dot. */
 const UTF8_BYTES_PER_UNIT_MAX = 3
 
-const SIGMA = /[σς]/
-const LAST_SIGMAS = /σ(?!\p{L})/gu
-
-/**
- * The lower-case forms of a text under which rows may be stored, its own first. Older versions did not
- * normalize sigmas. They stored the form that resulted from the text as written, in capitals, without final
- * sigmas, or with a final sigma at the end of each word. Two documents that they created under one name stay
- * separate. Each is found by its own spelling, because the text's own form comes first.
- */
-export function lowerCaseForms(text: string): readonly [string, ...string[]] {
-  const own = text.toLowerCase()
-  if (!SIGMA.test(own)) return [own]
-  const plain = own.replaceAll('ς', 'σ')
-  const others = [lowerCase(text), plain, plain.replace(LAST_SIGMAS, 'ς')].filter((form) => form !== own)
-  return [own, ...new Set(others)]
-}
-
 /**
  * Whether LMDB accepts the key. Texts of requests become keys. An empty or overlong key is in no table, and a
  * look-up with it throws.
@@ -47,12 +30,7 @@ export function fitsAnyKey(units: number): boolean {
 }
 
 export function collectionKey(name: string): Buffer {
-  return collectionRowKey(lowerCase(name))
-}
-
-/** @param form a lower-case form of a name */
-export function collectionRowKey(form: string): Buffer {
-  return Buffer.from(form, 'utf8')
+  return Buffer.from(lowerCase(name), 'utf8')
 }
 
 export function counterKey(collection: number): Buffer {
@@ -110,12 +88,7 @@ export function revisionOfKey(key: Uint8Array): number {
 
 /** (collection, lower-cased key, NUL, lower-cased lang): the identity of a document. */
 export function identityKey(collection: number, key: string, lang: string): Buffer {
-  return identityRowKey(collection, lowerCase(key), lowerCase(lang))
-}
-
-/** @param key, lang in one of their lower-case forms */
-export function identityRowKey(collection: number, key: string, lang: string): Buffer {
-  return textKey([collection], key, lang)
+  return textKey([collection], lowerCase(key), lowerCase(lang))
 }
 
 /**

@@ -1,8 +1,7 @@
 /**
  * One table of the truth env. Every row has a checksum over its key and its value. Only this file writes and
- * verifies it. If it is wrong, the value is read as `DAMAGED_ROW`, which decoders refuse. Rows of format 1
- * have no checksum; they are accepted until the whole store has been upgraded to format 2 (row_upgrade.ts).
- * Layout: docs/formats/truth-env.md.
+ * verifies it. If it is wrong, the value is read as `DAMAGED_ROW`, which decoders refuse. Layout:
+ * docs/formats/truth-env.md.
  */
 import type { Database } from 'lmdb'
 import { KIB } from '../../limits/units.js'
@@ -29,9 +28,6 @@ export interface RowRange {
   readonly reverse?: boolean
 }
 
-/** Whether every row has its checksum by now. */
-export type Strictness = () => boolean
-
 // Scratch buffer of this thread. `put` is called only inside write transactions, and there LMDB has copied
 // the value when `put` returns.
 const scratch = Buffer.allocUnsafeSlow(ROW_SCRATCH_BYTES)
@@ -40,14 +36,12 @@ export class Table {
   readonly #rows: Database<Buffer, Buffer>
   readonly #seed: number
   readonly #isRecord: boolean
-  readonly #isStrict: Strictness
 
   /** @param isRecord values begin with a checksum of their own over the rest (record.ts) */
-  constructor(rows: Database<Buffer, Buffer>, name: string, isRecord: boolean, isStrict: Strictness) {
+  constructor(rows: Database<Buffer, Buffer>, name: string, isRecord: boolean) {
     this.#rows = rows
     this.#seed = extendedCrc(0, Buffer.from(name), Buffer.byteLength(name))
     this.#isRecord = isRecord
-    this.#isStrict = isStrict
   }
 
   /** LMDB's statistics of the tree. */
@@ -67,9 +61,7 @@ export class Table {
     if (stored === undefined) return undefined
     const { length } = stored
     // lmdb-js returns one reused buffer whose `length` it overrides. A subarray of it is an ordinary Buffer.
-    if (hasTrailer(this.#seed, key, stored, length, this.#isRecord)) return stored.subarray(0, length - TRAILER_BYTES)
-    // `isStrict` also reads from the store, which invalidates the peeked value. `get` returns a copy.
-    return this.get(key)
+    return hasTrailer(this.#seed, key, stored, length, this.#isRecord) ? stored.subarray(0, length - TRAILER_BYTES) : DAMAGED_ROW
   }
 
   /** Inside a write transaction only. */
@@ -140,12 +132,11 @@ export class Table {
   }
 
   /**
-   * Rows from `start` on, each with whether its checksum is correct. For the upgrade and for searches for
-   * damage.
+   * Rows from `start` on, each with whether its checksum is correct. For searches for damage.
    */
   *storedRows(start: Uint8Array | undefined): Generator<Row & { readonly isChecked: boolean }> {
     for (const { key, value } of this.#rows.getRange(start === undefined ? {} : { start: Buffer.from(start) })) {
-      const isChecked = hasTrailer(this.#seed, key, value, value.length, this.#isRecord)
+      const isChecked = this.holds(key, value)
       yield { key, value: isChecked ? value.subarray(0, value.length - TRAILER_BYTES) : value, isChecked }
     }
   }
@@ -155,7 +146,6 @@ export class Table {
   }
 
   #valueOf(key: Buffer, stored: Buffer): Buffer {
-    if (hasTrailer(this.#seed, key, stored, stored.length, this.#isRecord)) return stored.subarray(0, stored.length - TRAILER_BYTES)
-    return this.#isStrict() ? DAMAGED_ROW : stored
+    return this.holds(key, stored) ? stored.subarray(0, stored.length - TRAILER_BYTES) : DAMAGED_ROW
   }
 }

@@ -11,9 +11,9 @@ export const ADDITIONS = /* GraphQL */ `
     hasMeta: [String!]
   }
   extend type CollectionStats {
-    "As in /v1/checksum. Empty while it is computed after an upgrade."
+    "As in /v1/checksum."
     checksum: String!
-    "As in /v1/checksum. Empty while it is computed after an upgrade."
+    "As in /v1/checksum."
     checksum64: String!
   }
 `

@@ -7,13 +7,11 @@ import type { Service } from '../../services.js'
 import { accessTracking } from './access_tracking.js'
 import { eventMinutes } from './event_minutes.js'
 import { expiry } from './expiry.js'
-import { hashUpgrade } from './hash_upgrade.js'
 import { indexCompletion } from './index_completion.js'
 import { indexWatch } from './index_watch.js'
 import type { LaneWork } from './lane_work.js'
 import { purge } from './purge.js'
 import { keyRotation } from './rotation.js'
-import { rowUpgrade } from './row_upgrade.js'
 import { storeComparison } from './scrub.js'
 
 export interface LaneChoreParts extends LaneWork {
@@ -33,8 +31,6 @@ export function laneChores(parts: LaneChoreParts): readonly Service[] {
   return [
     expiry(parts),
     purge(parts, purgeRowsMax),
-    rowUpgrade(parts),
-    hashUpgrade(parts),
     storeComparison(parts, onFindings),
     indexCompletion(parts, isIndexBuilding),
     indexWatch(parts, onFatal),

@@ -119,7 +119,7 @@ function deleteCollection({ collection: name, endsGrants }: DeleteCollectionComm
   return freeing((transaction, effects) => {
     const collection = transaction.view.collection(name)
     const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
-    if (collection === undefined && name === ALL_COLLECTIONS) requirePlainName('collection', name)
+    if (name === ALL_COLLECTIONS) requirePlainName('collection', name)
     if (collection !== undefined) {
       const grants = endsGrants ? serverSteps(transaction, withoutGrantsOn(transaction.view, collection.name), 1) : []
       carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name), ...grants])

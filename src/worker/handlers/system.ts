@@ -18,7 +18,6 @@ import type { Answer } from '../../wire/answer.js'
 import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 interface CountedCollection extends CollectionGauges {
-  /** Empty until every document has its hash. */
   readonly checksum: string
   readonly checksum64: string
   readonly config: CollectionConfig
@@ -26,9 +25,9 @@ interface CountedCollection extends CollectionGauges {
 
 function countCollections(view: View): CountedCollection[] {
   return view.collections().map(({ id, name }) => {
-    const { documents, revisions, metaTriples, unhashed, ...sums } = view.collectionCounters(id)
-    const [checksum, checksum64] = unhashed > 0 ? ['', ''] : [checksumOf(sums), checksum64Of(sums)]
-    return { name, documents, revisions, metaTriples, checksum, checksum64, config: configOf(view, id) ?? {} }
+    const { documents, revisions, metaTriples, ...sums } = view.collectionCounters(id)
+    const checksums = { checksum: checksumOf(sums), checksum64: checksum64Of(sums) }
+    return { name, documents, revisions, metaTriples, ...checksums, config: configOf(view, id) ?? {} }
   })
 }
 

@@ -3,8 +3,6 @@
  * nobody's rights by deleting a collection. docs/decisions/operation/access-control.md.
  */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { buildSchema } from 'graphql'
 import { operations } from '../../../src/operations/index.js'
@@ -18,8 +16,6 @@ import { HttpCaller } from '../../harness/protocols/http_caller.js'
 import { McpCaller } from '../../harness/protocols/mcp_caller.js'
 import { startServer, type Server } from '../../harness/server/server.js'
 
-/** A backup by a version that accepted the name: a document in `*`, and one in `docs`. */
-const BACKUP = join(import.meta.dirname, '..', '..', '..', '..', 'test', 'golden', 'name_of_all', 'all.db')
 const ENV = { ...ACCESS_ENV, SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_EMBEDDING_PROVIDER: 'local' }
 const REFUSED = 'invalid collection: * means all collections'
 /** Operations that create a collection which does not exist. */
@@ -78,22 +74,6 @@ describe('the name of all collections', () => {
     assert.deepEqual(await grantsOf('chief'), [{ username: 'chief', collection: '*', read: false, write: false, admin: true }])
     assert.deepEqual(await grantsOf('writer'), [{ username: 'writer', collection: '*', read: true, write: true, admin: false }])
     assert.equal((await server.post('/v1/search', { collection: '*' }, asUser('writer'))).text, '[]')
-  })
-
-  it('names: a collection `*` of an older version is read, and deleted by an administrator; permissions on all collections stay', async () => {
-    mkdirSync(join(server.directory, 'backups'), { recursive: true })
-    copyFileSync(BACKUP, join(server.directory, 'backups', 'all.db'))
-    await admin.do('POST', '/v1/restore', { from: 'all.db' })
-    assert.deepEqual([await namesOfCollections(), await get('*', 'writer')], [['*', 'docs'], 200])
-    const byWriter = await remove('*', asUser('writer'))
-    assert.deepEqual([byWriter.status, byWriter.text], [403, '{"error":"admin access required"}'])
-    assert.equal(await get('*', 'writer'), 200)
-    const byChief = await remove('*', asUser('chief'))
-    assert.deepEqual([byChief.status, byChief.json().deleted], [200, 1])
-    assert.deepEqual(await namesOfCollections(), ['docs'])
-    assert.equal((await server.get('/v1/stats', asUser('chief'))).status, 200)
-    assert.equal(await get('docs', 'writer'), 200)
-    assert.equal((await add('*')).status, 400)
   })
 
   it('permissions: a writer who deletes a collection ends the rights of nobody on it; an administrator ends them', async () => {

@@ -35,6 +35,31 @@ describe('identity', () => {
       assert.deepEqual((await client.keys(c)).sort(), ['über', 'дом', 'e\u0301', '\u00e9', 'ﬁ', 'fi', 'ß', 'SS'].sort())
     })
 
+    it('identity: the forms of the Greek sigma are one letter in collections, keys and languages, sealed or not', async () => {
+      const keyed = await DocumentsClient.start({ env: { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') } })
+      try {
+        const sealed = await keyed.server.request('PUT', '/v1/collection-config', { collection: 'sealedΣ', encrypted: true })
+        assert.equal(sealed.status, 200, sealed.text)
+        for (const c of ['plain', 'sealed']) await meetsByAnySigma(keyed, c)
+      } finally {
+        await keyed.stop()
+      }
+    })
+
+    it('identity: collections and languages with a | are refused, also by settings and batches', async () => {
+      const c = client.collection()
+      const refusedCollection = '400 {"error":"invalid collection: | is not allowed"}'
+      const add = async (collection: string, lang: string): Promise<string> =>
+        summary(await client.post('/v1/add', { collection, key: 'k', lang, contentMd: '' }))
+      assert.equal(await add(`${c}|one`, 'en'), refusedCollection)
+      assert.equal(await add(c, 'e|n'), '400 {"error":"invalid lang: | is not allowed"}')
+      const documents = [{ key: 'k', lang: 'a|b', contentMd: '' }, { key: 'fine', lang: 'en', contentMd: '' }] // prettier-ignore
+      const batch = (await client.post('/v1/add-batch', { collection: c, documents })).json()
+      assert.deepEqual([batch.added, batch.failed, batch.errors], [1, 1, ['k: invalid lang: | is not allowed']])
+      const config = await client.server.request('PUT', '/v1/collection-config', { collection: `${c}|one`, description: 'x' })
+      assert.equal(summary(config), refusedCollection)
+    })
+
     it('identity: a separator in a key does not make two documents one', async () => {
       const c = client.collection()
       await client.add(c, 'a|en', { lang: 'x', contentMd: 'one' })
@@ -226,3 +251,21 @@ describe('identity', () => {
     })
   })
 })
+
+async function meetsByAnySigma(client: DocumentsClient, c: string): Promise<void> {
+  for (const [name, spellings] of [
+    ['οδος', ['ΟΔΟΣ', 'οδος', 'οδοσ', 'Οδος']],
+    ['σισυφος', ['ΣΙΣΥΦΟΣ', 'σισυφος', 'σισυφοσ']],
+  ] as const) {
+    for (const [at, key] of spellings.entries()) {
+      const { id } = await client.add(`${c}Σ`, key, { lang: 'ΕΛΣ', contentMd: `text ${at}` })
+      assert.equal(id, `${c}ς|${name}|ελς`)
+    }
+    assert.equal((await client.search(`${c}ς`)).total, 1)
+    for (const key of spellings)
+      assert.equal((await client.get(`${c}σ`, key, { lang: 'ΕΛΣ' }))?.contentMd, `text ${spellings.length - 1}`, key)
+    const deleted = await client.post('/v1/delete', { collection: `${c}ς`, key: name, lang: 'ΕΛΣ' })
+    assert.equal(deleted.status, 200, deleted.text)
+    for (const key of spellings) assert.equal(await client.get(`${c}Σ`, key, { lang: 'ΕΛΣ' }), undefined, key)
+  }
+}

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { checkTruth } from '../../../src/engine/search/native_engine.js'
+import { openEnvironment } from '../../../src/store/environment.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
 
 const COLLECTION = 'kept'
@@ -142,6 +143,15 @@ describe('a data directory that is not whole', () => {
       const line = await refused(copied((at) => truncateSync(path.join(at, truth), length)))
       assert.match(line, /gen-000001 is damaged: truth\.mdb: .*; to go back to a backup, .*mds restore NAME/u, String(length))
     }
+  })
+
+  it('directory: a store of another format is refused in one line that says what to do', async () => {
+    const directory = copied(() => undefined)
+    const { root, settings } = openEnvironment(path.join(directory, 'gen-000001'))
+    root.transactionSync(() => settings.put(Buffer.from('format'), Buffer.from([3, 1])))
+    await root.close()
+    const remedy = 'export its collections with the version that wrote it, and import them here'
+    assert.ok((await refused(directory)).includes(`truth.mdb has format 3; this version reads format 4 only: ${remedy}`))
   })
 
   it('directory: damaged meta pages are refused in one line', async () => {

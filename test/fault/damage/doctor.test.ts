@@ -3,11 +3,10 @@
  * nothing, and exits with 0, 1 or 2.
  */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { encodeBody } from '../../../src/store/body.js'
 import { writeCollectionCounters, readCollectionCounters } from '../../../src/store/counters.js'
@@ -16,30 +15,19 @@ import type { Environment, TableName } from '../../../src/store/environment.js'
 import { bodyKey, collectionKey, counterKey, documentKey, identityKey } from '../../../src/store/rows/keys.js'
 import { TALLIED } from '../../../src/store/tally.js'
 import { View } from '../../../src/store/view.js'
-import { GOLDEN_KEY, goldenKeyring, unpackGoldenStore } from '../../harness/store/golden_store.js'
+import { makeFilledStore, STORE_ENV as env, storeKeyring } from '../../harness/store/filled_store.js'
 import { spawn } from '../../harness/process/owned_processes.js'
 import { startServer } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-doctor-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const env = { SVC_ENCRYPTION_KEY: GOLDEN_KEY, SVC_TEMPORAL: 'true' }
 const MDS = fileURLToPath(new URL('../../../../bin/mds.mjs', import.meta.url))
-const upgraded = join(folder, 'upgraded')
-
-function goldenDirectory(directory: string): string {
-  unpackGoldenStore(join(directory, 'gen-000001'))
-  mkdirSync(join(directory, 'gen-000001', 'index'))
-  writeFileSync(join(directory, 'CURRENT'), 'gen-000001\n')
-  return directory
-}
+const whole = join(folder, 'whole')
 
 before(async () => {
-  const server = await startServer({ directory: goldenDirectory(upgraded), env })
+  await makeFilledStore(whole)
+  const server = await startServer({ directory: whole, env })
   try {
-    for (const deadline = performance.now() + 60_000; !server.output().includes('every row of the store has its checksum now');) {
-      assert.ok(performance.now() < deadline, server.output())
-      await setImmediate()
-    }
     for (const text of ['one', 'two', 'three'])
       assert.equal(
         (await server.post('/v1/add', { collection: 'Plain', key: 'doc-3', lang: 'en', contentMd: text.repeat(500) })).status,
@@ -71,8 +59,8 @@ let copies = 0
 /** A changed copy of the whole store; the server is down. */
 async function changed(change: (environment: Environment, view: View) => void): Promise<string> {
   const directory = join(folder, `copy-${copies++}`)
-  cpSync(upgraded, directory, { recursive: true })
-  const environment = openEnvironment(join(directory, 'gen-000001'), goldenKeyring())
+  cpSync(whole, directory, { recursive: true })
+  const environment = openEnvironment(join(directory, 'gen-000001'), storeKeyring())
   environment.root.transactionSync(() => change(environment, new View(environment, 0)))
   await environment.root.close()
   return directory
@@ -97,15 +85,13 @@ async function finds(directory: string, ...lines: readonly RegExp[]): Promise<vo
 }
 
 describe('mds doctor', () => {
-  it('doctor: a store that is whole has no finding, of format 1 and of format 2, and is not changed', async () => {
-    const file = join(upgraded, 'gen-000001', 'truth.mdb')
+  it('doctor: a store that is whole has no finding and is not changed', async () => {
+    const file = join(whole, 'gen-000001', 'truth.mdb')
     const bytes = readFileSync(file)
-    for (const directory of [upgraded, goldenDirectory(join(folder, 'old'))]) {
-      const { code, stdout, stderr } = await doctor(directory)
-      assert.equal(code, 0, stdout + stderr)
-      assert.match(stdout, /^healthy: \d{3} rows read, nothing is damaged\n$/)
-      assert.equal(stderr, '')
-    }
+    const { code, stdout, stderr } = await doctor(whole)
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stdout, /^healthy: \d{3} rows read, nothing is damaged\n$/)
+    assert.equal(stderr, '')
     assert.ok(readFileSync(file).equals(bytes))
   })
 
@@ -194,14 +180,14 @@ describe('mds doctor', () => {
         process.send = (...message) => send.apply(process, message) && process.kill(process.pid, 'SIGKILL')
       }`,
     )
-    const { code, stdout, stderr } = await doctor(upgraded, { ...env, NODE_OPTIONS: `--require ${preload}` })
+    const { code, stdout, stderr } = await doctor(whole, { ...env, NODE_OPTIONS: `--require ${preload}` })
     assert.deepEqual([code, stdout], [2, ''])
     assert.equal(stderr, 'mds: the process that reads the store was ended from outside (SIGKILL, at pages)\n')
   })
 
   it('doctor: a served store, a store without its keys and a folder without a store are refused in one line with code 2', async () => {
     const served = join(folder, 'served')
-    cpSync(upgraded, served, { recursive: true })
+    cpSync(whole, served, { recursive: true })
     const server = await startServer({ directory: served, env })
     try {
       const { code, stdout, stderr } = await doctor(served)
@@ -209,7 +195,7 @@ describe('mds doctor', () => {
     } finally {
       assert.equal(await server.stop(), 0)
     }
-    const locked = await doctor(upgraded, {})
+    const locked = await doctor(whole, {})
     assert.deepEqual([locked.code, locked.stderr], [2, 'mds: collection sealed is encrypted and SVC_ENCRYPTION_KEY is not set\n'])
     const nothing = await doctor(join(folder, 'nothing'))
     assert.deepEqual([nothing.code, nothing.stderr], [2, `mds: ${join(folder, 'nothing')} holds no data directory\n`])

@@ -1,33 +1,31 @@
 /**
  * Rows that identify others (identities, collections, counters), damaged with the server down: the request is
  * refused with the name of the row, no other document or collection is shown, changed or deleted, and the
- * server continues. Also a store of format 1, whose rows have no checksums: it is served immediately and
- * upgraded in the background.
+ * server continues.
  */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { after, before, describe, it } from 'node:test'
 import { openEnvironment, openTable, TABLES, tablesOfCollections } from '../../../src/store/environment.js'
 import type { Environment, TableName } from '../../../src/store/environment.js'
 import { collectionKey, counterKey, identityKey, settingKey, spellingKey } from '../../../src/store/rows/keys.js'
 import { View } from '../../../src/store/view.js'
-import { GOLDEN_KEY, goldenContent, goldenKeyring, unpackGoldenStore } from '../../harness/store/golden_store.js'
+import { contentOfStored, makeFilledStore, STORE_ENV as env, STORED_KEYS, storeKeyring } from '../../harness/store/filled_store.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-row-damage-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const env = { SVC_ENCRYPTION_KEY: GOLDEN_KEY, SVC_TEMPORAL: 'true' }
 const COLLECTIONS = ['Plain', 'sealed'] as const
+const whole = join(folder, 'whole')
+before(() => makeFilledStore(whole))
 
-function goldenDirectory(name: string): string {
+/** A copy of the whole store. */
+function copied(name: string): string {
   const directory = join(folder, name)
-  unpackGoldenStore(join(directory, 'gen-000001'))
-  mkdirSync(join(directory, 'gen-000001', 'index'))
-  writeFileSync(join(directory, 'CURRENT'), 'gen-000001\n')
+  cpSync(whole, directory, { recursive: true })
   return directory
 }
 
@@ -52,30 +50,20 @@ async function start(directory: string): Promise<Server> {
   return server
 }
 
-async function upgraded(server: Server): Promise<void> {
-  for (const deadline = performance.now() + 60_000; !server.output().includes('every row of the store has its checksum now');) {
-    assert.ok(performance.now() < deadline, server.output())
-    await setImmediate()
-  }
-}
-
 async function contentOf(server: Server, collection: string, key: string): Promise<string> {
   const { status, text } = await server.post('/v1/get', { collection, key, lang: 'en' })
   assert.equal(status, 200, text)
   return (JSON.parse(text) as { readonly contentMd: string }).contentMd
 }
 
-async function checkGolden(server: Server): Promise<void> {
+async function checkStored(server: Server): Promise<void> {
   for (const collection of COLLECTIONS)
-    for (let document = 0; document < 24; document++) {
-      if (document === 8) continue
-      const key = document === 1 ? 'DOC-1' : `doc-${document}`
-      assert.equal(await contentOf(server, collection, key), goldenContent(document), `${collection} ${key}`)
-    }
+    for (const [document, key] of STORED_KEYS.entries())
+      assert.equal(await contentOf(server, collection, key), contentOfStored(document), `${collection} ${key}`)
 }
 
 async function change(directory: string, how: (environment: Environment, view: View) => void): Promise<void> {
-  const environment = openEnvironment(join(directory, 'gen-000001'), goldenKeyring())
+  const environment = openEnvironment(join(directory, 'gen-000001'), storeKeyring())
   environment.root.transactionSync(() => how(environment, new View(environment, 0)))
   await environment.root.close()
 }
@@ -87,7 +75,7 @@ async function damage(
   key: (view: View) => Buffer,
   change: (stored: Buffer, view: View) => void,
 ): Promise<void> {
-  const environment = openEnvironment(join(directory, 'gen-000001'), goldenKeyring())
+  const environment = openEnvironment(join(directory, 'gen-000001'), storeKeyring())
   const view = new View(environment, 0)
   const raw = openTable(environment.root, TABLES[of][0])
   const at = key(view)
@@ -98,34 +86,6 @@ async function damage(
 }
 
 const idOf = (view: View, name: string): number => view.collection(name)?.id ?? assert.fail(name)
-
-describe('a store of format 1', () => {
-  it('row damage: is served at once, written to, upgraded behind the requests, and the same after a restart', async () => {
-    const directory = goldenDirectory('old')
-    let server = await start(directory)
-    await checkGolden(server)
-    for (const collection of COLLECTIONS) {
-      const added = await server.post('/v1/add', { collection, key: 'new', lang: 'en', contentMd: 'written meanwhile' })
-      assert.equal(added.status, 200, added.text)
-    }
-    await upgraded(server)
-    await checkGolden(server)
-    assert.equal(await server.stop(), 0, server.output())
-    server = await start(directory)
-    await checkGolden(server)
-    assert.equal(await contentOf(server, 'sealed', 'new'), 'written meanwhile')
-    assert.doesNotMatch(server.output(), /checksum/)
-    assert.equal(await server.stop(), 0)
-  })
-
-  it('row damage: an identity that leads to another document is refused before the upgrade, too', async () => {
-    const directory = goldenDirectory('old-damaged')
-    await damage(directory, 'identities', (view) => identityKey(idOf(view, 'plain'), 'doc-3', 'en'), pointElsewhere)
-    const server = await start(directory)
-    await refusesDocument(server)
-    assert.equal(await server.stop(), 0)
-  })
-})
 
 /** Points an identity to the previous document. */
 function pointElsewhere(stored: Buffer): void {
@@ -147,13 +107,13 @@ async function refusesDocument(server: Server): Promise<void> {
   }
   const batch = await server.post('/v1/delete-batch', { collection: 'Plain', documents: [{ key: 'doc-3', lang: 'en' }] })
   assert.equal((JSON.parse(batch.text) as { readonly deleted: number }).deleted, 0, batch.text)
-  assert.equal(await contentOf(server, 'Plain', 'doc-2'), goldenContent(2))
-  assert.equal(await contentOf(server, 'sealed', 'doc-3'), goldenContent(3))
+  assert.equal(await contentOf(server, 'Plain', 'doc-2'), contentOfStored(2))
+  assert.equal(await contentOf(server, 'sealed', 'doc-3'), contentOfStored(3))
 }
 
-describe('a store of format 2', () => {
+describe('a store with a damaged row', () => {
   it('row damage: a changed identity serves, overwrites and deletes no other document', async () => {
-    const directory = await upgradedDirectory('identity')
+    const directory = copied('identity')
     await damage(directory, 'identities', (view) => identityKey(idOf(view, 'plain'), 'doc-3', 'en'), pointElsewhere)
     const server = await start(directory)
     await refusesDocument(server)
@@ -161,7 +121,7 @@ describe('a store of format 2', () => {
   })
 
   it('row damage: a changed row of a collection shows and deletes no other collection', async () => {
-    const directory = await upgradedDirectory('collection')
+    const directory = copied('collection')
     await damage(
       directory,
       'collections',
@@ -178,12 +138,12 @@ describe('a store of format 2', () => {
       assert.equal(status, 500, `${path}: ${text}`)
       assert.match(text, /corrupt record collection \\"dropped\\"/, path)
     }
-    await checkGolden(server)
+    await checkStored(server)
     assert.equal(await server.stop(), 0)
   })
 
   it('row damage: a collection whose row is lost is not created a second time, as plaintext where it was encrypted, and nothing else is refused', async () => {
-    const directory = await upgradedDirectory('collection-gone')
+    const directory = copied('collection-gone')
     await change(directory, (environment) => environment.collections.remove(collectionKey('sealed')))
     const server = await start(directory)
     await refusesToMake(server, 'sealed', /it may be one that is lost: collection \d+ has rows, and no name leads to it/)
@@ -193,11 +153,9 @@ describe('a store of format 2', () => {
   })
 
   it('row damage: a backup of a store that has lost the row of a collection is not restored: the damage is reported, and the present store is still served', async () => {
-    const whole = await upgradedDirectory('backup-whole')
     for (const [collection, left] of LOST) {
       const at = `${collection}-${left}`
-      const directory = join(folder, `backup-${at}`)
-      cpSync(whole, directory, { recursive: true })
+      const directory = copied(`backup-${at}`)
       await change(directory, (environment, view) => {
         if (left === 'collectionSettings') environment.collectionSettings.put(settingKey(idOf(view, collection), 1, 'x'), Buffer.alloc(8))
         removeAllBut(environment, idOf(view, collection), left)
@@ -210,13 +168,13 @@ describe('a store of format 2', () => {
       const reason = String.raw`^\{"error":"restore failed: backup \S+ is damaged: corrupt record collection \d+: it has rows, and no name leads to it"`
       assert.match(refused.text, new RegExp(reason), at)
       const other = collection === 'plain' ? 'sealed' : 'Plain'
-      assert.equal(await contentOf(server, other, 'doc-3'), goldenContent(3))
+      assert.equal(await contentOf(server, other, 'doc-3'), contentOfStored(3))
       assert.equal(await server.stop(), 0)
     }
   })
 
   it('row damage: a collection whose row has another key is not made a second time, and others are', async () => {
-    const directory = await upgradedDirectory('collection-moved')
+    const directory = copied('collection-moved')
     await moveRow(directory, 'collections', () => collectionKey('sealed'))
     const server = await start(directory)
     await refusesToMake(server, 'Sealed', /it may be one whose row is damaged/)
@@ -230,7 +188,7 @@ describe('a store of format 2', () => {
       ['name', (stored: Buffer) => stored.write('t', 4)],
       ['checksum', (stored: Buffer) => stored.writeUInt8((stored[stored.length - 1] as number) ^ 1, stored.length - 1)],
     ] as const) {
-      const directory = await upgradedDirectory(`collection-${at}`)
+      const directory = copied(`collection-${at}`)
       await damage(directory, 'collections', () => collectionKey('sealed'), changeByte)
       const server = await start(directory)
       for (const { path, body } of making('sealed')) {
@@ -245,7 +203,7 @@ describe('a store of format 2', () => {
   })
 
   it('row damage: a collection whose row can not be read at all keeps every name from being made', async () => {
-    const directory = await upgradedDirectory('collection-illegible')
+    const directory = copied('collection-illegible')
     await damage(
       directory,
       'collections',
@@ -258,7 +216,7 @@ describe('a store of format 2', () => {
   })
 
   it('row damage: writes to a collection whose counters are damaged are refused, everything else goes on', async () => {
-    const directory = await upgradedDirectory('counters')
+    const directory = copied('counters')
     await damage(
       directory,
       'counters',
@@ -273,24 +231,24 @@ describe('a store of format 2', () => {
     }
     const sealed = await server.post('/v1/add', { collection: 'sealed', key: 'another', lang: 'en', contentMd: 'a' })
     assert.equal(sealed.status, 200, sealed.text)
-    await checkGolden(server)
+    await checkStored(server)
     assert.equal(await server.stop(), 0)
   })
 
   it('row damage: a document asked for by a spelling whose row is damaged is refused, not missing', async () => {
-    const directory = await upgradedDirectory('spelling')
+    const directory = copied('spelling')
     const first = (view: View): Buffer => spellingKey(idOf(view, 'plain'), 2, 'doc-1', 'en')
     await damage(directory, 'spellings', first, (stored) => (stored[1] = (stored[1] as number) ^ 1))
     const server = await start(directory)
     const { status, text } = await server.post('/v1/get', { collection: 'Plain', key: 'doc-1', lang: 'en' })
     assert.equal(status, 500, text)
     assert.match(text, /corrupt record spelling/)
-    await checkGolden(server)
+    await checkStored(server)
     assert.equal(await server.stop(), 0)
   })
 
   it('row damage: counters whose key has changed are missed: an export is refused, not empty, and no document takes the number of another', async () => {
-    const directory = await upgradedDirectory('counters-gone')
+    const directory = copied('counters-gone')
     await moveRow(directory, 'counters', (view) => counterKey(idOf(view, 'plain')))
     const server = await start(directory)
     for (const [path, body] of [
@@ -301,12 +259,12 @@ describe('a store of format 2', () => {
       assert.equal(status, 500, `${path}: ${text.slice(0, 200)}`)
       assert.match(text, /corrupt record counters of collection/, path)
     }
-    await checkGolden(server)
+    await checkStored(server)
     assert.equal(await server.stop(), 0)
   })
 
   it('row damage: a store whose own counters are missing is not served, because its numbers would be assigned twice', async () => {
-    const directory = await upgradedDirectory('store-counters-gone')
+    const directory = copied('store-counters-gone')
     await moveRow(directory, 'counters', () => counterKey(0))
     const { code, output } = await runToEnd({ directory, env })
     assert.equal(code, 2, output)
@@ -314,7 +272,7 @@ describe('a store of format 2', () => {
   })
 
   it('row damage: a store whose own counters are damaged is not served either, under the supervisor, and one line says so', async () => {
-    const directory = await upgradedDirectory('store-counters')
+    const directory = copied('store-counters')
     await damage(
       directory,
       'counters',
@@ -370,7 +328,7 @@ async function makesAnother(server: Server): Promise<void> {
 
 /** Moves a row as if a bit of its key had changed. */
 async function moveRow(directory: string, of: TableName, key: (view: View) => Buffer): Promise<void> {
-  const environment = openEnvironment(join(directory, 'gen-000001'), goldenKeyring())
+  const environment = openEnvironment(join(directory, 'gen-000001'), storeKeyring())
   const raw = openTable(environment.root, TABLES[of][0])
   const from = key(new View(environment, 0))
   const to = Buffer.from(from)
@@ -380,12 +338,4 @@ async function moveRow(directory: string, of: TableName, key: (view: View) => Bu
     void raw.remove(from)
   })
   await environment.root.close()
-}
-
-async function upgradedDirectory(name: string): Promise<string> {
-  const directory = goldenDirectory(name)
-  const server = await start(directory)
-  await upgraded(server)
-  assert.equal(await server.stop(), 0, server.output())
-  return directory
 }

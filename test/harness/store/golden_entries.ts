@@ -1,6 +1,6 @@
 /**
- * The golden data directory with entries in their first form, made by make_golden_entries.ts: the directory
- * of a killed server, the answers that it gave, and its binlog. Its vectors are those of EmbeddingServer.
+ * The golden data directory, made by make_golden_entries.ts: the directory of a killed server, the answers
+ * that it gave, and its binlog. Its vectors are those of EmbeddingServer.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -55,10 +55,8 @@ export function goldenAnswers(): readonly GoldenAnswer[] {
   return answers.map((answer) => ({ ...answer, text: settled(answer.text) }))
 }
 
-/** Kind 8 was called `place` when the file was made. */
 export function goldenBinlog(): readonly PlainEntry[] {
-  const entries = JSON.parse(readFileSync(join(GOLDEN_ENTRIES, 'entries.json'), 'utf8')) as PlainEntry[]
-  return entries.map((entry) => (entry['kind'] === 'place' ? { ...entry, kind: 'move' } : entry))
+  return JSON.parse(readFileSync(join(GOLDEN_ENTRIES, 'entries.json'), 'utf8')) as PlainEntry[]
 }
 
 /** The JSON form of an entry: bytes in base64, LSNs as text. */
@@ -98,14 +96,10 @@ const QUESTIONS: readonly (readonly [method: string, path: string, body?: Readon
 
 /**
  * Removes what may differ after another start: durations, whether pages from before a rotation are left, and
- * scores, which count replaced documents until their segment is merged; and checksums, which the version that
- * made the directory computed in another way.
+ * scores, which count replaced documents until their segment is merged.
  */
 function settled(text: string): string {
-  return text
-    .replace(/"(took\w*|\w*[mM]s|score)":[\d.]+/g, '"$1":0')
-    .replace(/"residue":\w+/, '"residue":false')
-    .replace(/"checksum":"\w+",("checksum64":"\w+",)?/, '')
+  return text.replace(/"(took\w*|\w*[mM]s|score)":[\d.]+/g, '"$1":0').replace(/"residue":\w+/, '"residue":false')
 }
 
 export async function answersOf(server: Server): Promise<GoldenAnswer[]> {
@@ -123,15 +117,6 @@ export async function untilEmbedded(server: Server): Promise<void> {
     const stats = (await server.get('/v1/vector-stats')).json<{ queue: { depth: number }; index_ready: boolean }>()
     const jobs = (await server.get('/v1/bulk-ingest-jobs')).text
     if (stats.queue.depth === 0 && stats.index_ready && !/"(queued|running|pending|processing)"/.test(jobs)) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-/** Waits until every collection has its checksums, which the directory lacks. */
-export async function untilHashed(server: Server): Promise<void> {
-  for (;;) {
-    const { collections } = (await server.get('/v1/stats')).json<{ collections: { readonly checksum64: string }[] }>()
-    if (collections.every(({ checksum64 }) => checksum64 !== '')) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

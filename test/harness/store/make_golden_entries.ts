@@ -1,8 +1,8 @@
 /**
- * Makes the golden data directory of entries in their first form (test/golden/entries). A server is filled
- * with every kind of entry, requests are sent and their answers recorded, and the server is killed, so that
- * the next start replays. Run once, by the last version that wrote such entries: `node
- * dist/test/harness/store/make_golden_entries.js`. A later version must not replace its files.
+ * Makes the golden data directory (test/golden/entries). A server is filled with every kind of entry,
+ * requests are sent and their answers recorded, and the server is killed, so that the next start replays. Run
+ * once a format, by the version that introduces it: `node dist/test/harness/store/make_golden_entries.js`.
+ * Later versions must read its files and must not replace them.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

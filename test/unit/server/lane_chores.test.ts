@@ -28,13 +28,7 @@ function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChorePar
     lastLsn: () => 1n,
     now: 2,
     retired: () => [1],
-    isUpgradeWanted: () => true,
     objects: { isIndexIncomplete: () => false },
-    collections: () => [{ id: 1, name: 'c' }],
-    collectionCounters: () => ({ unhashed: 1 }),
-    docidsFrom: () => [1],
-    headEvenExpired: () => ({ docid: 1, revision: 1, json: Buffer.from('{"key":"k","lang":"en","meta":{}'), meta: Buffer.from('{}') }),
-    escapedContent: () => Buffer.from('text'),
   }
   const lane = {
     config: { ...loadConfig([], {}), temporal: true, encryption: {} },

@@ -197,18 +197,6 @@ it('consumer: one that is too far behind is lost: counted, told, and it goes on 
   await consumers.stop()
 })
 
-it('consumer: a position that packing stored before it was a consumer is its own, until it stores another', async () => {
-  const lane = new Lane()
-  await lane.write((transaction) => {
-    const row = Buffer.alloc(8)
-    row.writeBigUInt64BE(7n)
-    transaction.environment.settings.put(Buffer.from('packed'), row)
-  })
-  assert.equal(lane.positionOf('revision-packing'), 7n)
-  await lane.write((transaction) => transaction.setPosition('revision-packing', 9n))
-  assert.equal(lane.positionOf('revision-packing'), 9n)
-})
-
 it('consumer: none waits for the work of another one, nor for its failures, which are counted and come ever more seldom', async () => {
   const lane = new Lane()
   let isFull = true

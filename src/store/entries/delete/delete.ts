@@ -15,7 +15,7 @@ export interface DeleteEntry extends EntryBase {
   readonly kind: 'delete'
   readonly key: string
   readonly lang: string
-  /** Empty in entries of earlier versions, which do not have this field. */
+  /** Empty if the row of the collection was damaged. */
   readonly collectionName: string
 }
 
@@ -63,7 +63,7 @@ export const deletion: EntryKind<DeleteEntry> = {
     docid,
     key: key as string,
     lang: lang as string,
-    collectionName: (collectionName as string | undefined) ?? '',
+    collectionName: collectionName as string,
   }),
   check: ({ key, lang, collectionName }, checks) => {
     checks.identity(key, lang)

@@ -15,10 +15,9 @@ function decode({ lsn, collection, docid }: EntryBase, fields: Fields): PutEntry
     key: fields[1] as string,
     lang: fields[2] as string,
     head: fields[3] as Buffer,
-    // The earliest entries have none of these.
-    trimBelow: (fields[4] as number | undefined) ?? 0,
-    object: (fields[5] as Buffer | null | undefined) ?? null,
-    wantsVectors: (fields[6] as boolean | undefined) ?? false,
+    trimBelow: fields[4] as number,
+    object: fields[5] as Buffer | null,
+    wantsVectors: fields[6] as boolean,
   }
 }
 
