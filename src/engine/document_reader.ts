@@ -2,89 +2,9 @@
  * The native reader of documents (native/engine/truth/document_reader.h), one for each thread and store. It
  * reads by the LMDB env that lmdb-js has open in this process, so it must be closed before that env.
  */
+import type { DocumentFacts, DocumentSource, PageRows, ResultPage } from '../base/document_source.js'
 import { DOCUMENT_PAGE_MAX } from '../limits/store.js'
 import { loadAddon } from './addon.js'
-
-/** What an answer needs to know of the document that was read last. */
-export interface DocumentFacts {
-  readonly collection: number
-  readonly docid: number
-  /** Bytes of the JSON text before the value of "meta". */
-  readonly metaBegin: number
-  readonly lsn: bigint
-  readonly indexedLsn: bigint
-  /** Unix seconds; 0: the document does not expire. */
-  readonly expiresAt: number
-}
-
-/** Documents that are read together, by row. */
-export interface PageRows {
-  /** Sets the document that the row is to receive. */
-  ask(row: number, docid: number): void
-  docid(row: number): number
-  /** Where the text of the document begins in the space. */
-  begin(row: number): number
-  /** Of the text; 0: the document is not there or not plain. */
-  bytes(row: number): number
-  lsn(row: number): bigint
-  indexedLsn(row: number): bigint
-  /** Unix seconds; 0: the document does not expire. */
-  expiresAt(row: number): number
-}
-
-/**
- * Each read takes its own snapshot, the newest, and returns the number of bytes that it has written to
- * `space`. 0: the document is not there or not plain. Negative: `space` is too short by itself, and this many
- * bytes are needed; the body has not been read.
- */
-export interface NativeDocuments {
-  /** Of the last read that returned a positive number. Overwritten by the next one. */
-  readonly facts: DocumentFacts
-  /** @param lsn of the only state that is wanted; default: the present one */
-  read(collection: number, docid: number, space: Uint8Array, lsn?: bigint): number
-  /**
-   * @param lowered key and language in lower case, separated by a zero character
-   * @param spelled the same as requested: only a document that was last written so is found
-   */
-  find(collection: number, lowered: string, spelled: string, space: Uint8Array): number
-  /**
-   * @param names collection, key and language as requested, separated by zero characters. Only printable
-   * ASCII without `"` and `\` is plain, and only a document that was last written with this key and language
-   * @param now unix seconds: a document that has expired is not plain
-   * @param asksResidency no page is read that is not in memory. The result is -(2 ** 31) where one is not
-   */
-  get(names: string, now: number, space: Uint8Array, asksResidency: boolean): number
-  /** Page faults of this thread that waited for a disk, since it began, by whichever code. */
-  majorFaults(): number
-  /** Of the last `readPage`. Overwritten by the next one. */
-  readonly page: PageRows
-  /**
-   * Reads the documents of the first `count` rows in one snapshot, the newest, their texts one after the
-   * other into `space`, until one does not fit.
-   * @param count at most DOCUMENT_PAGE_MAX
-   * @returns the number of rows read
-   */
-  readPage(collection: number, count: number, space: Uint8Array): number
-  /**
-   * Writes the results of a ranked search as JSON, separated by commas, in one snapshot. 0 also if a document
-   * is not what was indexed.
-   * @param bytesMax the results that need more are not written
-   * @param now unix seconds: a document that has expired is not there
-   */
-  writeResults(page: ResultPage, bytesMax: number, now: number, space: Uint8Array): number
-  close(): void
-}
-
-/** A page of results by the hits of a search. */
-export interface ResultPage {
-  readonly collection: number
-  /** A hits record (docs/formats/search-plan.md). */
-  readonly hits: Uint8Array
-  /** How each term is shown (native/engine/truth/result_page.cc). */
-  readonly terms: Uint8Array
-  /** The results are the first hits, at most this many. */
-  readonly limit: number
-}
 
 type Handle = object
 
@@ -211,7 +131,7 @@ export function openDocuments(
   path: string,
   shape: { readonly mapBytes: number; readonly readersMin: number },
   onRead: (documents: number) => void = () => undefined,
-): NativeDocuments {
+): DocumentSource {
   const addon = loadAddon<Addon>(FUNCTIONS)
   const packageEnvs = (globalThis as { readonly __lmdb_envs__?: unknown }).__lmdb_envs__
   if (typeof packageEnvs !== 'number') throw new Error('lmdb-js does not show its list of envs')

@@ -4,7 +4,7 @@
  */
 import { ByteWriter } from './rows/byte_writer.js'
 import { appendDocument } from './documents/document_source.js'
-import type { DocumentSource } from './documents/document_source.js'
+import type { DocumentSource } from '../base/document_source.js'
 import type { Environment } from './environment.js'
 import { collectionOfKey, docidOfKey } from './rows/keys.js'
 import type { View } from './view.js'

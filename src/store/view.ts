@@ -13,7 +13,7 @@ import { countSettings, readSetting, readSettings } from './collections/stored_s
 import { readStoreCounters, requireCollectionCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, StoredDocument } from './documents/document_cache.js'
-import type { DocumentFacts, DocumentSource } from './documents/document_source.js'
+import type { DocumentFacts, DocumentSource } from '../base/document_source.js'
 import { DocumentReader } from './documents/documents.js'
 import { dueRows, soonestExpiry } from './documents/expiry_rows.js'
 import { HeadReader } from './documents/heads.js'

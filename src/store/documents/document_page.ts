@@ -8,7 +8,7 @@
  */
 import { DOCUMENT_PAGE_MAX } from '../../limits/store.js'
 import { KIB } from '../../limits/units.js'
-import type { DocumentSource } from './document_source.js'
+import type { DocumentSource } from '../../base/document_source.js'
 
 /**
  * Space of a thread for the texts of one page: 32 of 8 KB. It stays within the second cache of a core. A

@@ -12,7 +12,7 @@ import { counterKey } from '../rows/keys.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { DocumentPage, NOT_PLAIN } from './document_page.js'
 import { appendDocument, appendSpelled } from './document_source.js'
-import type { DocumentFacts, DocumentSource } from './document_source.js'
+import type { DocumentFacts, DocumentSource } from '../../base/document_source.js'
 import type { HeadReader } from './heads.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
