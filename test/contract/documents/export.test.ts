@@ -13,8 +13,10 @@ import type { DocumentJson, Fields } from '../../harness/clients/documents_clien
 import { readZip } from '../../harness/zip_files.js'
 
 /** More than the sockets of both sides buffer, so that a client that does not read stops the server. */
-const LARGE_DOCUMENTS = 6000
-const LARGE_CONTENT_BYTES = 4000
+const LARGE_DOCUMENTS = 2400
+const LARGE_CONTENT_BYTES = 10_000
+/** Few words, because what is written is not what is tested. */
+const FILLER = `word ${'-'.repeat(95)}`
 const STALL_MS = 1500
 
 /** Resolves after the loop has read its sockets once more. */
@@ -30,10 +32,10 @@ describe('export', () => {
     const documents = Array.from({ length: LARGE_DOCUMENTS }, (_, number) => ({
       key: `k${number}`,
       lang: 'en',
-      contentMd: `${number} `.padEnd(LARGE_CONTENT_BYTES, 'word '),
+      contentMd: `${number} `.padEnd(LARGE_CONTENT_BYTES, FILLER),
       meta: { even: [String(number % 2 === 0)] },
     }))
-    for (let at = 0; at < LARGE_DOCUMENTS; at += 1000) await client.addBatch('large', documents.slice(at, at + 1000))
+    for (let at = 0; at < LARGE_DOCUMENTS; at += 500) await client.addBatch('large', documents.slice(at, at + 500))
   })
   after(() => client.stop())
 
@@ -98,7 +100,7 @@ describe('export', () => {
       const other = await DocumentsClient.shared()
       const copy = other.collection()
       try {
-        for (let at = 0; at < exported.length; at += 2000) await other.addBatch(copy, exported.slice(at, at + 2000))
+        for (let at = 0; at < exported.length; at += 500) await other.addBatch(copy, exported.slice(at, at + 500))
         assert.equal(await other.checksum(copy), await client.checksum('large'))
       } finally {
         await other.stop()
@@ -182,7 +184,7 @@ describe('export', () => {
     it('export: a ZIP of thousands of documents is whole, and leaves no file behind', async () => {
       const found = await files('large')
       assert.equal(found.size, LARGE_DOCUMENTS)
-      assert.equal(found.get('k17.en.md'), '17 '.padEnd(LARGE_CONTENT_BYTES, 'word '))
+      assert.equal(found.get('k17.en.md'), '17 '.padEnd(LARGE_CONTENT_BYTES, FILLER))
       assert.deepEqual(
         readdirSync(client.server.directory).filter((name) => name.startsWith('spool')),
         [],
@@ -202,16 +204,16 @@ describe('export', () => {
     })
 
     it('export: clients that go in the middle leave nothing open, however many', async () => {
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         const sockets = await Promise.all(Array.from({ length: 10 }, (_, at) => askOnly(at % 2 === 0 ? 'ndjson' : 'zip')))
         for (const socket of sockets) socket.resume()
         await client.until(() => soon(sockets.every((socket) => socket.length > 0)), 'the first bytes')
         for (const socket of sockets) socket.reset()
       }
-      const found = await Promise.all(Array.from({ length: 10 }, () => lines('large')))
+      const found = await Promise.all([lines('large'), lines('large')])
       assert.deepEqual(
         found.map(({ length }) => length),
-        Array.from({ length: 10 }, () => LARGE_DOCUMENTS),
+        [LARGE_DOCUMENTS, LARGE_DOCUMENTS],
       )
     })
 
@@ -232,9 +234,9 @@ describe('export', () => {
 
     it('export: a collection that is deleted in the middle ends the answer incomplete', async () => {
       const c = client.collection()
-      const documents = Array.from({ length: 5000 }, (_, number) => ({ key: `k${number}`, lang: 'en', contentMd: 'x'.repeat(8000) }))
-      await client.addBatch(c, documents.slice(0, 2500))
-      await client.addBatch(c, documents.slice(2500))
+      const documents = Array.from({ length: 2000 }, (_, number) => ({ key: `k${number}`, lang: 'en', contentMd: '-'.repeat(20_000) }))
+      await client.addBatch(c, documents.slice(0, 1000))
+      await client.addBatch(c, documents.slice(1000))
       const socket = await RawSocket.open(client.server.port)
       socket.pause()
       const body = JSON.stringify({ collection: c, format: 'ndjson' })

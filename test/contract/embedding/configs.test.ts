@@ -220,20 +220,4 @@ describe('embedding configurations', () => {
     assert.doesNotMatch(await providerOf({ SVC_EMBEDDING_AUTODETECT: '0' }, 'none'), /embeddings:/)
     assert.doesNotMatch(await providerOf({ SVC_EMBEDDING_AUTODETECT: '1', SVC_EMBEDDING_PROVIDER: 'none' }, 'none'), /embeddings:/)
   })
-
-  it('embedding config: mode read refuses every change', async () => {
-    const reader = await startServer({ env: { SVC_MODE: 'read' } })
-    const changes: readonly (readonly [string, string])[] = [
-      ['POST', PATH],
-      ['PUT', `${PATH}/one`],
-      ['DELETE', `${PATH}/one`],
-      ['POST', `${PATH}/set-default`],
-    ]
-    for (const [method, path] of changes) {
-      const { status, text } = await reader.request(method, path, DRAFT)
-      assert.equal(`${status} ${text}`, '403 {"error":"read-only mode"}', `${method} ${path}`)
-    }
-    assert.equal((await reader.get(PATH)).status, 200)
-    await reader.stop()
-  })
 })

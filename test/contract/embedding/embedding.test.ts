@@ -4,7 +4,7 @@
  * is a server of the test.
  */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { startServer, type Server, type ServerOptions, type TestResponse } from '../../harness/server/server.js'
 import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
@@ -279,10 +279,27 @@ describe('embedding with another model', () => {
     assert.match(server.output(), /collection old: 1 document with vectors of openai\/text-embedding-3-small\/8\/r1/)
     assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
   })
+})
 
-  it('vector-reindex: if another model is chosen while it runs, the rest is compared with that one', async (t) => {
-    const provider = await providerOf(t)
-    const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
+describe('a reindex that meets another model', () => {
+  let provider: EmbeddingServer
+  let server: Server
+  before(async () => {
+    provider = await EmbeddingServer.start()
+    server = await startServer({ env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
+  })
+  afterEach(() => provider.release())
+  after(async () => {
+    await server.stop()
+    await provider.stop()
+  })
+
+  const choose = async (id: string): Promise<void> => {
+    const config = { id, name: id, provider: 'openai', model: `of-${id}`, dimensions: 8, apiUrl: provider.url('openai') }
+    assert.equal((await server.post('/v1/embedding-configs', { ...config, isDefault: true })).status, 201)
+  }
+
+  it('vector-reindex: if another model is chosen while it runs, the rest is compared with that one', async () => {
     // Three pages, the last of which is current for the first model.
     const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
     await server.post('/v1/add-batch', { collection: 'switched', documents })
@@ -291,32 +308,26 @@ describe('embedding with another model', () => {
     const changed = documents.slice(0, 512).map((document) => ({ ...document, contentMd: `${document.contentMd} anew` }))
     await server.post('/v1/add-batch', { collection: 'switched', documents: changed })
     const reindexing = server.post('/v1/vector-reindex', { collection: 'switched' })
-    const config = { id: 'next', name: 'Next', provider: 'openai', model: 'another', dimensions: 8, apiUrl: provider.url('openai') }
-    assert.equal((await server.post('/v1/embedding-configs', { ...config, isDefault: true })).status, 201)
+    await choose('compared')
     provider.release()
     const { failed } = (await reindexing).json<{ failed: number }>()
     const { collections } = await whenEmbedded(server, { switched: 520 })
     assert.deepEqual([failed, collections.switched?.stale_embeddings], [0, 0])
   })
 
-  it('vector-reindex: documents under way when another model is chosen are embedded by that one, and none counts as failed', async (t) => {
-    const provider = await providerOf(t)
-    const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
-    const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
-    await server.post('/v1/add-batch', { collection: 'switched', documents })
-    await whenEmbedded(server, { switched: 520 })
-    const held = await heldReindex(server, provider, 'switched', 3)
-    const config = { id: 'next', name: 'Next', provider: 'openai', model: 'another', dimensions: 8, apiUrl: provider.url('openai') }
-    assert.equal((await server.post('/v1/embedding-configs', { ...config, isDefault: true })).status, 201)
+  it('vector-reindex: documents under way when another model is chosen are embedded by that one, and none counts as failed', async () => {
+    const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `held ${at}` }))
+    await server.post('/v1/add-batch', { collection: 'held', documents })
+    await whenEmbedded(server, { held: 520 })
+    const held = await heldReindex(server, provider, 'held', 3)
+    await choose('under-way')
     provider.release()
     const { embedded, failed } = (await held.answer).json<{ embedded: number; failed: number }>()
     assert.deepEqual([embedded, failed], [520, 0])
-    assert.equal((await vectorStats(server)).collections.switched?.stale_embeddings, 0)
+    assert.equal((await vectorStats(server)).collections.held?.stale_embeddings, 0)
   })
 
-  it('vector-reindex: is answered when the provider is removed during a request to it', async (t) => {
-    const provider = await providerOf(t)
-    const server = await started(t, { env: embeddingEnv(provider) })
+  it('vector-reindex: is answered when the provider is removed during a request to it', async () => {
     await server.post('/v1/add', { collection: 'left', key: 'k', lang: 'en', contentMd: 'text' })
     await whenEmbedded(server, { left: 1 })
     const held = await heldReindex(server, provider, 'left', 1)

@@ -1,6 +1,6 @@
 /**
- * Starts, ends and refusals of the whole process: access modes, CORS lists, queue limits, graceful shutdown,
- * second process, supervisor, listen addresses.
+ * Starts, ends and refusals of the whole process: CORS lists, queue limits, graceful shutdown, second
+ * process, supervisor, listen addresses. Access modes: modes.test.ts; Unix sockets: unix_addresses.test.ts.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -27,35 +27,14 @@ async function withServer(options: Parameters<typeof startServer>[0], run: (serv
 /** Of the tests that do not disturb each other. */
 let common: Server
 before(async () => {
-  const env = { SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '1', SVC_CORS_ORIGINS: 'https://one.example,https://two.example' }
+  const env = {
+    SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '1',
+    SVC_LIMIT_BODIES_IN_FLIGHT_BYTES_MAX: '200000',
+    SVC_CORS_ORIGINS: 'https://one.example,https://two.example',
+  }
   common = await startServer({ address: '[::1]:0', env })
 })
 after(() => common.stop())
-
-describe('access modes', () => {
-  it('read mode refuses writes with 403 before anything is queued, and serves reads and health', async () => {
-    await withServer({ args: ['--mode', 'read'] }, async (server) => {
-      const write = await server.post('/v1/add', DOCUMENT)
-      assert.equal(write.status, 403)
-      assert.equal(write.text, '{"error":"read-only mode"}')
-      assert.equal((await server.post('/v1/get', DOCUMENT)).status, 404)
-      assert.equal((await server.get('/health')).status, 200)
-    })
-  })
-
-  it('write mode refuses reads and searches with 403, and serves writes, health and metrics', async () => {
-    await withServer({ args: ['--mode', 'write'] }, async (server) => {
-      assert.equal((await server.post('/v1/add', DOCUMENT)).status, 200)
-      for (const path of ['/v1/get', '/v1/fts', '/v1/search']) {
-        const read = await server.post(path, { ...DOCUMENT, query: 'text' })
-        assert.equal(read.status, 403, path)
-        assert.equal(read.text, '{"error":"write-only mode"}')
-      }
-      assert.equal((await server.get('/health')).status, 200)
-      assert.equal((await server.get('/metrics')).status, 200)
-    })
-  })
-})
 
 describe('overload', () => {
   it('a full queue answers 503 with Retry-After at once', async () => {
@@ -71,21 +50,18 @@ describe('overload', () => {
   })
 
   it('bodies in flight are bounded in total', async () => {
-    await withServer({ env: { SVC_LIMIT_BODIES_IN_FLIGHT_BYTES_MAX: '20000' } }, async (server) => {
-      const half = JSON.stringify({ ...DOCUMENT, contentMd: 'x'.repeat(15_000) })
-      const holder = await RawSocket.open(server.port)
-      holder.write(rawPost('/v1/add', half).slice(0, -1_000))
-      // The holder's body counts once its bytes have been read: health, on a later turn of the loop, comes
-      // after them.
-      let refused = await server.post('/v1/add', half)
-      for (let i = 0; i < 1000 && refused.status !== 503; i++) refused = await server.post('/v1/add', half)
-      assert.equal(refused.status, 503)
-      assert.equal(refused.text, '{"error":"server busy, please retry"}')
-      holder.destroy()
-      let served = await server.post('/v1/add', half)
-      for (let i = 0; i < 1000 && served.status !== 200; i++) served = await server.post('/v1/add', half)
-      assert.equal(served.status, 200, 'the bytes are given back when the holder has gone')
-    })
+    const most = JSON.stringify({ ...DOCUMENT, collection: 'bodies', contentMd: 'x'.repeat(150_000) })
+    const holder = await RawSocket.open(common.port, '::1')
+    holder.write(rawPost('/v1/add', most).slice(0, -1_000))
+    // The holder's body counts once its bytes have been read.
+    let refused = await common.post('/v1/add', most)
+    for (let i = 0; i < 1000 && refused.status !== 503; i++) refused = await common.post('/v1/add', most)
+    assert.equal(refused.status, 503)
+    assert.equal(refused.text, '{"error":"server busy, please retry"}')
+    holder.destroy()
+    let served = await common.post('/v1/add', most)
+    for (let i = 0; i < 1000 && served.status !== 200; i++) served = await common.post('/v1/add', most)
+    assert.equal(served.status, 200, 'the bytes are given back when the holder has gone')
   })
 })
 
@@ -118,11 +94,9 @@ describe('slow clients', () => {
   })
 
   it('SIGTERM at the moment of readiness ends in order: no background loop begins a pause that nothing ends', async () => {
-    for (let round = 0; round < 3; round++) {
-      // Shorter than the pauses.
-      const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
-      assert.equal(await server.stop(), 0, server.output())
-    }
+    // Shorter than the pauses.
+    const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
+    assert.equal(await server.stop(), 0, server.output())
   })
 })
 
@@ -200,14 +174,6 @@ describe('end and start', () => {
       assert.equal(refused.output.trim().split('\n').length, 1, refused.output)
       assert.match(refused.output, /--mode/)
     }
-  })
-
-  it('a Unix socket is an address', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'mds-unix-'))
-    await withServer({ address: `unix:${directory}/http.sock` }, async (server) => {
-      assert.equal((await server.get('/health')).status, 200)
-    })
-    await rm(directory, { recursive: true, force: true })
   })
 
   it('an IPv6 address is an address', async () => {

@@ -38,6 +38,10 @@ const WRITES: readonly (readonly [method: string, path: string, body: object])[]
   ['DELETE', '/v1/curation?id=cur_0', {}],
   ['POST', '/v1/schema/set', { collection: 'c', schema: {} }],
   ['POST', '/v1/schema/delete', { collection: 'c' }],
+  ['POST', '/v1/embedding-configs', {}],
+  ['PUT', '/v1/embedding-configs/one', {}],
+  ['DELETE', '/v1/embedding-configs/one', {}],
+  ['POST', '/v1/embedding-configs/set-default', { id: 'one' }],
 ]
 
 const READS: readonly (readonly [method: string, path: string, body?: object])[] = [
