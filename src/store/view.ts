@@ -35,9 +35,6 @@ import type { CollectionSeal } from './sealing/collection_seal.js'
 import type { SettingKind } from './settings.js'
 import { VectorView } from './vectors/vector_tables.js'
 
-export { isExpired } from './documents/heads.js'
-export type { Identity } from './documents/identities.js'
-
 export class View {
   readonly #environment: Environment
   /** Collections looked up so far. Undefined: each look-up reads the row. */

@@ -1,7 +1,6 @@
-/** The mark in the store that documents may be missing from the index. Write lane only. */
+/** Work that records in the store whether documents may be missing from the index. Write lane only. */
 import type { Work } from './commit_work.js'
 
-/** Records in the store whether documents may be missing from the index. */
 export function indexMarkWork(isIncomplete: boolean): Work {
   return {
     onFullDisk: 'waits',

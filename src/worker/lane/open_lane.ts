@@ -2,9 +2,7 @@
 import type { TruthStore } from '../../store/truth_store.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
 
-/**
- * An open lane, as `openLane` of context.ts returns it to lane.ts. It can run requests that need no index.
- */
+/** As `openLane` of context.ts returns it to lane.ts. It can run requests that need no index. */
 export interface OpenLane {
   readonly context: LaneContext
   /** Name of the generation that it serves. */
@@ -19,7 +17,6 @@ export interface OpenLane {
   close(): Promise<void>
 }
 
-/** A generation that this lane has opened beside the one that it serves. */
 export interface NextGeneration {
   readonly generation: string
   readonly store: TruthStore

@@ -9,8 +9,7 @@ import type { CallContext, ToolResult } from './call.js'
 import type { CustomTool } from './custom_tools.js'
 
 export type { Ask, CallContext, ToolResult } from './call.js'
-export { CatalogueError } from './catalogue_error.js'
-export { RESOURCE_NOT_FOUND } from './catalogue_error.js'
+export { CatalogueError, RESOURCE_NOT_FOUND } from './catalogue_error.js'
 
 export interface Catalogue {
   /** As `tools/list` shows them, sorted as in the table; those that the mode refuses are missing. */
