@@ -65,7 +65,8 @@ inline constexpr uint64_t kResidencyTrustMs = 10;
 // 32 of 150 bytes.
 inline constexpr size_t kPageDocumentsMax = 32;
 
-// Longest key of the truth env, as LMDB computes it for pages of 4 KB (TRUTH_KEY_BYTES_MAX in src/limits).
+// Longest key of the truth env, as LMDB computes it for pages of 4 KB (TRUTH_KEY_BYTES_MAX in
+// src/store/rows/keys.ts).
 inline constexpr uint32_t kTruthKeyBytesMax = 1978;
 
 // One batch: the write lane cuts at 64 documents, and a document body has at most tens of MB. 1 GiB is never
@@ -205,9 +206,9 @@ inline constexpr uint64_t kRestingShareDivisor = 8;
 inline constexpr uint64_t kRestingMergeBytesMax = uint64_t{256} << 20;
 
 // Overhead of a body in native memory in addition to its bytes. It is counted, so that many small bodies also
-// stay within the limits of the total (src/limits/objects.ts). Including the allocator's overhead: 64 bytes
-// of list node, 48 of table node, 16 of bucket, 48 of shared count and vector, 16 of the allocation of the
-// bytes.
+// stay within the limits of the total (SHARED_BODIES_KEPT_BYTES_MAX in src/limits/store.ts). Including the
+// allocator's overhead: 64 bytes of list node, 48 of table node, 16 of bucket, 48 of shared count and vector,
+// 16 of the allocation of the bytes.
 inline constexpr uint64_t kSharedBodyOverheadBytes = 192;
 
 // Interval between two checks of retired snapshots that a reader still uses.

@@ -37,8 +37,9 @@ inline constexpr uint32_t kDiversityCandidatesMax = 2000;
 inline constexpr uint32_t kRescoredPerHit = 3;
 inline constexpr uint32_t kRescoredMin = 30;
 
-// Number of candidates from sign codes that are rescored per hit: default and maximum. The same values as in
-// src/limits/vectors.ts.
+// Number of candidates from sign codes that are rescored per hit: default and maximum. The same values as
+// BQ_RERANK_FACTOR_DEFAULT in src/limits/search.ts and BQ_RERANK_FACTOR_MAX in
+// src/config/options/vector_options.ts.
 inline constexpr uint32_t kSignsRescoredPerHit = 10;
 inline constexpr uint32_t kSignsRescoredPerHitMax = 1000;
 

@@ -1,8 +1,8 @@
 // Replaces the FUZZY and WILDCARD leaves of a plan by plain terms. Each leaf becomes an OR of the terms that
 // it matches in one snapshot. If its parent is an OR, the terms are merged into it. Every evaluation path can
 // then run the plan. The result is deterministic for a snapshot, regardless of its segments. For the choice
-// of terms see docs/formats/search-plan.md; for weights and bounds,
-// docs/decisions/search/term-expansion.md. Runs on the caller's thread.
+// of terms see docs/formats/search-plan.md; for weights and bounds, docs/decisions/search/term-expansion.md.
+// Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
