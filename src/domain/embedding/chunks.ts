@@ -53,11 +53,19 @@ export function cuttingOf(options: CuttingOptions, head: Head): Cutting {
   return { isCode, recipe }
 }
 
-/** @param content UTF-8. No chunk is empty or consists only of white space. */
-export function cut({ config, chunker }: CuttingTools, { isCode }: Cutting, content: Uint8Array): Cut {
+/**
+ * The ranges of `Cut` alone.
+ * @param content UTF-8. No chunk is empty or consists only of white space.
+ */
+export function rangesOf({ config, chunker }: CuttingTools, isCode: boolean, content: Uint8Array): Uint32Array {
   const { embeddingChunkEnabled: isCut, embeddingChunkSize: size } = config
   const all = isCut ? chunker.chunk(content, isCode ? 'code' : 'prose', size, 0) : wholeOf(content)
-  const ranges = all.subarray(0, 2 * EMBEDDING_CHUNKS_MAX)
+  return all.subarray(0, 2 * EMBEDDING_CHUNKS_MAX)
+}
+
+/** @param content as `rangesOf` takes it */
+export function cut(tools: CuttingTools, { isCode }: Cutting, content: Uint8Array): Cut {
+  const ranges = rangesOf(tools, isCode, content)
   const hashes = new BigUint64Array(ranges.length / 2)
   for (let at = 0; at < hashes.length; at++) {
     const text = content.subarray(ranges[at * 2], ranges[at * 2 + 1])

@@ -25,6 +25,11 @@ export interface HighlightTools extends AnalysisTools {
   readonly termVectors: TermVectors
 }
 
+interface Wanted {
+  readonly terms: readonly (HighlightTerm | undefined)[]
+  readonly root: PlanNode
+}
+
 export class Highlights {
   readonly #tools: HighlightTools
   readonly #termVectors: TermVectors
@@ -33,6 +38,8 @@ export class Highlights {
   /** By language, as documents name it. */
   readonly #prose = new Map<string, AnalysisOptions>()
   readonly #code = new Map<string, AnalysisOptions>()
+  #wanted: Wanted | undefined
+  /** Of what is wanted, from the first document on that it is looked for in. */
   #highlighter: Highlighter | undefined
   /** Bytes of content scanned for this answer. */
   #bytes = 0
@@ -49,15 +56,8 @@ export class Highlights {
    * @param terms indexed as in the hits; undefined: never marked
    */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
-    const { opening, closing, most, fragmentBytes } = this.#request
-    this.#highlighter = this.#tools.analyzer.highlighter({
-      terms,
-      phrases: phrasesOf(root),
-      opening: inJson(opening),
-      closing: inJson(closing),
-      most,
-      fragmentBytes,
-    })
+    this.#wanted = { terms, root }
+    this.#highlighter = undefined
   }
 
   /**
@@ -72,10 +72,23 @@ export class Highlights {
     const contentStart = known?.contentStart ?? contentStartOf(json)
     const escaped = json.subarray(contentStart, json.length - 2)
     this.#bytes += escaped.length
-    if (matched.length === 0 || this.#highlighter === undefined || this.#bytes > HIGHLIGHT_ANSWER_BYTES_MAX) return NONE
+    if (matched.length === 0 || this.#wanted === undefined || this.#bytes > HIGHLIGHT_ANSWER_BYTES_MAX) return NONE
     const vector = known?.vector ?? this.#vectorOf(document, contentStart, escaped)
-    const shown = vector.length > 0 ? this.#highlighter.highlightKnown(escaped, vector, matched) : undefined
-    return shown ?? inTime(this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop))
+    const highlighter = (this.#highlighter ??= this.#highlighterOf(this.#wanted))
+    const shown = vector.length > 0 ? highlighter.highlightKnown(escaped, vector, matched) : undefined
+    return shown ?? inTime(highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop))
+  }
+
+  #highlighterOf({ terms, root }: Wanted): Highlighter {
+    const { opening, closing, most, fragmentBytes } = this.#request
+    return this.#tools.analyzer.highlighter({
+      terms,
+      phrases: phrasesOf(root),
+      opening: inJson(opening),
+      closing: inJson(closing),
+      most,
+      fragmentBytes,
+    })
   }
 
   /** Built when the document is shown for the second time. Empty if it is not built. */

@@ -8,7 +8,7 @@ import { serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
-import { cut, type CuttingTools } from '../embedding/chunks.js'
+import { rangesOf, type CuttingTools } from '../embedding/chunks.js'
 import { passageIn } from './passages.js'
 import type { Retrieval } from './retrieval.js'
 import { BestMatch } from './best_match.js'
@@ -50,25 +50,32 @@ export class Passages {
 
   /**
    * @param matched indexes of the terms that the document has
+   * @returns undefined if the document is shown whole
    * @throws ServiceError `deadline` when stopped
    */
-  of(document: StoredDocument, matched: readonly number[]): ShownDocument {
+  of(document: StoredDocument, matched: readonly number[]): ShownDocument | undefined {
+    const { json } = document
+    const contentStart = contentStartOf(json)
+    const escaped = json.subarray(contentStart, json.length - 2)
+    const { embeddingChunkMode: mode, embeddingChunkSize: size } = this.#cutting.config
+    const isAuto = this.#retrieval.mode === 'auto'
+    // A text within the size of a chunk is one chunk, and has no more characters than bytes.
+    if (isAuto && escaped.length <= size) return undefined
     // Chunking a document of 10 MB takes a third of a second. The cost of polling the stop word is
     // negligible.
     if (this.#stop.shouldStop()) throw serviceError('deadline')
-    const { json } = document
-    const contentStart = contentStartOf(json)
-    const content = Buffer.from(unescapeContent(json.subarray(contentStart, json.length - 2)), 'utf8')
-    const { embeddingChunkMode: mode } = this.#cutting.config
+    const content = Buffer.from(unescapeContent(escaped), 'utf8')
     const isCode = mode === undefined ? isCodeDocument(readingOf(json).marks) : mode === 'code'
-    const ranges = cut(this.#cutting, { isCode, recipe: 0 }, content).ranges
-    const passage = passageIn(content, ranges, { byte: this.#match?.byteIn(document, matched) ?? 0 }, this.#retrieval)
+    const ranges = rangesOf(this.#cutting, isCode, content)
+    // The only chunk is the passage, wherever the match is.
+    const byte = ranges.length > 2 ? (this.#match?.byteIn(document, matched) ?? 0) : 0
+    const passage = passageIn(content, ranges, { byte }, this.#retrieval)
+    if (isAuto && passage === undefined) return undefined
     const fields = passage === undefined ? '' : `,"chunkIndex":${passage.chunkIndex},"chunkText":${JSON.stringify(passage.chunkText)}`
-    const withContent = this.#withContent || (this.#retrieval.mode === 'auto' && passage === undefined)
     return {
-      json: withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
+      json: this.#withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
       fields,
-      bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (withContent ? content.length : 0),
+      bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (this.#withContent ? content.length : 0),
     }
   }
 }

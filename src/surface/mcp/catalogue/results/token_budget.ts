@@ -3,7 +3,7 @@
  * its last characters. Every member stays, and the first item of each list. Rules:
  * docs/decisions/interfaces/mcp.md. Pure; any thread.
  */
-import { endOfPart, tokensOf } from './token_estimate.js'
+import { endOfPart, unroundedTokensOf } from './token_estimate.js'
 
 type Entries = readonly (readonly [name: string, value: unknown])[]
 
@@ -86,7 +86,7 @@ function fitting(items: readonly unknown[], tokens: number): number {
 /** With the comma that follows. */
 function jsonTokens(value: unknown): number {
   const text = JSON.stringify(value) as string | undefined
-  return text === undefined ? 0 : tokensOf(`${text},`)
+  return text === undefined ? 0 : Math.ceil(unroundedTokensOf(`${text},`))
 }
 
 /** Metadata, and counts by field: lists or objects by any name. A record has other values as well. */

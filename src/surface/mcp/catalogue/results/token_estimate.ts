@@ -51,7 +51,9 @@ const TOKENS = new Float32Array(0x10000)
 for (const [first, end, tokens] of RANGES) TOKENS.fill(tokens, first, end)
 
 /** The same within a JSON string, where `\n` is two characters and `\u0001` six. */
-const TOKENS_IN_JSON = TOKENS.map((tokens, unit) => (unit < 0x80 ? sumOf(JSON.stringify(String.fromCharCode(unit)).slice(1, -1)) : tokens))
+const TOKENS_IN_JSON = TOKENS.map((tokens, unit) =>
+  unit < 0x80 ? unroundedTokensOf(JSON.stringify(String.fromCharCode(unit)).slice(1, -1)) : tokens,
+)
 
 /** Where a text is best cut. */
 const BOUNDARIES = ['\n\n', '\n', ' ']
@@ -59,10 +61,11 @@ const BOUNDARIES = ['\n\n', '\n', ' ']
 const BOUNDARY_SHARE_MIN = 0.5
 
 export function tokensOf(text: string): number {
-  return Math.ceil(sumOf(text))
+  return Math.ceil(unroundedTokensOf(text))
 }
 
-function sumOf(text: string): number {
+/** The same before it is rounded up. */
+export function unroundedTokensOf(text: string): number {
   let tokens = 0
   for (let at = 0; at < text.length; at++) tokens += TOKENS[text.charCodeAt(at)] ?? 0
   return tokens
