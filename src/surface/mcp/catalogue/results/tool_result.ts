@@ -34,7 +34,7 @@ export function resultOf(value: unknown, tool: Tool, given: Arguments, context: 
   const notes = tool.answers === 'plain' ? [] : [UNTRUSTED_NOTICE]
   const hint = shown.isShortened ? [shortenedHint(tool.answers)] : []
   if (!isStructured) return { content: texts([shown.text, ...hint, ...notes]) }
-  const structuredContent = JSON.parse(shown.text) as object
+  const structuredContent = shown.value ?? (JSON.parse(shown.text) as object)
   const text = isWithin(shown.text, share) ? shown.text : outlineOf(structuredContent, share)
   return { content: texts([text, ...hint, ...notes]), structuredContent }
 }
@@ -42,6 +42,8 @@ export function resultOf(value: unknown, tool: Tool, given: Arguments, context: 
 interface BoundedText {
   /** JSON. */
   readonly text: string
+  /** What it says; undefined if it was not parsed. */
+  readonly value: object | undefined
   readonly isShortened: boolean
 }
 
@@ -50,10 +52,11 @@ export function boundedText(value: unknown, { answers }: Pick<Tool, 'answers'>, 
   const whole = typeof value === 'string' ? value : JSON.stringify(value)
   // The budget of the collection may have left out something already.
   const isLeftOut = isObject(value) && 'contextTruncated' in value
-  if (!isLeftOut && isWithin(whole, tokens - NOTES_TOKENS)) return { text: whole, isShortened: false }
-  const cut: unknown = cutToTokens(typeof value === 'string' ? JSON.parse(value) : value, tokens - NOTES_TOKENS)
-  const marked = Array.isArray(cut) ? cut : { ...(cut as object), contextTruncated: true, contextHint: shortenedHint(answers) }
-  return { text: JSON.stringify(marked), isShortened: true }
+  if (!isLeftOut && isWithin(whole, tokens - NOTES_TOKENS))
+    return { text: whole, value: isObject(value) ? value : undefined, isShortened: false }
+  const cut = cutToTokens((typeof value === 'string' ? JSON.parse(value) : value) as object, tokens - NOTES_TOKENS)
+  const marked: object = Array.isArray(cut) ? cut : { ...cut, contextTruncated: true, contextHint: shortenedHint(answers) }
+  return { text: JSON.stringify(marked), value: marked, isShortened: true }
 }
 
 /** What is in the structured content, for clients and logs that show texts only. */
