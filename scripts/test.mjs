@@ -31,7 +31,7 @@ const GROUPS = [
   { name: 'unit', concurrency: 4, fileMsMax: 120_000 },
   { name: 'golden', concurrency: 2, fileMsMax: 120_000 },
   { name: 'property', concurrency: 3, fileMsMax: 300_000 },
-  { name: 'contract', concurrency: 2, fileMsMax: 300_000 },
+  { name: 'contract', concurrency: 3, fileMsMax: 300_000 },
   { name: 'replay', concurrency: 1, fileMsMax: 600_000 },
   { name: 'fault', concurrency: 2, fileMsMax: 900_000 },
 ]

@@ -9,6 +9,7 @@ import { auditOf } from '../../harness/server/audit_log.js'
 import { clientsOfLoops, LOOP_LOG, type LoopAnswer, type LoopClient } from '../../harness/server/loop_clients.js'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
 import { startServer, type Server } from '../../harness/server/server.js'
+import { sharedServer } from '../../harness/server/shared_server.js'
 import { untilAsked } from '../../harness/process/until.js'
 
 const LOOPS = 2
@@ -56,7 +57,8 @@ const numberOf = ({ headers }: LoopAnswer, name: string): number => Number(heade
 
 describe('rate limit', () => {
   it('rate limit: without it no answer has its headers, and nothing is refused', async () => {
-    const server = await start({})
+    const server = await sharedServer()
+    running.push(server)
     for (let at = 0; at < 200; at++) {
       const { status, headers } = await server.post('/v1/get', { collection: 'c', key: 'k', lang: 'en' })
       assert.equal(status, 404)

@@ -208,6 +208,29 @@ for (const how of ['request', 'require'] as const) {
       await new Promise((resolve) => late.once('close', resolve))
       assert.ok(bytes > content.length)
     })
+
+    // The last one: it ends the server.
+    it(`tls: a shutdown completes the requests that were sent (${how})`, async () => {
+      const body = JSON.stringify(document('last', 'x'.repeat(10_000)))
+      const request = rawPost('/v1/add', body)
+      const sockets = await Promise.all(Array.from({ length: 12 }, () => openSocket(running.port, own())))
+      for (const socket of sockets) socket.write(request.slice(0, -100))
+      await untilAsked(
+        () => running.get('/metrics'),
+        ({ text }) => Number(/^mddb_bodies_in_flight_bytes (\d+)$/m.exec(text)?.[1]) > 12 * 9_800,
+      )
+      const ended = running.stop()
+      await untilAsked(
+        () => Promise.resolve(running.output()),
+        (output) => output.includes('shutting down'),
+      )
+      const answers = sockets.map(
+        (socket) => new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString('latin1')))),
+      )
+      for (const socket of sockets) socket.write(request.slice(-100))
+      for (const answer of answers) assert.match(await answer, /^HTTP\/1\.1 200 /)
+      assert.equal(await ended, 0, running.output())
+    })
   })
 }
 
@@ -298,32 +321,8 @@ describe('the gate', { skip }, () => {
   })
 })
 
-describe('the end of a server with TLS', { skip }, () => {
+describe('an event loop with TLS', { skip }, () => {
   for (const how of ['request', 'require']) {
-    it(`tls: a shutdown completes the requests that were sent (${how})`, async (test) => {
-      const own = { ...ca.trust, ...textsOf(client) }
-      const running = await start(test, { env: clientAuth(how), args: ['--http-loops', '3'], tls: own })
-      const body = JSON.stringify(document('last', 'x'.repeat(10_000)))
-      const request = rawPost('/v1/add', body)
-      const sockets = await Promise.all(Array.from({ length: 12 }, () => openSocket(running.port, own)))
-      for (const socket of sockets) socket.write(request.slice(0, -100))
-      await untilAsked(
-        () => running.get('/metrics'),
-        ({ text }) => Number(/^mddb_bodies_in_flight_bytes (\d+)$/m.exec(text)?.[1]) > 12 * 9_800,
-      )
-      const ended = running.stop()
-      await untilAsked(
-        () => Promise.resolve(running.output()),
-        (output) => output.includes('shutting down'),
-      )
-      const answers = sockets.map(
-        (socket) => new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString('latin1')))),
-      )
-      for (const socket of sockets) socket.write(request.slice(-100))
-      for (const answer of answers) assert.match(await answer, /^HTTP\/1\.1 200 /)
-      assert.equal(await ended, 0, running.output())
-    })
-
     it(`tls: an event loop that dies is started again, with TLS (${how})`, async (test) => {
       const own = { ...ca.trust, ...textsOf(client) }
       const env = { ...clientAuth(how), MDS_FAIL_POINT: 'loop.answer:error' }
