@@ -203,7 +203,7 @@ describe('bulk ingest jobs', () => {
   it('bulk ingest: point reads and searches are answered while a job runs', async () => {
     const c = client.collection()
     await client.add(c, 'online', { contentMd: 'penguin' })
-    const id = await jobs.accepted(c, documentsOf(4000, 400))
+    const id = await jobs.accepted(c, documentsOf(2000, 400))
     let answered = 0
     while ((await jobs.get(id)).status !== 'completed') {
       assert.equal((await client.get(c, 'online'))?.contentMd, 'penguin')
@@ -217,20 +217,20 @@ describe('bulk ingest jobs', () => {
 describe('bulk ingest jobs of a server with small bounds', () => {
   it('bulk ingest: a queue full by number of jobs or by bytes answers 400, and accepts the next job once it has capacity', async () => {
     const small = await DocumentsClient.start({
-      env: { SVC_LIMIT_INGESTS_QUEUED_MAX: '2', SVC_LIMIT_INGEST_BYTES_HELD_MAX: String(16 * 1024 * 1024) },
+      env: { SVC_LIMIT_INGESTS_QUEUED_MAX: '2', SVC_LIMIT_INGEST_BYTES_HELD_MAX: String(9 * 1024 * 1024) },
     })
     const jobs = new Jobs(small)
     const full = '400 {"error":"bulk ingest queue is full"}'
     try {
-      const running = await jobs.accepted('c', documentsOf(3000, 400))
+      const running = await jobs.accepted('c', documentsOf(2000, 400))
       await jobs.until(running, ({ processed }) => processed > 0)
-      assert.equal(summary(await jobs.submit('c', documentsOf(3000, 1000))), full, 'too many bytes')
+      assert.equal(summary(await jobs.submit('c', documentsOf(1500, 1000))), full, 'too many bytes')
       const waiting = [await jobs.accepted('c', documentsOf(1)), await jobs.accepted('c', documentsOf(1))]
       assert.equal(summary(await jobs.submit('c', documentsOf(1))), full, 'too many jobs')
       assert.equal((await jobs.cancel(waiting[0] ?? '')).status, 200)
       waiting.push(await jobs.accepted('c', documentsOf(1)))
       for (const id of [running, ...waiting.slice(1)]) assert.equal((await jobs.ended(id)).status, 'completed')
-      assert.equal((await jobs.ended(await jobs.accepted('c', documentsOf(3000, 800)))).status, 'completed', 'the bytes are free again')
+      assert.equal((await jobs.ended(await jobs.accepted('c', documentsOf(1500, 800)))).status, 'completed', 'the bytes are free again')
     } finally {
       await small.stop()
     }

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { loadCustomTools } from '../../../src/surface/mcp/catalogue/custom_tools.js'
 import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
 import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
 import { runToEnd, startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
@@ -211,7 +212,7 @@ custom_tools:
     action: semantic_search
     defaults: { collection: blog, topK: 3, threshold: 0.5, query: otter }
 `
-  const configured = (text: string): Readonly<Record<string, string>> => {
+  const configured = (text: string): { readonly SVC_MCP_CONFIG: string } => {
     const path = join(folder, 'tools.yaml')
     writeFileSync(path, text)
     return { SVC_MCP_CONFIG: path }
@@ -291,7 +292,7 @@ custom_tools:
 
   it('mcp: a custom tool with a name that is taken, an unknown action or an unknown type stops the start', async () => {
     const one = (fields: string): string => `custom_tools:\n  - { name: mine, description: x, action: fts_languages${fields} }\n`
-    for (const [text, reason] of [
+    const refused = [
       [one('').replace('mine', 'add_document'), /add_document is the name of a tool of the server/],
       [`${one('')}${one('').split('\n')[1]}\n`, /two tools named mine/],
       [one('').replace('fts_languages', 'drop_everything'), /action: one of semantic_search/],
@@ -301,7 +302,10 @@ custom_tools:
       [one('').replace('mine', '"a b"'), /name: 1 to/],
       ['custom_tools: 5', /a list expected/],
       ['{', /tools\.yaml/],
-    ] as const) {
+    ] as const
+    for (const [text, reason] of refused) assert.throws(() => loadCustomTools(configured(text).SVC_MCP_CONFIG), reason)
+    // A start says what is thrown.
+    for (const [text, reason] of refused.filter((_, at) => at % 4 === 0)) {
       const { code, output } = await runToEnd({ env: configured(text) })
       assert.equal(code, 2, `${text}\n${output}`)
       assert.match(output, reason)
