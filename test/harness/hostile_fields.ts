@@ -1,6 +1,6 @@
 /**
- * Values that no store accepts, one after another in each field of each operation. The fast tier takes some of
- * them for each field, each time others; the deep tier takes all.
+ * Values that no store accepts, one after another in each field of each operation. The fast tier takes some
+ * of them for each field, each time others; the deep tier takes all.
  */
 import { operations } from '../../src/operations/index.js'
 import type { Schema } from '../../src/operations/row/json_schema.js'
