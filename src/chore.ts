@@ -23,7 +23,7 @@ export interface Clock {
 }
 
 /** Receives the counters of a chore: src/telemetry/registry.ts. */
-export interface ChoreTelemetry {
+interface ChoreTelemetry {
   countRound(chore: ChoreName, seconds: number, isFailed: boolean): void
   setChoreState(chore: ChoreName, state: ChoreState): void
 }

@@ -3,7 +3,7 @@
  * check what a follower must not run. Pure data. A chore runs in one thread at a time (src/chore.ts).
  */
 
-export interface ChoreTraits {
+interface ChoreTraits {
   readonly thread: 'front end' | 'write lane'
   /**
    * Changes documents, settings, jobs, revisions, histories, vectors or objects without a request. Only a

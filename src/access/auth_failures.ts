@@ -15,7 +15,7 @@ export const AUTH_BURST_TIMES_MAX = 100_000
 /** Characters of a name in an event. */
 const AUTH_ACTOR_CHARS_MAX = 64
 
-export type BurstRules = Pick<Config, 'incidentAuthThreshold' | 'incidentAuthWindowSeconds' | 'incidentAuthCooldownSeconds'>
+type BurstRules = Pick<Config, 'incidentAuthThreshold' | 'incidentAuthWindowSeconds' | 'incidentAuthCooldownSeconds'>
 
 interface Failures {
   /** Of the last ones, up to the threshold; oldest first, in milliseconds. */

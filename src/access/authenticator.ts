@@ -25,7 +25,7 @@ const IDENTITIES_KEPT_MAX = 4_096
 const IDENTITY_KEPT_MS_MAX = 60_000
 
 /** Asks the store who a credential belongs to. @returns null: nobody; a code: it can't be said now */
-export type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>
+type Identify = (asked: AskedIdentity) => Promise<Identity | null | ErrorCode>
 
 interface Kept {
   readonly principal: Principal

@@ -12,7 +12,7 @@ import type { Principal } from './principal.js'
 import type { CollectionPermission } from './rights.js'
 
 /** Where the check was made; each path has its counter. */
-export type AuthorizationPath = 'loop' | 'lane' | 'cached'
+type AuthorizationPath = 'loop' | 'lane' | 'cached'
 
 declare const isAuthorized: unique symbol
 

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 
 /** Two words of 32 bits. */
-export type HashKey = readonly [number, number]
+type HashKey = readonly [number, number]
 
 export function newHashKey(): HashKey {
   const bytes = randomBytes(8)

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ErrorCode } from '../errors.js'
 
-export interface MetricsRules {
+interface MetricsRules {
   readonly metricsPublic: boolean
   /** Empty: none. */
   readonly metricsToken: string

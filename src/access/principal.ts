@@ -12,7 +12,7 @@ export const PRINCIPAL_NAME_CHARS_MAX = 256
  * surface makes one. `guest`: a client without credentials while access control is on, who may use public
  * operations only. `user`: a client whose credentials were checked.
  */
-export type PrincipalKind = 'anonymous' | 'system' | 'guest' | 'user'
+type PrincipalKind = 'anonymous' | 'system' | 'guest' | 'user'
 
 export interface Principal {
   readonly kind: PrincipalKind

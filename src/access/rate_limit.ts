@@ -21,7 +21,7 @@ export interface RateVerdict {
   readonly isEvent: boolean
 }
 
-export type RateRules = Pick<Config, 'rateLimitRequests' | 'rateLimitBurst' | 'rateLimitWindowMs' | 'rateLimitBy'>
+type RateRules = Pick<Config, 'rateLimitRequests' | 'rateLimitBurst' | 'rateLimitWindowMs' | 'rateLimitBy'>
 
 export class RateLimit {
   readonly by: RateRules['rateLimitBy']

@@ -16,7 +16,7 @@ export interface Grant {
 }
 
 /** A grant as stored, with the collection as the administrator spelled it. */
-export interface NamedGrant extends Grant {
+interface NamedGrant extends Grant {
   readonly collection: string
 }
 

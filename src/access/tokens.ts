@@ -16,14 +16,14 @@ const ISSUER = 'mds'
 /** Tokens of this issuer for another service are refused. */
 const AUDIENCE = 'mds'
 
-export interface TokenOwner {
+interface TokenOwner {
   readonly username: string
   readonly isAdmin: boolean
   /** Raised when all tokens of the user are to become invalid. */
   readonly tokenEpoch: number
 }
 
-export interface Claims {
+interface Claims {
   readonly username: string
   readonly tokenEpoch: number
   /** Unix seconds. */

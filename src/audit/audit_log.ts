@@ -42,7 +42,7 @@ const NEWLINE = 0x0a
 const PROGRAM = programPath('audit/thread')
 const THREAD_ENDED = 'the thread of the audit log has ended'
 
-export interface AuditLogParts {
+interface AuditLogParts {
   readonly config: Config
   readonly telemetry: Telemetry
   /** Told when writes must be refused, which only a strict log asks for, and when they need not any more. */

@@ -25,7 +25,7 @@ export interface ReadBatch {
   readonly end: number
 }
 
-export interface ChainEvents {
+interface ChainEvents {
   /** The bytes are valid during the call only. */
   readonly onEvent?: (line: Uint8Array) => void
   readonly onBatch: (batch: ReadBatch) => void

@@ -28,7 +28,7 @@ import { filesIn, readFile, type LogFile, beginOf, beyond, bytesOf, olderThan } 
 /** A file also ends after a day, so that retention, which removes whole files, is exact to a day. */
 const AUDIT_FILE_MS_MAX = 86_400_000
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   readonly folder: string
   /** A file that has this number of bytes is the last one but the next. */
   readonly fileBytesMax: number
@@ -40,7 +40,7 @@ export interface LogWriterOptions {
   readonly now?: () => number
 }
 
-export interface Resumed {
+interface Resumed {
   /** The last lines of events of the log, oldest first, without newlines. */
   readonly recent: readonly string[]
   readonly batches: number

@@ -11,7 +11,7 @@ import { filesIn, readFile, type LogFile } from './log_files.js'
 /** Findings that `mds audit verify` lists; it counts the others. */
 const AUDIT_FINDINGS_MAX = 100
 
-export interface Verification {
+interface Verification {
   readonly files: number
   readonly batches: number
   readonly events: number

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CommandError } from './terminal.js'
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** PEM file of the CAs that may sign the server's certificate, instead of the public ones. */
   readonly ca?: string
   readonly clientCert?: string

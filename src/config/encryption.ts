@@ -9,7 +9,7 @@ import { ConfigError } from './sources.js'
 /** Master keys in addition to the primary one. */
 const PREVIOUS_KEYS_MAX = 16
 
-export interface EncryptionKey {
+interface EncryptionKey {
   /** 1 to 255. */
   readonly id: number
   /** 32 bytes. */

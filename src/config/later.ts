@@ -56,7 +56,7 @@ export const LATER_FLAGS: readonly string[] = [
 ] // prettier-ignore
 
 /** A protection that must not be ignored silently. */
-export interface Guard {
+interface Guard {
   readonly variable: string
   readonly yaml: string
   /** Whether the value requests the protection. */

@@ -20,7 +20,7 @@ export interface GuardedOptions {
   readonly rateLimitEnabled: boolean
 }
 
-export interface MissingGuard {
+interface MissingGuard {
   readonly envVar: string
   readonly want: string
   readonly reason: string

@@ -15,7 +15,7 @@ export class ConfigError extends Error {
   }
 }
 
-export interface Flags {
+interface Flags {
   readonly values: ReadonlyMap<string, string>
   readonly configFile: string | undefined
   /** Flags of features that are not implemented yet. */

@@ -59,7 +59,7 @@ const PROTECTING = ['auth', 'tls', 'encryption', 'audit', 'metrics', 'rateLimit'
 /** The same of variables. */
 const PROTECTING_VARIABLES = new RegExp(`^SVC_(?:${PROTECTING.join('|').replace('ratelimit', 'rate_?limit')})(?:_|$)`, 'i')
 
-export interface Strictness {
+interface Strictness {
   readonly configLenient: boolean
   readonly production: boolean
 }

@@ -47,7 +47,7 @@ export function revisionPacking(): BinlogConsumer {
   }
 }
 
-export interface PackingSlice {
+interface PackingSlice {
   readonly bodies: readonly PackedBody[]
   /** LSN of the last entry processed. */
   readonly lsn: bigint

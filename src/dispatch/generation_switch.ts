@@ -36,7 +36,7 @@ export interface Generations {
 }
 
 /** The part of the dispatcher that a switch needs. */
-export interface Holder {
+interface Holder {
   hold(what: 'writes' | 'everything'): Promise<void>
   release(): void
   /** What the event loops read. */
@@ -44,7 +44,7 @@ export interface Holder {
 }
 
 /** The part of the lanes that a switch needs. */
-export interface StartedPools {
+interface StartedPools {
   /** The point and bulk pools are started before the switch, so that none starts during it. */
   point(): LanePool | null
   bulk(): LanePool | null

@@ -25,7 +25,7 @@ const LOOP_INPUT_BYTES_MAX = 64 * KIB
 /** The first value of each field, as text. */
 export type LoopInput = Readonly<Record<string, string>>
 /** Must take microseconds: it runs on the event loop between two socket events. */
-export type LoopHandler = (input: LoopInput, principal: Principal) => Answer
+type LoopHandler = (input: LoopInput, principal: Principal) => Answer
 export type BoundLoopHandler = readonly [row: Operation, run: LoopHandler]
 
 /** Reads an input of one form on the event loop. */

@@ -7,7 +7,7 @@ import { PROFILE_LATE_MS_MAX } from '../limits/process.js'
 import type { NumberedAsk, ProfileAsk, ProfileMade } from '../telemetry/profile_messages.js'
 
 /** `busy`: another profile is under way. `unknown`: there is no such thread. */
-export type ProfileOutcome = Uint8Array | 'busy' | 'unknown' | 'late' | { readonly failure: string }
+type ProfileOutcome = Uint8Array | 'busy' | 'unknown' | 'late' | { readonly failure: string }
 
 /** Kinds of which there are several threads: their names have numbers. */
 const NUMBERED = new Set(['read', 'http'])

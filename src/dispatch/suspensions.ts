@@ -71,7 +71,7 @@ export interface ObjectTransfers {
 }
 
 /** Transfers of vectors. Never rejects. */
-export interface VectorTransfers {
+interface VectorTransfers {
   /** Returns the answer of a write once there is capacity for its documents in the embedding queue. */
   readonly wait: (ticket: Ticket, message: CapacityFirst) => Promise<OutgoingAnswer>
   /** Fetches the vectors of texts. @returns the refusal if they are not available */

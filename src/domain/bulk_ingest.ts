@@ -20,9 +20,9 @@ import { decideJobChange, decideNewJob } from './jobs.js'
  */
 const JOB_MESSAGE_BYTES_MAX = 512
 
-export type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
+type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
 
-export interface IngestRecord extends JobFields {
+interface IngestRecord extends JobFields {
   readonly status: IngestStatus
   readonly collection: string
   readonly total: number

@@ -135,14 +135,14 @@ export interface WantedRevision {
   readonly revision: number | null
 }
 
-export interface DeleteCommand {
+interface DeleteCommand {
   readonly kind: 'delete'
   readonly collection: string
   readonly key: string
   readonly lang: string
 }
 
-export interface DeleteBatchCommand {
+interface DeleteBatchCommand {
   readonly kind: 'deleteBatch'
   readonly collection: string
   readonly documents: readonly (readonly [key: string, lang: string])[]
@@ -185,7 +185,7 @@ export interface TruncateCommand {
   readonly keep: number
 }
 
-export interface RotateCommand {
+interface RotateCommand {
   readonly kind: 'rotate'
   /** Null: all collections. */
   readonly collection: string | null

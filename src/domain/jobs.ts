@@ -11,7 +11,7 @@ import type { Step } from './step.js'
 export const JOBS_KEPT_MAX = 256
 
 /** Whether a job with this status may still change. */
-export type IsUnfinished = (status: string) => boolean
+type IsUnfinished = (status: string) => boolean
 
 /**
  * The first record of a job, preceded by the removal of finished jobs beyond the limit.

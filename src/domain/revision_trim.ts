@@ -53,7 +53,7 @@ function revisionsMaxOf(transaction: WriteTransaction, collection: number): numb
   return revisionsMax
 }
 
-export interface TrimDecision {
+interface TrimDecision {
   readonly step: Step
   /** Number of removed revisions. */
   readonly trimmed: number

@@ -58,7 +58,7 @@ export function unfinishedRotation(view: View): Job | undefined {
   return view.jobs('rotation').find(({ fields }) => isRotationUnfinished(fields.status))
 }
 
-export interface RotationDecision {
+interface RotationDecision {
   readonly steps: readonly Step[]
   readonly answer: unknown
 }

@@ -30,7 +30,7 @@ const SYNONYM_TERMS_MAX = 10_000
 /** Rules of one collection. Each query is compared with all of them, 1 000 x 0.1 us. */
 const CURATION_RULES_MAX = 1000
 
-export interface SettingsDecision {
+interface SettingsDecision {
   readonly steps: readonly Step[]
   /** Undefined: an answer without a body. */
   readonly answer: unknown

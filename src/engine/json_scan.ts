@@ -32,7 +32,7 @@ export interface JsonBounds {
   readonly shapes: number
 }
 
-export type JsonVerdict = 'good' | 'invalid' | 'depth' | 'containers' | 'values' | 'shapes' | 'stopped'
+type JsonVerdict = 'good' | 'invalid' | 'depth' | 'containers' | 'values' | 'shapes' | 'stopped'
 
 interface Face {
   scanJson(text: Uint8Array, members: Uint8Array, bounds: Uint8Array, control: Int32Array | undefined, stopWord: number): number

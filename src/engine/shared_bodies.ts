@@ -29,7 +29,7 @@ export interface SharedBodies {
   stats(): SharedBodyStats
 }
 
-export interface SharedBodyStats {
+interface SharedBodyStats {
   readonly kept: number
   readonly keptBytes: number
   readonly cached: number
@@ -37,7 +37,7 @@ export interface SharedBodyStats {
 }
 
 /** Bytes, including the overhead of each record. */
-export type SharedBodyBounds = Pick<OverridableLimits, 'SHARED_BODIES_KEPT_BYTES_MAX' | 'SHARED_BODIES_CACHED_BYTES_MAX'>
+type SharedBodyBounds = Pick<OverridableLimits, 'SHARED_BODIES_KEPT_BYTES_MAX' | 'SHARED_BODIES_CACHED_BYTES_MAX'>
 
 interface SharedBodiesAddon {
   readonly keepBody: (id: Uint8Array, record: Uint8Array, bytesMax: number) => boolean

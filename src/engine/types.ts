@@ -20,7 +20,7 @@ export interface AnalysisOptions {
   readonly code?: boolean
 }
 
-export interface TokenizeOptions extends AnalysisOptions {
+interface TokenizeOptions extends AnalysisOptions {
   /**
    * The text is a query: scripts without spaces yield pairs of characters, and a single character only if it
    * stands alone. False: the text is analysed like a document.
@@ -209,7 +209,7 @@ export interface Expansion {
  * The contribution of one term in one field to a score, or of a phrase or proximity over all fields (field
  * "", tf 0, the sum of the idfs).
  */
-export interface ScorePart {
+interface ScorePart {
   /** As indexed. */
   readonly terms: readonly string[]
   readonly field: string

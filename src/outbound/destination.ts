@@ -78,7 +78,7 @@ function isOwn(address: string): boolean {
  * `private`: this machine and its networks, which an operator may allow. `never`: addresses that no service
  * has a reason to use.
  */
-export type AddressClass = 'public' | 'private' | 'never'
+type AddressClass = 'public' | 'private' | 'never'
 
 /**
  * Metadata services of cloud providers, which return data about a machine, including credentials. Only the

@@ -13,7 +13,7 @@ import type { Outbound } from './safe_fetch.js'
 const OBJECTS_AT_ONCE_MAX = 16
 
 /** Identifies an object to fetch. */
-export interface ObjectName {
+interface ObjectName {
   readonly id: Uint8Array
   readonly key: string
   readonly location: S3Location | undefined
@@ -22,7 +22,7 @@ export interface ObjectName {
 }
 
 /** Cache of fetched bytes. */
-export interface ObjectShelf {
+interface ObjectShelf {
   has(id: Uint8Array): boolean
   cache(id: Uint8Array, bytes: Uint8Array): void
 }

@@ -4,7 +4,7 @@
  * Pure.
  */
 
-export interface ListedObject {
+interface ListedObject {
   readonly key: string
   readonly bytes: number
 }

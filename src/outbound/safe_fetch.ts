@@ -22,7 +22,7 @@ const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
 /** Redirects that one request follows. */
 const OUTBOUND_REDIRECTS_MAX = 5
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly url: string
   /** Default GET. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'

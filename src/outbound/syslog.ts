@@ -11,13 +11,13 @@ import { lookup } from 'node:dns/promises'
 /** How long a syslog connection may take to open, or to accept what is written. */
 const AUDIT_SYSLOG_MS_MAX = 5_000
 
-export interface SyslogTarget {
+interface SyslogTarget {
   readonly protocol: 'udp' | 'tcp' | 'tls'
   readonly host: string
   readonly port: number
 }
 
-export interface SyslogConnection {
+interface SyslogConnection {
   /**
    * Resolves when the system has taken the messages.
    * @throws Error if there is no connection, or the server takes nothing in time

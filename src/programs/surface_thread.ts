@@ -28,7 +28,7 @@ import type { TlsFiles } from '../wire/tls_files.js'
 /** Threads of other surfaces than HTTP. Event loops of HTTP have LOOP_NICE, lanes 0. */
 const SURFACE_THREAD_NICE = 5
 
-export interface SurfaceThread {
+interface SurfaceThread {
   readonly config: Config
   readonly surface: Surface
   readonly control: ControlBlock

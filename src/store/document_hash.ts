@@ -16,7 +16,7 @@ export interface Sums {
 }
 
 /** What a content hash covers. */
-export interface HashedText {
+interface HashedText {
   readonly key: string
   readonly lang: string
   /** JSON text with sorted keys. */

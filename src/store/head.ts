@@ -56,7 +56,7 @@ export interface Head extends HeadFields {
 }
 
 /** The variable parts of a head's JSON text. `meta` is JSON text with sorted keys. */
-export interface HeadText {
+interface HeadText {
   readonly id: string
   readonly key: string
   readonly lang: string

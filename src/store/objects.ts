@@ -209,7 +209,7 @@ function isSealed({ seals }: Environment, collection: number): boolean {
 }
 
 /** A plaintext object without references, of a collection that is encrypted by now. */
-export interface ClearRelease {
+interface ClearRelease {
   /** Key of the row of its release. */
   readonly row: Buffer
   readonly location: number

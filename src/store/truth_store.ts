@@ -24,7 +24,7 @@ import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
 
-export interface StoreSizes {
+interface StoreSizes {
   /** Size of the file in bytes. */
   readonly fileBytes: number
   /** Number of transactions committed since the oldest live reader began; 0 without readers. */

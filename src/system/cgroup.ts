@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 
-export interface MachineShare {
+interface MachineShare {
   /** Bytes; Infinity: not limited. */
   readonly memoryMax: number
   /** Bytes in use in the group with that limit. */

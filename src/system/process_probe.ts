@@ -7,7 +7,7 @@ import { freemem, hostname, networkInterfaces, totalmem } from 'node:os'
 import { PROBE_CACHE_MS } from '../limits/process.js'
 import { readShare, usableCpus } from './cgroup.js'
 
-export interface ProcessReading {
+interface ProcessReading {
   readonly hostname: string
   readonly os: string
   readonly arch: string

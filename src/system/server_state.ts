@@ -9,7 +9,7 @@ import type { Update } from '../background/update_check.js'
 import type { VectorConfig } from '../background/embedding/provider.js'
 
 /** A surface as `/v1/config` and `/v1/endpoints` show it. */
-export interface DescribedSurface {
+interface DescribedSurface {
   readonly name: string
   /** Undefined: it is off. */
   mode(config: Config): AccessMode | undefined

@@ -24,7 +24,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export interface LogSettings {
+interface LogSettings {
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel
   /** Log a line for each request. */

@@ -1,6 +1,6 @@
 /** Messages between the front end and a thread that is profiled, on a port of their own. */
 
-export type ProfileKind = 'cpu' | 'heap'
+type ProfileKind = 'cpu' | 'heap'
 /**
  * `pprof`: compressed protocol buffer, for `go tool pprof`. `v8`: JSON, for the developer tools of Chrome.
  */

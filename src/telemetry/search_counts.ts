@@ -31,14 +31,14 @@ const COUNTED_TEXT_CHARS_MAX = 512
 const COUNT_READ_ATTEMPTS = 8
 
 /** One search that was answered. */
-export interface CountedSearch {
+interface CountedSearch {
   readonly text: string
   readonly ms: number
   /** It found nothing, and no filter of the request can be the reason. */
   readonly isEmpty: boolean
 }
 
-export interface QueryCounts {
+interface QueryCounts {
   /** Lower case, single spaces; cut after COUNTED_TEXT_BYTES. */
   readonly query: string
   readonly count: number

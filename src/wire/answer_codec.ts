@@ -25,7 +25,7 @@ export const INLINE_ANSWER_BYTES_MAX = 32 * KIB
  * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run,
  * because nobody waits for it. `message`: the front end has to do something first (messages.ts).
  */
-export type FrameKind = 'answer' | 'forward' | 'dropped' | 'message'
+type FrameKind = 'answer' | 'forward' | 'dropped' | 'message'
 
 const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'message']
 

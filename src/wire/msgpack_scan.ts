@@ -5,7 +5,7 @@
  */
 import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../limits/documents.js'
 
-export interface MsgpackBounds {
+interface MsgpackBounds {
   readonly depth: number
   readonly containers: number
   readonly values: number

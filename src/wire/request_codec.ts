@@ -57,7 +57,7 @@ export interface LaneRequest {
 }
 
 /** A request to be sent to a lane. */
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly slot: number
   readonly generation: number
   readonly operationIndex: number

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'
 
-export interface CachedVector {
+interface CachedVector {
   /** Undefined: the provider returned none. */
   readonly vector: Float32Array | undefined
   /** Expiry, Unix milliseconds. */

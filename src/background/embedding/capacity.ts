@@ -23,7 +23,7 @@ const EMBEDDING_CAPACITY_POLL_MS = 25
 const EMBEDDING_CAPACITY_MARGIN_MS = 2_000
 
 /** Progress of the embedding worker. */
-export interface Progress {
+interface Progress {
   readonly settled: number
   isUnderWay(named: NamedDocument): boolean
 }
@@ -33,7 +33,7 @@ export interface Progress {
  * @param job id of a bulk ingest, whose record counts the dropped documents; empty: none
  * @returns the number of documents that were still waiting
  */
-export type Drop = (named: NamedDocuments, job: string) => Promise<number>
+type Drop = (named: NamedDocuments, job: string) => Promise<number>
 
 interface Waiter {
   readonly named: NamedDocuments

@@ -24,7 +24,7 @@ import { log } from '../../telemetry/log.js'
 const STALE_COLLECTIONS_LISTED_MAX = 100
 
 /** The active provider. */
-export interface ActiveProvider extends CurrentProvider {
+interface ActiveProvider extends CurrentProvider {
   /** Calls `listener` whenever the provider is replaced or removed. */
   onChange(listener: () => void): void
 }

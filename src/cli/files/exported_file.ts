@@ -9,7 +9,7 @@ import type { ImportDocument } from './document.js'
 
 type Meta = Readonly<Record<string, readonly string[]>>
 
-export interface ExportedDocument {
+interface ExportedDocument {
   readonly key: string
   readonly lang: string
   readonly meta: Meta

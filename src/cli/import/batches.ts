@@ -11,7 +11,7 @@ export interface Batch extends SourcePoint {
   readonly problems: readonly ProblemItem[]
 }
 
-export interface BatchBounds {
+interface BatchBounds {
   readonly documentsMax: number
   readonly bytesMax: number
   /**

@@ -17,7 +17,7 @@ import type { ResumeState } from './resume_state.js'
 import { say, sayError } from '../terminal.js'
 import { openTree } from './tree_source.js'
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly url: string
   readonly collection: string
   readonly lang: string

@@ -16,7 +16,7 @@ export interface Progress {
   stop(): void
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly total: number
   /** Units consumed before this run. */
   readonly startConsumed: number

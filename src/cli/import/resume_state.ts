@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { makeFolders } from '../../base/folders.js'
 import type { SourcePoint } from '../files/document.js'
 
-export interface ResumePoint extends SourcePoint {
+interface ResumePoint extends SourcePoint {
   readonly added: number
   readonly updated: number
   readonly failed: number

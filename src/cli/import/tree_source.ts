@@ -17,7 +17,7 @@ import { readFrontmatter } from '../files/frontmatter.js'
 /** Bytes of a file to be imported: a document, and the block that an export adds in front of it. */
 const IMPORT_FILE_BYTES_MAX = 17 * MIB
 
-export interface TreeOptions {
+interface TreeOptions {
   readonly lang: string
   readonly stripFrontmatter: boolean
 }

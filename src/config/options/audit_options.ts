@@ -35,7 +35,7 @@ const AUDIT_EXPORT_QUEUE_DEFAULT = 1024
 const AUDIT_EXPORT_QUEUE_MAX = 1_048_576
 
 /** Where events go by syslog. */
-export interface SyslogAddress {
+interface SyslogAddress {
   readonly protocol: 'udp' | 'tcp' | 'tls'
   readonly host: string
   readonly port: number

@@ -16,20 +16,20 @@ const CACHED_ANSWER_BYTES_MAX = 4 * MIB
 const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 
 /** The parts of a request that form its cache key. */
-export interface CachedRequest {
+interface CachedRequest {
   readonly operationName: string
   readonly input: EncodedInput
   readonly principal: Principal
 }
 
 /** A lookup without a hit. Its answer may be cached under `name`. */
-export interface Miss {
+interface Miss {
   readonly name: string
   /** State of the store at the time of the lookup. The answer is valid for that state only. */
   readonly commits: number
 }
 
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly answer: OutgoingAnswer
   /** Collections for which the permission was checked when the answer was made. */
   readonly collections: readonly string[]

@@ -9,7 +9,7 @@ import type { Ticket } from '../ticket.js'
 /** Interval at which deadlines are checked. An answer is sent at most this much after its deadline. */
 const DEADLINE_SWEEP_MS = 50
 
-export interface DeadlineActions {
+interface DeadlineActions {
   readonly refuse: (ticket: Ticket, code: 'deadline' | 'outcomeUnknown' | 'overloaded') => void
   /** Called after each look, also after the last one, when no request is left. */
   readonly looked: () => void

@@ -30,7 +30,7 @@ const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepa
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
 /** A batch of up to `requestsMax` requests that can run now. */
-export interface NextReads {
+interface NextReads {
   readonly queue: ReadClass
   readonly pool: LanePool
   readonly requestsMax: number

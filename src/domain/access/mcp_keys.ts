@@ -18,7 +18,7 @@ const MCP_KEY_PREFIX_CHARS = 12
 const MCP_FINGERPRINT_CHARS = 16
 
 /** As stored under the SHA-256 of the key, in hexadecimal digits. */
-export interface McpKey {
+interface McpKey {
   /** Empty: access control was off. */
   readonly username: string
   readonly name: string
@@ -32,7 +32,7 @@ export interface McpKey {
 }
 
 /** As listed: a key is shown once, when it is made. */
-export interface ShownMcpKey extends Omit<McpKey, 'username'> {
+interface ShownMcpKey extends Omit<McpKey, 'username'> {
   /** The first digits of its hash. */
   readonly fingerprint: string
 }

@@ -32,24 +32,24 @@ const ADVICE_COMPARED_MAX = 500
 
 const UTF8_CHARACTER_BYTES = 4
 
-export interface Suggestion {
+interface Suggestion {
   readonly kind: 'setting' | 'synonym' | 'emptyQuery' | 'slowQuery'
   readonly text: string
   readonly evidence: Readonly<Record<string, unknown>>
 }
 
 /** Settings of the collection that the server may change on request. */
-export interface SafeSettings {
+interface SafeSettings {
   readonly spellCorrect: true
 }
 
-export interface Advice {
+interface Advice {
   readonly suggestions: readonly Suggestion[]
   /** Undefined: nothing of it can be applied by the server. */
   readonly settings: SafeSettings | undefined
 }
 
-export interface AdviceTools extends CorrectionTools {
+interface AdviceTools extends CorrectionTools {
   readonly config: CorrectionTools['config'] & { readonly ftsDefaultLang: string }
   readonly engine: CorrectionTools['engine'] & Pick<SearchEngine, 'termFrequencies'>
 }

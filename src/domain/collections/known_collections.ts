@@ -12,7 +12,7 @@ import type { SearchedCollection } from '../search/context.js'
 import type { CollectionSettings, SettingsCache } from '../settings/collection_settings.js'
 import { rulesOfSettings, type WriteRules } from '../writes/write_rules.js'
 
-export interface KnownCollection extends SearchedCollection {
+interface KnownCollection extends SearchedCollection {
   /**
    * What a write has to keep to. @throws CorruptRecord if it can't be told whether the collection is sealed
    */

@@ -14,7 +14,7 @@ export interface Stretch {
   readonly lines: number
 }
 
-export interface CommonEnds {
+interface CommonEnds {
   /** Number of common lines at the beginning. */
   readonly frontLines: number
   /** Start offsets of the last of these lines, at most the requested number. */

@@ -35,7 +35,7 @@ export interface Change {
   readonly bEnd: number
 }
 
-export interface LineDiff {
+interface LineDiff {
   /** Ascending and not adjacent. */
   readonly changes: readonly Change[]
   /** False if a shorter diff may exist. */

@@ -5,7 +5,7 @@
 
 type Meta = Readonly<Record<string, readonly string[]>>
 
-export interface MetadataDiff {
+interface MetadataDiff {
   readonly added: Meta
   readonly removed: Meta
   readonly changed: Readonly<Record<string, { readonly from: readonly string[]; readonly to: readonly string[] }>>

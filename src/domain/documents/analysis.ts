@@ -20,7 +20,7 @@ export interface AnalysisTools {
   readonly analyzer: Analyzer
 }
 
-export interface IndexedText {
+interface IndexedText {
   readonly name: string
   readonly text: string
   readonly options: AnalysisOptions

@@ -9,7 +9,7 @@ const CONTENT = Buffer.from(',"contentMd":"')
 const BACKSLASH = 0x5c
 const LETTER_U = 0x75
 
-export interface DocumentHead {
+interface DocumentHead {
   readonly key: string
   readonly lang: string
   readonly meta: Readonly<Record<string, readonly string[]>>

@@ -35,7 +35,7 @@ export interface CuttingTools {
 }
 
 /** The server options for chunks. */
-export interface CuttingOptions {
+interface CuttingOptions {
   /** Undefined: determined per document. */
   readonly embeddingChunkMode: 'prose' | 'code' | undefined
   /** False: a document is one chunk. */

@@ -17,17 +17,17 @@ interface OfDocument {
 }
 
 /** `keep`: the vectors do not change, or cannot be computed. */
-export interface KeptVectors extends OfDocument {
+interface KeptVectors extends OfDocument {
   readonly change: 'keep'
 }
 
 /** The existing vectors also match the body with this LSN. */
-export interface RestampedVectors extends OfDocument {
+interface RestampedVectors extends OfDocument {
   readonly change: 'restamp'
   readonly bodyLsn: bigint
 }
 
-export interface NewVectors extends OfDocument {
+interface NewVectors extends OfDocument {
   readonly change: 'set'
   readonly variant: string
   readonly dimensions: number

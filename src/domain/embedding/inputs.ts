@@ -22,7 +22,7 @@ const EMBEDDING_SLICE_BYTES_MAX = 16 * MIB
  */
 const EMBEDDING_STEPS_MAX = 8
 
-export type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
+type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
 
 /** A document to embed, as named by a lane. */
 export interface NamedDocument {
@@ -38,7 +38,7 @@ export interface NamedDocument {
  * `gone`: the document does not exist or no longer waits. `current`: nothing has changed. `same`: written
  * again unchanged. `new`: its texts, if it has any, need vectors.
  */
-export type CutOutcome = 'gone' | 'current' | 'same' | 'new'
+type CutOutcome = 'gone' | 'current' | 'same' | 'new'
 
 export interface CutDocument {
   readonly outcome: CutOutcome

@@ -24,7 +24,7 @@ export class EmbeddingsWanted extends Error {
 }
 
 /** The cache entry of one text. */
-export interface CachedVector {
+interface CachedVector {
   /** Undefined: the provider returned none. */
   readonly vector: Float32Array | undefined
   /**
@@ -44,7 +44,7 @@ export interface TextVectorTools {
   readonly vectorCache: VectorCache
 }
 
-export interface TextVectors {
+interface TextVectors {
   readonly identity: EmbeddingIdentity
   /** In the order of the texts. The caller owns them. */
   readonly vectors: readonly Float32Array[]

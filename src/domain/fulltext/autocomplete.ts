@@ -29,7 +29,7 @@ const AUTOCOMPLETE_STEPS_BACK_MAX = 6
  */
 const AUTOCOMPLETE_LOOK_UPS_MAX = 24
 
-export interface AutocompleteRequest {
+interface AutocompleteRequest {
   /** The normalised prefix. */
   readonly query: string
   /** As requested. Empty: the fields that a search scores by default. */
@@ -37,7 +37,7 @@ export interface AutocompleteRequest {
   readonly most: number
 }
 
-export interface AutocompleteItem {
+interface AutocompleteItem {
   readonly term: string
   readonly field: string
   /**

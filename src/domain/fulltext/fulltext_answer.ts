@@ -48,13 +48,13 @@ export interface WrittenResult {
 }
 
 /** Fields of a result in addition to document, score and terms. */
-export interface ResultNotes {
+interface ResultNotes {
   readonly isPinned?: boolean
   readonly explanation?: Explanation | undefined
 }
 
 /** Optional parts of an answer. */
-export interface AnswerParts {
+interface AnswerParts {
   /** Also receives each result that is written. */
   readonly results?: WrittenResult[] | undefined
   readonly highlights?: Highlights | undefined

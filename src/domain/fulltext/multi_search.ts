@@ -17,7 +17,7 @@ const MULTI_SEARCHES_MAX = 16
 
 type Absent = null | undefined
 
-export interface MultiSearchInput<Search> {
+interface MultiSearchInput<Search> {
   readonly searches: readonly Search[]
   readonly merge?: boolean | Absent
   readonly limit?: number | Absent

@@ -28,12 +28,12 @@ const RELATED_CACHED_TERMS_MAX = 10_000
 /** Words of one query whose related terms are looked up. Unknown ones take 0.3 s together. */
 const RELATED_QUERY_TERMS_MAX = 32
 
-export interface RelatedTermsTools extends AnalysisTools {
+interface RelatedTermsTools extends AnalysisTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
 }
 
-export interface RelatedTerm {
+interface RelatedTerm {
   readonly term: string
   /** Its weight. The term that it is related to has weight 1. */
   readonly weight: number

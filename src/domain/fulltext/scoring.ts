@@ -14,7 +14,7 @@ import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
 const FTS_FIELD_WEIGHT_MAX = 1e6
 
 /** As the contract names them. `pmisparse` is bm25 with additional terms that the collection suggests. */
-export type Algorithm = ScoringAlgorithm | 'pmisparse'
+type Algorithm = ScoringAlgorithm | 'pmisparse'
 
 export interface Scoring {
   readonly algorithm: Algorithm

@@ -16,7 +16,7 @@ const HYBRID_TOP_K_DEFAULT = 10
 
 type Absent = null | undefined
 
-export interface HybridInput extends VectorInput, RetrievalInput, FilterInput {
+interface HybridInput extends VectorInput, RetrievalInput, FilterInput {
   readonly collection: string
   readonly query: string
   readonly topK?: number | Absent

@@ -31,7 +31,7 @@ const HYBRID_MEANING_CANDIDATES_MIN = 20
 /** Maximum number of candidates of a hybrid search, of each kind. */
 const HYBRID_CANDIDATES_MAX = VECTOR_HITS_MAX
 
-export type HybridTools = FulltextTools & VectorTools
+type HybridTools = FulltextTools & VectorTools
 
 /** What one round of a search has found. */
 interface Candidates {

@@ -20,7 +20,7 @@ const FACET_VALUES_COUNTED_MAX = 1_000_000
 const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
 type TimeField = 'addedAt' | 'updatedAt'
 
-export interface AggregationInput extends FilterInput {
+interface AggregationInput extends FilterInput {
   readonly facets?: readonly { readonly field?: string; readonly orderBy?: string }[]
   readonly histograms?: readonly { readonly field?: string; readonly interval?: string }[]
   readonly maxFacetSize?: number
@@ -46,7 +46,7 @@ export interface HistogramBucket {
   readonly count: number
 }
 
-export interface AggregationResult {
+interface AggregationResult {
   readonly totalDocs: number
   readonly facets: Readonly<Record<string, readonly FacetBucket[]>>
   readonly histograms: Readonly<Record<string, readonly HistogramBucket[]>>

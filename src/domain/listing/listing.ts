@@ -42,7 +42,7 @@ export interface ListingRequest {
   readonly passages: Passages | undefined
 }
 
-export interface Listing {
+interface Listing {
   /** Number of documents on the page. */
   readonly count: number
   /** Number of documents that pass the filter, before paging, excluding expired ones. */

@@ -7,7 +7,7 @@ import type { Dialect } from './query_dialect.js'
 import { readQuoted } from './query_text.js'
 import { isClearPattern, isPattern } from './wildcards.js'
 
-export type LexemeKind = 'word' | 'fuzzy' | 'pattern' | 'phrase' | 'near' | 'field' | '(' | ')' | 'AND' | 'OR' | 'NOT' | '+' | '-' | 'end'
+type LexemeKind = 'word' | 'fuzzy' | 'pattern' | 'phrase' | 'near' | 'field' | '(' | ')' | 'AND' | 'OR' | 'NOT' | '+' | '-' | 'end'
 
 export interface Lexeme {
   readonly kind: LexemeKind

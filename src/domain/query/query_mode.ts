@@ -22,18 +22,18 @@ export type ParsedQuery =
   | { readonly mode: 'wildcard'; readonly words: readonly WildcardWord[] }
   | { readonly mode: 'proximity'; readonly groups: readonly NearGroup[] }
 
-export interface WildcardWord {
+interface WildcardWord {
   readonly isPattern: boolean
   readonly text: string
 }
 
 /** Words that must occur near each other. */
-export interface NearGroup {
+interface NearGroup {
   readonly text: string
   readonly distance: number
 }
 
-export interface QueryOptions {
+interface QueryOptions {
   /** Edits allowed in simple mode. */
   readonly fuzzy: number
   /** Distance in proximity mode, unless the text specifies one. */

@@ -4,7 +4,7 @@
  */
 import { badRequest, type ServiceError } from '../../errors.js'
 
-export interface QuotedText {
+interface QuotedText {
   /** The text between the quotes, with `\"` and `\\` unescaped. */
   readonly text: string
   /** Index after the closing quote. */
@@ -47,7 +47,7 @@ export function readPhrases(text: string): string[] {
 }
 
 /** A quoted string, or the text between two of them. */
-export interface Piece {
+interface Piece {
   readonly text: string
   /** The digits after the quotes in `"…"~N`. Undefined without a `~`. */
   readonly digits: string | undefined

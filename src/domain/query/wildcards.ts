@@ -30,7 +30,7 @@ export function isClearPattern(word: string): boolean {
  * A part of a word: a plain word, or a pattern. Terms contain no separators, so a word with separators has
  * several parts.
  */
-export interface PatternPart {
+interface PatternPart {
   readonly isPattern: boolean
   readonly text: string
 }

@@ -20,14 +20,14 @@ const SCHEMA_PATTERN_INSTRUCTIONS_MAX = 1000
  */
 const SCHEMA_PATTERNS_COMPILED_MAX = 64
 
-export interface Pattern {
+interface Pattern {
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean
   /** Size of its program: the maximum number of steps per character of a text. */
   readonly instructions: number
 }
 
-export type Compiled = { readonly pattern: Pattern; readonly fault?: undefined } | { readonly pattern?: undefined; readonly fault: string }
+type Compiled = { readonly pattern: Pattern; readonly fault?: undefined } | { readonly pattern?: undefined; readonly fault: string }
 
 const require = createRequire(import.meta.url)
 const compiled = new BoundedCache<Compiled>(SCHEMA_PATTERNS_COMPILED_MAX)

@@ -10,7 +10,7 @@ import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type CuttingTools } from '../embedding/chunks.js'
 import type { Retrieval } from './retrieval.js'
 
-export interface Passage {
+interface Passage {
   readonly chunkIndex: number
   readonly chunkText: string
 }

@@ -13,7 +13,7 @@ import { passageOf, type PassagePosition } from './passages.js'
 import { ResultList, type ResultBounds } from './result_list.js'
 import type { Retrieval } from './retrieval.js'
 
-export interface ResultOptions extends Omit<ResultBounds, 'limitName'> {
+interface ResultOptions extends Omit<ResultBounds, 'limitName'> {
   readonly withContent: boolean
   readonly retrieval: Retrieval
 }

@@ -15,7 +15,7 @@ import { readingOf } from '../documents/wanted_bodies.js'
  */
 export const SEARCH_AGAIN_FACTOR = 4
 
-export interface Rounds<Found> {
+interface Rounds<Found> {
   /** Number of hits that the first round requests, and the maximum that any round requests. */
   readonly first: number
   readonly most: number

@@ -38,7 +38,7 @@ export function statsOf<Stats extends object>(isShown: boolean, stats: Stats): S
 }
 
 /** Of a search that was answered. */
-export interface AnsweredSearch {
+interface AnsweredSearch {
   readonly text: string
   /** By `performance.now()`. */
   readonly startedMs: number

@@ -24,7 +24,7 @@ const SHOWN_PER_ROW = 4
 /** The vector of a document that cannot have one. */
 export const NO_VECTOR = new Uint8Array(0)
 
-export interface KnownDocument {
+interface KnownDocument {
   readonly key: number
   readonly lsn: bigint
   /** Empty: the document cannot have one. */

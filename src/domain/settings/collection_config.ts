@@ -25,7 +25,7 @@ const TOP_K_MAX = 1000
 /** Maximum of `contextTokenBudget`: as many tokens as the largest answer has. */
 const CONTEXT_TOKENS_MAX = 64 * MIB
 
-export interface StorageConfig {
+interface StorageConfig {
   readonly endpoint?: string
   readonly bucket?: string
   readonly region?: string
@@ -36,7 +36,7 @@ export interface StorageConfig {
 }
 
 /** A content-management system used with the service. */
-export interface CmsConfig {
+interface CmsConfig {
   readonly url?: string
   readonly apiKey?: string
 }
@@ -74,7 +74,7 @@ export interface CollectionConfig {
   readonly cms?: CmsConfig
 }
 
-export type ConfigField = keyof CollectionConfig
+type ConfigField = keyof CollectionConfig
 
 /** In the order in which a configuration is shown. */
 const CONFIG_FIELDS: readonly ConfigField[] = [
@@ -98,7 +98,7 @@ const STRATEGIES = ['alpha', 'rrf']
 const SMALL_QUANTIZATIONS = ['int8', 'int4']
 
 /** The body of a PUT: the fields of the configuration, and their aliases. */
-export type ConfigInput = CollectionConfig & { readonly diskOnlyVectors?: boolean; readonly wordpress?: CmsConfig }
+type ConfigInput = CollectionConfig & { readonly diskOnlyVectors?: boolean; readonly wordpress?: CmsConfig }
 
 /** Aliases of fields. */
 const SPELLINGS: Readonly<Record<string, ConfigField>> = { diskOnlyVectors: 'disk_only_vectors', wordpress: 'cms' }

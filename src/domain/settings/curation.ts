@@ -40,7 +40,7 @@ export interface Curation {
   readonly hides: readonly string[]
 }
 
-export interface CurationInput {
+interface CurationInput {
   readonly query: string
   readonly matchMode?: string
   readonly enabled?: boolean

@@ -21,7 +21,7 @@ const EMBEDDING_CONFIG_ID_BYTES_MAX = 128
 const EMBEDDING_CONFIG_NAME_BYTES_MAX = 256
 
 /** As stored. */
-export interface EmbeddingConfig {
+interface EmbeddingConfig {
   readonly id: string
   readonly name: string
   readonly provider: ProviderName
@@ -63,7 +63,7 @@ export interface SettingWrite {
   readonly value: unknown
 }
 
-export interface EmbeddingDecision {
+interface EmbeddingDecision {
   readonly writes: readonly SettingWrite[]
   readonly status: number
   /** Undefined: an answer without a body. */

@@ -42,7 +42,7 @@ export interface Candidate {
 }
 
 /** Where candidates come from. */
-export interface WordSource {
+interface WordSource {
   readonly collection: number | undefined
   /** Text fields whose terms are candidates. */
   readonly fields: readonly string[]

@@ -20,7 +20,7 @@ const SPELL_WORDS_MAX = 256
 const SPELL_CORRECTIONS_MAX = 4096
 
 /** The data that a text is checked against. */
-export interface SpellContext {
+interface SpellContext {
   /** Undefined if the collection does not exist: only the stop words are known then. */
   readonly collection: { readonly id: number; readonly settings: CollectionSettings } | undefined
   /** Base code. */

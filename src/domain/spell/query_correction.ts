@@ -19,7 +19,7 @@ export interface CorrectionTools extends SurfaceTools {
 }
 
 /** The fields of a search that its correction uses. */
-export interface CorrectableRequest {
+interface CorrectableRequest {
   readonly text: string
   readonly query: ParsedQuery
   readonly parse: (text: string) => ParsedQuery
@@ -29,7 +29,7 @@ export interface CorrectableRequest {
   readonly spellCorrect: boolean | undefined
 }
 
-export interface CorrectedQuery {
+interface CorrectedQuery {
   readonly text: string
   readonly query: ParsedQuery
 }

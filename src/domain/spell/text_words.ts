@@ -7,7 +7,7 @@
 /** Longer runs of letters are not words. */
 const SPELL_WORD_CHARACTERS_MAX = 32
 
-export interface Word {
+interface Word {
   /** As written. */
   readonly text: string
   /** UTF-16 index. */

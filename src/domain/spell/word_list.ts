@@ -4,7 +4,7 @@
  */
 import { editDistance } from '../../engine/text/edit_distance.js'
 
-export interface ListedWord {
+interface ListedWord {
   readonly word: string
   readonly documents: number
 }

@@ -26,7 +26,7 @@ const HOT_DOCUMENTS_MAX = 1000
 type Absent = null | undefined
 
 /** Unix seconds; `end` is exclusive. */
-export interface TimeRange {
+interface TimeRange {
   readonly begin: number
   readonly end: number
 }
@@ -84,7 +84,7 @@ export function eventsOf({ writes, accesses }: History, type: EventType | undefi
     .sort((one, other) => one.second - other.second)
 }
 
-export interface EventBucket {
+interface EventBucket {
   readonly label: string
   readonly from: number
   readonly to: number

@@ -19,7 +19,7 @@ const CLASSIFIED_CHARACTERS_MAX = 32_768
 
 type Absent = null | undefined
 
-export interface ClassifyInput {
+interface ClassifyInput {
   readonly labels?: readonly string[] | Absent
   readonly text?: string | Absent
   readonly collection?: string | Absent
@@ -30,7 +30,7 @@ export interface ClassifyInput {
   readonly threshold?: number | Absent
 }
 
-export interface Classification {
+interface Classification {
   readonly results: readonly { readonly label: string; readonly score: number }[]
   readonly model: string
   readonly dimensions: number

@@ -22,12 +22,12 @@ import type { Retrieval } from '../search/retrieval.js'
 import { ResultWriter } from '../search/result_writer.js'
 import { nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
 
-export interface CrossTools extends VectorTools {
+interface CrossTools extends VectorTools {
   readonly config: VectorTools['config'] & { readonly limits: { readonly CROSS_COLLECTIONS_MAX: number } }
   readonly settings: SettingsCache
 }
 
-export interface CrossSearch {
+interface CrossSearch {
   readonly text: string | undefined
   readonly vector: Float32Array | undefined
   readonly source: { readonly collection: string; readonly id: string } | undefined

@@ -24,7 +24,7 @@ const DUPLICATES_NEIGHBOURS = 64
 
 type Absent = null | undefined
 
-export interface DuplicatesInput {
+interface DuplicatesInput {
   readonly collection: string
   readonly mode?: string | Absent
   readonly threshold?: number | Absent
@@ -33,7 +33,7 @@ export interface DuplicatesInput {
   readonly includeContent?: boolean | Absent
 }
 
-export interface DuplicatesRequest {
+interface DuplicatesRequest {
   readonly collection: string
   readonly mode: 'exact' | 'similar' | 'both'
   readonly threshold: number

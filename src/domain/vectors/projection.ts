@@ -18,7 +18,7 @@ interface Sampled {
   readonly vector: Float32Array
 }
 
-export interface Projection {
+interface Projection {
   readonly points: readonly {
     readonly id: string
     readonly key: string

@@ -28,7 +28,7 @@ export interface VectorTools extends TextVectorTools, CuttingTools {
   readonly out: ByteWriter
 }
 
-export interface VectorSearch {
+interface VectorSearch {
   readonly choice: VectorChoice
   readonly query: Float32Array
   readonly model: string
@@ -112,7 +112,7 @@ function findResults(tools: VectorTools, search: VectorSearch, collection: Searc
 }
 
 /** The parts of a search that are passed to the engine. */
-export type NearestWanted = Pick<VectorSearch, 'choice' | 'query' | 'filters'> & {
+type NearestWanted = Pick<VectorSearch, 'choice' | 'query' | 'filters'> & {
   readonly k: number
   readonly mmrLambda?: number | undefined
 }

@@ -26,7 +26,7 @@ export interface ChangeTools extends PreparationTools {
 }
 
 /** Parts of a document to replace; null leaves a part as it is. */
-export interface DocumentChange {
+interface DocumentChange {
   readonly meta: Readonly<Record<string, readonly string[]>> | null
   readonly contentMd: string | null
   readonly ttl: number | null

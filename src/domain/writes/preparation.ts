@@ -28,7 +28,7 @@ const STATED_TIME_MAX = 0xffff_ffff
 const STATED_EXPIRY_MAX = STATED_TIME_MAX + TTL_SECONDS_MAX
 
 /** The server options for the compression of contents. */
-export interface CompressionSettings {
+interface CompressionSettings {
   readonly compressionEnabled: boolean
   /** Contents below this size are stored uncompressed. */
   readonly compressionSmallBytes: number
@@ -44,7 +44,7 @@ export interface PreparationTools extends AnalysisTools {
   readonly embedding?: { readonly current: object | undefined }
 }
 
-export interface DocumentInput {
+interface DocumentInput {
   readonly key: string
   readonly lang: string
   readonly meta: unknown
@@ -134,7 +134,7 @@ export function compressionOf(config: CompressionSettings): Compression {
   }
 }
 
-export interface IndexedAs {
+interface IndexedAs {
   /** Replaces an index entry with the same LSN. */
   readonly replaceEqual?: boolean
   /** Index only the metadata pairs, no text. */

@@ -28,7 +28,7 @@ const AT_COUNTS = 40 // keyBytes, langBytes, metaCount, fieldCount
 const UPSERT_HEADER_BYTES = 56
 const PAIR_HEADER_BYTES = 8 // the two lengths before a metadata pair or a field
 
-export interface UpsertOptions {
+interface UpsertOptions {
   /**
    * Replaces the engine's entry even if its LSN is the same. A re-index uses it to change the analysis of an
    * unchanged document.

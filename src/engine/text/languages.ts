@@ -2,7 +2,7 @@
  * The languages of text analysis. The order of the first 21 entries is that of `CODES` in
  * wasm/analyzer/src/languages.rs, because the index is passed to the WASM module. Pure data, any thread.
  */
-export interface Language {
+interface Language {
   readonly code: string
   readonly name: string
 }

@@ -89,7 +89,7 @@ export interface VectorStamp {
   readonly dimensions: number
 }
 
-export interface SimilarRequest {
+interface SimilarRequest {
   readonly collection: number
   readonly dimensions: number
   /** Cosine, -1 to 1. */

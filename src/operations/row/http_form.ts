@@ -23,7 +23,7 @@ export interface HttpForm {
   readonly refusesInOutput?: true
 }
 
-export type HttpHeader = readonly [name: string, description: string, type?: 'string']
+type HttpHeader = readonly [name: string, description: string, type?: 'string']
 
 /** Headers of cacheable responses, as declared by operations. */
 export const cacheHeaders: readonly HttpHeader[] = [

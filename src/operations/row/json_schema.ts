@@ -48,7 +48,7 @@ export interface OptionalField<Value = unknown> {
 }
 
 /** A required field with facts. Used only in the fields of `Type.Object`. */
-export interface RequiredField<Value = unknown> {
+interface RequiredField<Value = unknown> {
   readonly required: Schema<Value>
   readonly facts: FieldFacts
 }
@@ -74,7 +74,7 @@ export type ValueOf<Of> =
         : never
 
 /** A field that the contract's message lacks, or one of a message that the contract lacks. */
-export interface GrpcField {
+interface GrpcField {
   /** From 100 in a message of the contract, from 1 in a message of our own. Never used again. */
   readonly number: number
   /** Default: the name of the field in snake_case. */

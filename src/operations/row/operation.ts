@@ -13,13 +13,13 @@ import type { Schema, ValueOf } from './json_schema.js'
  * How an operation affects stored data, which determines the access modes in which it may run. `system` runs
  * in every mode (health, metrics, config).
  */
-export type Effect = 'read' | 'write' | 'system'
+type Effect = 'read' | 'write' | 'system'
 
 /**
  * `public`: everyone, also without credentials. `authenticated`: every user, whatever its rights. Otherwise
  * the user needs the permission on each collection that the operation touches.
  */
-export type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
+type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
 
 /**
  * Where an operation runs.
@@ -30,7 +30,7 @@ export type Permission = 'public' | 'authenticated' | 'read' | 'write' | 'admin'
  * - `long`: on the long lane, which may wait for files.
  * - `thread`: in the thread of a surface, which asks for further operations (dispatch/thread_operations.ts).
  */
-export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long' | 'thread'
+type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long' | 'thread'
 
 /** The name of an operation in each protocol beside HTTP. Null: the protocol has none. */
 export interface ProtocolNames {

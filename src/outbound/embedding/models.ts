@@ -7,7 +7,7 @@
 export const PROVIDER_NAMES = ['openai', 'ollama', 'voyage', 'cohere', 'local'] as const
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
-export interface ProviderDefaults {
+interface ProviderDefaults {
   readonly model: string
   readonly dimensions: number
   /** Without a trailing slash. Empty: no requests are sent. */

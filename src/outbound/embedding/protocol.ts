@@ -30,7 +30,7 @@ export interface Protocol {
   readonly rows: (answer: unknown, count: number) => readonly unknown[]
 }
 
-export interface ProtocolRequest {
+interface ProtocolRequest {
   readonly model: string
   readonly texts: readonly string[]
   readonly role: EmbeddingRole

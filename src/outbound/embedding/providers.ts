@@ -86,14 +86,14 @@ export const voyage: Protocol = {
   rows: indexedRows,
 }
 
-export interface ProviderParts {
+interface ProviderParts {
   readonly outbound: Outbound
   readonly observer: EmbeddingObserver
   readonly times?: ProviderTimes
 }
 
 /** Settings of a provider that is reached over the network. */
-export type RemoteSettings = ProviderSettings & { readonly provider: Exclude<ProviderSettings['provider'], 'local'> }
+type RemoteSettings = ProviderSettings & { readonly provider: Exclude<ProviderSettings['provider'], 'local'> }
 
 const PROTOCOLS: Readonly<Record<RemoteSettings['provider'], Protocol>> = { openai, ollama, voyage, cohere }
 

@@ -1,6 +1,6 @@
 /** Fits texts into requests: truncates them at character boundaries, and groups them within bounds. Pure. */
 
-export interface Portion {
+interface Portion {
   readonly begin: number
   /** Exclusive. */
   readonly end: number

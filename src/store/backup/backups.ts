@@ -76,7 +76,7 @@ async function giveName(path: string, directory: string, names: readonly string[
   throw new BackupError('already exists')
 }
 
-export interface ListedBackup {
+interface ListedBackup {
   readonly name: string
   readonly bytes: number
   /** Unix seconds; without a seal: the time of the last modification. */

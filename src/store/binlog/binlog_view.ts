@@ -7,7 +7,7 @@ import { CorruptRecord } from '../rows/record.js'
 import { readPosition } from './consumer_positions.js'
 
 /** A state of a document, with the LSN of its entry. */
-export interface AddedState {
+interface AddedState {
   readonly lsn: bigint
   readonly collection: number
   /** The head record as stored. */

@@ -127,7 +127,7 @@ function checkAddress(id: number): SealedAddress {
 }
 
 /** Stores the check of a key on its first use. Inside a write transaction. */
-export function noteKeyUsed(environment: Environment, id: number): void {
+function noteKeyUsed(environment: Environment, id: number): void {
   if (id === KEY_FILE_ID || environment.settings.doesExist(checkName(id))) return
   const { keyring } = environment.seals
   const key = keyring.derive(id, CHECK_LABEL) as Uint8Array

@@ -22,7 +22,7 @@ export const FINDING_KINDS = [
   /** Documents under the id of a collection without a name. */
   'collection_missing',
 ] as const
-export type FindingKind = (typeof FINDING_KINDS)[number]
+type FindingKind = (typeof FINDING_KINDS)[number]
 
 export interface Finding {
   readonly kind: FindingKind

@@ -35,7 +35,7 @@ const COLLECTION_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'vectorVariants',
 ])
 
-export interface StoredRow {
+interface StoredRow {
   readonly key: Buffer
   readonly value: Buffer
   readonly isChecked: boolean

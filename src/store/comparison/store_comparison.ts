@@ -20,7 +20,7 @@ import { Findings } from './findings.js'
 import { checkRow, subjectOf } from './row_check.js'
 import { Tally, TALLIED } from '../tally.js'
 
-export interface SliceBounds extends DocumentBounds {
+interface SliceBounds extends DocumentBounds {
   readonly rowsMax: number
   readonly bytesMax: number
   /** Whether a snapshot shows everything that was applied before it, so that a tally can be corrected. */

@@ -8,7 +8,7 @@ import { documentKey, prefixEnd, revisionKey, revisionOfKey } from '../rows/keys
 import { CorruptRecord } from '../rows/record.js'
 import type { HeadReader } from './heads.js'
 
-export interface RevisionRow {
+interface RevisionRow {
   readonly revision: number
   /** Undefined if the row is damaged. */
   readonly bodyLsn: bigint | undefined

@@ -19,7 +19,7 @@ import type { AnyKind, Entry } from './kinds.js'
 export type { Entry } from './kinds.js'
 
 /** The remainder of an entry of a sealed collection that was deleted together with its keys. */
-export interface ShedEntry {
+interface ShedEntry {
   readonly kind: 'shed'
   readonly lsn: bigint
   readonly collection: number
@@ -137,7 +137,7 @@ function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEnt
 }
 
 /** How an entry is sealed: the scope of its key, and the key id. */
-export interface EntrySeal {
+interface EntrySeal {
   readonly scope: number
   readonly keyId: number
 }

@@ -60,7 +60,7 @@ export interface ApplyTarget {
 }
 
 /** A document that is to be embedded. */
-export interface QueuedDocument {
+interface QueuedDocument {
   readonly collection: number
   readonly docid: number
   /** LSN of the write that wants it. */
@@ -84,13 +84,13 @@ export interface EntryEffects {
  * Effect on the full-text and metadata index. `document`: the document is indexed as it is now, or deleted.
  * `collection`: everything of the collection is deleted. `none`: the index is not affected.
  */
-export type IndexEffect = 'document' | 'collection' | 'none'
+type IndexEffect = 'document' | 'collection' | 'none'
 
 /**
  * How an entry is sealed. `collection`: as its collection is. `never`: it contains nothing secret. `server`:
  * as its collection is, and with the server's key if the collection is plaintext.
  */
-export type EntrySecrecy = 'collection' | 'never' | 'server'
+type EntrySecrecy = 'collection' | 'never' | 'server'
 
 /** Checks that refuse what a table would not accept. Error messages name the field as the client knows it. */
 export interface FieldChecks {

@@ -36,7 +36,7 @@ function historyToChange(environment: Environment, collection: number, docid: nu
   }
 }
 
-export interface TrackedWrite {
+interface TrackedWrite {
   readonly collection: number
   readonly docid: number
   readonly type: 'create' | 'update'

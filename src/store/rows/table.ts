@@ -19,7 +19,7 @@ export interface Row {
   readonly value: Buffer
 }
 
-export interface RowRange {
+interface RowRange {
   readonly start?: Uint8Array
   /** Exclusive. */
   readonly end?: Uint8Array

@@ -9,7 +9,7 @@ import { hkdfSync, randomFillSync } from 'node:crypto'
 import { nodeCipher, KEY_BYTES, NONCE_BYTES } from './cipher.js'
 import type { Cipher } from './cipher.js'
 
-export interface MasterKey {
+interface MasterKey {
   /** 1 to 255. */
   readonly id: number
   /** KEY_BYTES. */

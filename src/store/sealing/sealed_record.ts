@@ -12,7 +12,7 @@ import type { Keyring } from './keyring.js'
  * depend on it.
  */
 const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
-export type SealedKind = keyof typeof SEALED_KIND
+type SealedKind = keyof typeof SEALED_KIND
 
 export interface SealedAddress {
   readonly kind: SealedKind

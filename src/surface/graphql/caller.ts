@@ -40,12 +40,12 @@ export interface CallerParts {
 }
 
 /** Bytes of answers of the core that requests of the thread have put together. One object a thread. */
-export interface AnswersHeld {
+interface AnswersHeld {
   bytes: number
   readonly bytesMax: number
 }
 
-export interface Asking {
+interface Asking {
   readonly principal: Principal
   readonly address: string
   readonly agent: string

@@ -23,7 +23,7 @@ interface Size {
   introspection: number
 }
 
-export interface Measured {
+interface Measured {
   /** Null: the document is within its bounds. */
   readonly violation: string | null
   readonly asksForSchema: boolean

@@ -8,7 +8,7 @@ import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/process.js'
 import { canonicalAddress } from '../../outbound/networks.js'
 
 /** Of a call in progress, as the package gives it. */
-export interface CallHead {
+interface CallHead {
   readonly metadata: Metadata
   getPeer(): string
 }

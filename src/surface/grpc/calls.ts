@@ -36,7 +36,7 @@ const GRPC_CALLS_MAX = 4_096
 
 type Call = UnaryCall | StreamCall
 
-export interface CallsParts {
+interface CallsParts {
   readonly authenticator: Authenticator
   readonly rateLimit: RateLimit | null
   readonly telemetry: Telemetry

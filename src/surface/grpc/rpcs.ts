@@ -7,7 +7,7 @@ import { factOf, type Facts } from '../../wire/answer.js'
 import type { Message } from './proto.js'
 import type { Input } from './request_input.js'
 
-export interface RpcRules {
+interface RpcRules {
   /** Fields that are passed with their zero values, too. */
   readonly always?: readonly string[]
   readonly input?: (input: Input) => Input

@@ -57,7 +57,7 @@ import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 export const CONSTANT_PATH = '/loadtest/constant'
 
 /** What a front end needs of its event loop. */
-export interface FrontEndParts {
+interface FrontEndParts {
   readonly config: Config
   readonly core: Core
   readonly telemetry: Telemetry

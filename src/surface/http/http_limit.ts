@@ -14,7 +14,7 @@ import { httpRefusal, type HttpAnswer } from './answer/http_answer.js'
 
 const UNCOUNTED: ReadonlySet<string> = new Set(['/health', '/v1/health', '/livez', '/readyz', '/metrics'])
 
-export interface Limited {
+interface Limited {
   /** For the answer, whatever it is: name, value, name, value ... */
   readonly headers: readonly string[]
   /** Null: the request may go on. */

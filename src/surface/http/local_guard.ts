@@ -12,7 +12,7 @@ import { thisMachine } from './this_machine.js'
 /** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
 const GUARD_NAMES_KEPT_MAX = 64
 
-export interface Asked {
+interface Asked {
   /** Upper case. */
   readonly method: string
   readonly path: string

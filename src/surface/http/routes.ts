@@ -9,7 +9,7 @@ export interface Route {
   readonly operation: Operation
 }
 
-export type RouteMatch =
+type RouteMatch =
   | { readonly kind: 'found'; readonly route: Route; /** name, value, name, value ... */ readonly params: readonly string[] }
   | { readonly kind: 'methodNotAllowed'; /** For the Allow header, e.g. `GET, POST`. */ readonly allow: string }
   | { readonly kind: 'notFound' }

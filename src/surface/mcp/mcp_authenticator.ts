@@ -33,7 +33,7 @@ export interface Identified {
   readonly identity: string
 }
 
-export interface McpAuthenticatorParts {
+interface McpAuthenticatorParts {
   readonly config: Config
   readonly authenticator: Authenticator
   readonly control: { readonly accessEpoch: number }

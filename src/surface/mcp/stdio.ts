@@ -28,7 +28,7 @@ const MCP_LINE_BYTES_MAX = 32 * MIB
 /** Bytes of answers that the reader of standard output has not taken. Above it, no input is read. */
 const MCP_STDOUT_UNSENT_BYTES_MAX = 4 * MIB
 
-export interface StdioParts {
+interface StdioParts {
   readonly methods: Methods
   readonly reader: MessageReader
   readonly served: Served

@@ -19,7 +19,7 @@ const SURFACE_END_MS_MAX = 1000
 /** A loop that does not close its reader of a replaced store in this time is ended, and started again. */
 const LOOP_STORE_MS_MAX = 5_000
 
-export interface ThreadParts {
+interface ThreadParts {
   /** Path of the thread's code. */
   readonly program: string
   /** For the thread, at each of its starts; must be structured-cloneable. */

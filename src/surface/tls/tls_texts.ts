@@ -11,7 +11,7 @@ import { MIB } from '../../limits/units.js'
 /** Bytes of a certificate, key or CA file. A bundle of all public CAs has a quarter of that. */
 const TLS_FILE_BYTES_MAX = MIB
 
-export type TlsPaths = Pick<TlsOptionValues, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>
+type TlsPaths = Pick<TlsOptionValues, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>
 
 /** The contents of the files, checked. */
 export interface TlsTexts {

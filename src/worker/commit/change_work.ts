@@ -14,7 +14,7 @@ import { CorruptRecord } from '../../store/rows/record.js'
 import { log } from '../../telemetry/log.js'
 import { carryOut, decideChecked, type CommitTools, type GroupEffects } from './commit_work.js'
 
-export interface ChangedDocument {
+interface ChangedDocument {
   readonly decision: PutDecision
   readonly document: PreparedDocument
 }

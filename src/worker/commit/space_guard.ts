@@ -29,7 +29,7 @@ const FULL_DISK_ROWS = 64
 const DISK_RETRY_MS_FIRST = 1000
 const DISK_RETRY_MS_MAX = 30_000
 
-export interface SpaceGuardParts {
+interface SpaceGuardParts {
   readonly space: Pick<DiskSpace, 'floorBytes' | 'freeBytes' | 'missingBytes' | 'hold' | 'letGo'>
   /** Bytes of unused pages in the env. */
   readonly unusedBytes: () => number

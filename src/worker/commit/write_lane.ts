@@ -73,7 +73,7 @@ interface GroupResult {
   readonly isAccessChanged: boolean
 }
 
-export interface WriteLaneOptions {
+interface WriteLaneOptions {
   readonly role: RoleSource
   readonly writer: Writer
   readonly space: SpaceGuard

@@ -40,7 +40,7 @@ const ENVELOPE_BLOCKS_PER_LANE = 16
 const LARGE_BLOCKS_PER_LANE = 2
 
 /** The task that Piscina runs: a batch, or the order to close the lane. */
-export type RunBatch = (task: Envelope | 'close') => Promise<BatchResult>
+type RunBatch = (task: Envelope | 'close') => Promise<BatchResult>
 
 /** Must be called once, when the thread starts. */
 export async function startLane(readers: FormReaders): Promise<RunBatch> {

@@ -93,7 +93,7 @@ export async function buildShare(context: LaneContext, control: ControlBlock, en
   if (control.finishRebuildShare() === shares) context.engine.endRebuild()
 }
 
-export interface Rebuilding {
+interface Rebuilding {
   readonly control: ControlBlock
   readonly onFatal: (reason: string) => void
   readonly end: AbortSignal

@@ -23,7 +23,7 @@ export const VECTOR_LOAD_DOCUMENTS = 64
 export const VECTORS_FOLDER = 'vectors'
 
 /** An engine, and the store whose vectors it is to contain. */
-export interface VectorSource {
+interface VectorSource {
   readonly store: TruthStore
   readonly vectors: VectorLoading
 }

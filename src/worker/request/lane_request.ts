@@ -34,7 +34,7 @@ const AUDIT_COLLECTIONS_MAX = 8
 export type FormReaders = Readonly<Record<Form, FormReader>>
 
 /** The validated input of a request and the outcome of its authorization. */
-export interface ReadRequest {
+interface ReadRequest {
   readonly input: Input
   readonly access: Authorized
 }
@@ -116,7 +116,7 @@ export function requestContext(operation: AnyOperation, access: Authorized, requ
 
 const NO_TEXTS: readonly string[] = []
 
-export interface AnswerFrameOptions {
+interface AnswerFrameOptions {
   /** Not 0: the answer is a part, and more parts can be requested under this number. */
   readonly stream?: number
   /** The collections that were authorized, for an answer that may be cached. */

@@ -33,9 +33,9 @@ import {
 import { fetchMessage } from './storage.js'
 
 /** What a write that stays on its thread becomes. */
-export type Prepared = { readonly command: Command } | { readonly frame: LaneAnswer }
+type Prepared = { readonly command: Command } | { readonly frame: LaneAnswer }
 
-export interface RunnerParts {
+interface RunnerParts {
   readonly control: ControlBlock
   readonly readers: FormReaders
   readonly handlers: ReadonlyMap<AnyOperation, Handler>

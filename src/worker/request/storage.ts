@@ -32,7 +32,7 @@ import { keyIdOf } from '../../store/sealing/sealed_record.js'
 import type { View } from '../../store/view.js'
 import type { LaneContext } from './handler.js'
 
-export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
+type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
 
 /**
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be

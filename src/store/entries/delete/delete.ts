@@ -11,7 +11,7 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /** Deletes a document with its revisions and spellings. */
-export interface DeleteEntry extends EntryBase {
+interface DeleteEntry extends EntryBase {
   readonly kind: 'delete'
   readonly key: string
   readonly lang: string

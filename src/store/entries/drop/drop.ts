@@ -5,7 +5,7 @@ import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /** Deletes a collection. docid is 0. */
-export interface DropEntry extends EntryBase {
+interface DropEntry extends EntryBase {
   readonly kind: 'drop'
   readonly collectionName: string
 }

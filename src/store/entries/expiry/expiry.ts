@@ -7,7 +7,7 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /** Changes the expiry of a document and nothing else. */
-export interface ExpiryEntry extends EntryBase {
+interface ExpiryEntry extends EntryBase {
   readonly kind: 'expiry'
   readonly head: Buffer
 }

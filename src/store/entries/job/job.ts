@@ -6,7 +6,7 @@ import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /** A job was created, made progress or was removed. collection and docid are 0. */
-export interface JobEntry extends EntryBase {
+interface JobEntry extends EntryBase {
   readonly kind: 'job'
   readonly job: JobKind
   readonly id: string

@@ -6,7 +6,7 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /** Changes the location of the body of a document's present state. The content stays the same. */
-export interface MoveEntry extends EntryBase {
+interface MoveEntry extends EntryBase {
   readonly kind: 'move'
   readonly bodyLsn: bigint
   /** Record of the object. Null: the body is stored in the env only. */

@@ -8,7 +8,7 @@ import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js
  * Switches the sealing of a collection on or off for subsequent writes. docid is 0. Creates the collection
  * when its id is new.
  */
-export interface SealingEntry extends EntryBase {
+interface SealingEntry extends EntryBase {
   readonly kind: 'sealing'
   readonly collectionName: string
   readonly isSealed: boolean

@@ -10,7 +10,7 @@ import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
  * Removes superseded states with a number below `trimBelow`. The head is the same state as before, but may no
  * longer count as a revision.
  */
-export interface TrimEntry extends EntryBase {
+interface TrimEntry extends EntryBase {
   readonly kind: 'trim'
   readonly head: Buffer
   readonly trimBelow: number

@@ -8,7 +8,7 @@ import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js
  * Sets the vectors of a document, or records that nothing is to be embedded. The vectors are not part of the
  * entry: they are stored in the table until a later entry replaces them.
  */
-export interface VectorsEntry extends EntryBase {
+interface VectorsEntry extends EntryBase {
   readonly kind: 'vectors'
   /** LSN of the write that queued the document; its row leaves the embedding queue. 0: none. */
   readonly queued: bigint

@@ -9,7 +9,7 @@ import type { Answered, Caller, Maybe } from '../caller.js'
 export type Arguments = Readonly<Record<string, unknown>>
 
 /** The request, bound to the operation of the field. */
-export interface FieldCall {
+interface FieldCall {
   readonly caller: Caller
   readonly operation: Operation
 }

@@ -21,7 +21,7 @@ const PART_PULSE_MS = 3_000
 const PART_RESERVE_BYTES = 40
 
 /** The operations on the response. answer_writer.ts implements them. */
-export interface PartSocket {
+interface PartSocket {
   /** Runs `send` and sends its writes together. Does not run it if the client has disconnected. */
   corked(send: () => void): void
   /** Returns false if the socket has accepted the bytes but is full; `onWritable` follows. */

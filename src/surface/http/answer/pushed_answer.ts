@@ -34,7 +34,7 @@ const PUSH_PROBE_BYTES = 16 * KIB
 export const PUSH_UNPROBED_BYTES_MAX = 256 * KIB
 
 /** The operations on the response. The surface implements them. */
-export interface PushSocket {
+interface PushSocket {
   /** Returns false if the socket has accepted the bytes but is full; `onWritable` follows. */
   write(bytes: Uint8Array): boolean
   /** The body is complete. */

@@ -9,7 +9,7 @@ import type { LoopResources } from '../bounds/loop_resources.js'
 const BODY_FIRST_BYTES = 16 * KIB
 
 /** The result of a chunk: more is expected, the body is complete, or the error code of its refusal. */
-export type Collected = 'more' | 'complete' | 'bodyTooLarge' | 'overloaded'
+type Collected = 'more' | 'complete' | 'bodyTooLarge' | 'overloaded'
 
 export class BodyCollector {
   #buffer: Uint8Array | null = null

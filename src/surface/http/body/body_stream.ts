@@ -16,7 +16,7 @@ import type { OpenStreams } from '../bounds/open_streams.js'
 export type StreamRefusal = Exclude<BodyAbortReason, 'clientGone' | 'answered'>
 
 /** The operations on the request. request_body.ts implements them. */
-export interface StreamSource {
+interface StreamSource {
   pause(): void
   resume(): void
   /** The body has ended; the consumer is notified next. */

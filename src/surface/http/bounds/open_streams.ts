@@ -2,7 +2,7 @@
  * The open streams: streamed request bodies and pushed answers. A stream ends when its client or its producer
  * ends it, which may be never, so a shutdown ends all of them. Front-end thread only.
  */
-export interface OpenStream {
+interface OpenStream {
   /**
    * Ends in order. Must remove itself from the set, now or after the client has read the bytes sent to it.
    */

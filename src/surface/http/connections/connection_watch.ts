@@ -23,7 +23,7 @@ const REFUSED = 'a client has as many connections as SVC_MAX_CONN_IP allows; fur
 const WARNED = 'a client has more connections than SVC_MAX_CONN_IP; with SVC_PRODUCTION=true they would be closed'
 const THIS_MACHINE = ['127.0.0.0/8', '::1']
 
-export interface WatchParts {
+interface WatchParts {
   readonly config: Pick<Config, 'connectionsOfAddressMax' | 'production' | 'trustedProxies'>
   readonly tools: ChoreTools
   readonly loops: Pick<LoopBlock, 'connections' | 'moreConnectionsThan'>

@@ -12,7 +12,7 @@ import type { HttpAnswer } from '../answer/http_answer.js'
 const BROTLI_QUALITY = 6
 
 /** The fields of a request that select the representation. */
-export interface PageRequest {
+interface PageRequest {
   readonly ifNoneMatch: string
   readonly acceptsBrotli: boolean
   readonly acceptsGzip: boolean

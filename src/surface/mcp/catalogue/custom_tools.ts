@@ -17,10 +17,10 @@ const TOOL_NAME_CHARS_MAX = 128
 const TOOL_DESCRIPTION_CHARS_MAX = 4_096
 
 const CUSTOM_ACTIONS = ['semantic_search', 'search_documents', 'full_text_search', 'fts_languages'] as const
-export type CustomAction = (typeof CUSTOM_ACTIONS)[number]
+type CustomAction = (typeof CUSTOM_ACTIONS)[number]
 
 const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'object'] as const
-export type ParameterType = (typeof PARAMETER_TYPES)[number]
+type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /** What a default may be for, with the type of its value. */
 const DEFAULT_TYPES = {
@@ -37,9 +37,9 @@ const DEFAULT_TYPES = {
   filterMeta: 'filter',
   hasMeta: 'strings',
 } as const
-export type DefaultName = keyof typeof DEFAULT_TYPES
+type DefaultName = keyof typeof DEFAULT_TYPES
 
-export interface CustomParameter {
+interface CustomParameter {
   readonly name: string
   readonly type: ParameterType
   readonly required: boolean

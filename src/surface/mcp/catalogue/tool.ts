@@ -7,9 +7,9 @@ import type { ArgumentChoice } from './arguments/row_arguments.js'
  * What a client is told of the effects of a tool. R: reads, W: writes, D: destroys; O: open world, I:
  * repeating it changes nothing, N: it does. `ROW` reads and asks an embedding provider, which may be outside.
  */
-export type ToolClass = 'RO' | 'ROW' | 'WI' | 'WN' | 'WO' | 'DI' | 'DN'
+type ToolClass = 'RO' | 'ROW' | 'WI' | 'WN' | 'WO' | 'DI' | 'DN'
 
-export interface Annotations {
+interface Annotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
   readonly idempotentHint: boolean

@@ -13,7 +13,7 @@ import type { Telemetry } from '../../../telemetry/registry.js'
 import { refusal, REFUSED } from '../protocol/codes.js'
 import type { Exchange } from './exchange.js'
 
-export interface Counted {
+interface Counted {
   /** Undefined: the credential is not known to be good. */
   readonly identity: string | undefined
   readonly session: string | undefined

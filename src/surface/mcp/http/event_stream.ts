@@ -27,9 +27,9 @@ export interface StreamTimes {
 }
 
 /** Counts bytes that the client has not read. @returns gives them back, once; null: they are too many */
-export type CountUnsent = (bytes: number) => (() => void) | null
+type CountUnsent = (bytes: number) => (() => void) | null
 
-export interface StreamParts {
+interface StreamParts {
   readonly times: StreamTimes
   readonly count: CountUnsent
   /** Called with each pulse. */

@@ -47,7 +47,7 @@ const MCP_CONNECTIONS_MAX = 4_096
 
 type Endpoint = (exchange: Exchange, asker: Asker) => void | Promise<void>
 
-export interface HttpServerParts {
+interface HttpServerParts {
   readonly config: Config
   readonly endpoints: EndpointParts
   readonly authenticator: Authenticator

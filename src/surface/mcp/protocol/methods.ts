@@ -38,7 +38,7 @@ interface Result {
 
 type Method = (params: Params, context: CallContext) => Promise<Result> | Result
 
-export interface MethodsParts {
+interface MethodsParts {
   readonly catalogue: Catalogue
   readonly core: Core
   readonly surface: Surface

@@ -3,7 +3,7 @@
  * while the server runs, so a cursor stays valid. Pure.
  */
 
-export interface Page {
+interface Page {
   readonly items: readonly object[]
   /** Undefined: the page is the last one. */
   readonly nextCursor: string | undefined

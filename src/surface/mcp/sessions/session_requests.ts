@@ -10,7 +10,7 @@ import type { Methods } from '../protocol/methods.js'
 import { hasStructuredContent } from '../protocol/revisions.js'
 import type { Session } from './session.js'
 
-export interface Channel {
+interface Channel {
   readonly caller: Caller
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal

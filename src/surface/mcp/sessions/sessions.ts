@@ -11,7 +11,7 @@ const MCP_SESSION_ID_BYTES = 16
 /** How often sessions are ended that were not used for MCP_SESSION_IDLE_MS. */
 const MCP_SESSION_SWEEP_MS = 60_000
 
-export interface SessionBounds {
+interface SessionBounds {
   readonly all: number
   readonly ofIdentity: number
   readonly idleMs: number
