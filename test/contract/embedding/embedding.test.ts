@@ -272,12 +272,18 @@ describe('embedding with another model', () => {
     await whenEmbedded(first, { old: 1 })
     await first.kill()
     provider.requests.length = 0
-    const server = await started(t, { directory: first.directory, env: embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: '16' }) })
-    assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 1)
-    assert.equal(provider.requests.length, 0)
-    assert.equal((await server.post('/v1/vector-reindex', { collection: 'old' })).json().embedded, 1)
-    assert.match(server.output(), /collection old: 1 document with vectors of openai\/text-embedding-3-small\/8\/r1/)
-    assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
+    const env = embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: '16' })
+    const server = await startServer({ directory: first.directory, env })
+    try {
+      assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 1)
+      assert.equal(provider.requests.length, 0)
+      assert.equal((await server.post('/v1/vector-reindex', { collection: 'old' })).json().embedded, 1)
+      assert.match(server.output(), /collection old: 1 document with vectors of openai\/text-embedding-3-small\/8\/r1/)
+      assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
+    } finally {
+      // Before the first, whose end removes the directory.
+      await server.stop()
+    }
   })
 })
 
