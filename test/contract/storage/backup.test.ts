@@ -193,6 +193,7 @@ describe('backup and restore', () => {
     const c = client.collection()
     for (let at = 0; at < 30; at++) await client.add(c, `k${at}`, { contentMd: `walrus ${at}`, meta: { n: [String(at)] } })
     await client.add(c, 'k0', { contentMd: 'second walrus' })
+    await client.add('kept', 'doc', { contentMd: 'walrus' })
     await client.post('/v1/synonyms', { collection: c, term: 'walrus', synonyms: ['tusker'] })
     const state = async (): Promise<unknown> => [
       (await client.search(c, { limit: 100 })).documents,

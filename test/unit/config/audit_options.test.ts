@@ -37,6 +37,9 @@ it('configuration: the options of the audit log by flag, variable and YAML, and 
     const read = loadConfig(['--config', file], {})
     assert.deepEqual([read[name], read.warnings], [value, []], key)
   }
+  // A secret has no flag.
+  writeFileSync(file, 'audit:\n  enabled: true\n  exportWebhookHeader: "Authorization: Bearer a"\n', { mode: 0o600 })
+  assert.deepEqual(loadConfig(['--config', file], {}).auditWebhookHeaders, ['Authorization', 'Bearer a'])
   rmSync(folder, { recursive: true })
 })
 
