@@ -141,6 +141,7 @@ describe('how contents are cut', () => {
     }
     assert.deepEqual(await chunksWith({ SVC_EMBEDDING_CHUNK_SIZE: '130' }), { chunks: 6, size: 130, isCut: true, texts: 0 })
     assert.deepEqual(await chunksWith({ SVC_EMBEDDING_CHUNK_ENABLED: 'false' }), { chunks: 1, size: 1500, isCut: false, texts: 1 })
+    assert.deepEqual(await chunksWith({}), { chunks: 1, size: 1500, isCut: true, texts: 0 })
     assert.equal((await chunksWith({ SVC_EMBEDDING_CHUNK_MODE: 'code', SVC_EMBEDDING_CHUNK_SIZE: '130' })).chunks, 6)
   })
 

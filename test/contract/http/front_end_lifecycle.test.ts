@@ -94,9 +94,11 @@ describe('slow clients', () => {
   })
 
   it('SIGTERM at the moment of readiness ends in order: no background loop begins a pause that nothing ends', async () => {
-    // Shorter than the pauses.
-    const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
-    assert.equal(await server.stop(), 0, server.output())
+    for (let round = 0; round < 3; round++) {
+      // Shorter than the pauses.
+      const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
+      assert.equal(await server.stop(), 0, server.output())
+    }
   })
 })
 
