@@ -1,6 +1,7 @@
 /**
  * Lint rules that a compiler cannot give. Layout is prettier's job; the direction of imports and the size of files are checked by test/unit/project/house_rules.test.ts.
  */
+import importSort from 'eslint-plugin-simple-import-sort'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
@@ -9,7 +10,10 @@ export default tseslint.config(
     files: ['src/**/*.ts', 'clients/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    plugins: { 'import-sort': importSort },
     rules: {
+      // Node's modules, packages, our own from far to near; without blank lines between them.
+      'import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^\\.']] }],
       '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',

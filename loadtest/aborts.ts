@@ -8,9 +8,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { rawPost, RawSocket } from '../test/harness/clients/raw_socket.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
 import { randomSource } from '../bench/measure/random_source.js'
+import { rawPost, RawSocket } from '../test/harness/clients/raw_socket.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const SECONDS = Number(process.argv[2] ?? 600)
 const SEED = Number(process.argv[3] ?? 7)

@@ -12,13 +12,13 @@
  * and .53, medians within 2 %.
  * Last result: bench/README.md.
  */
+import { type CorpusDocument, readDocuments, sharedPath } from '../bench/data/corpora.js'
 import { postBytes } from '../bench/measure/connection.js'
-import { readDocuments, sharedPath, type CorpusDocument } from '../bench/data/corpora.js'
-import { runLoad, type LoadResult } from '../bench/measure/load.js'
+import { type LoadResult, runLoad } from '../bench/measure/load.js'
 import { randomSource } from '../bench/measure/random_source.js'
 import { Report } from '../bench/measure/report.js'
 import { ACCESS_ENV, Admin, asUser, bearer, keyOf, tokenOf } from '../test/harness/server/access.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 20_000)
 const SECONDS = Number(process.argv[3] ?? 3)

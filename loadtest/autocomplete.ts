@@ -19,14 +19,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type CorpusDocument, readDocuments, sharedPath } from '../bench/data/corpora.js'
 import { Connection, getBytes, postBytes } from '../bench/measure/connection.js'
-import { readDocuments, sharedPath, type CorpusDocument } from '../bench/data/corpora.js'
 import { runLoad, runOpenLoad } from '../bench/measure/load.js'
 import { movePinned } from '../bench/measure/pinning.js'
 import { percentile, Report } from '../bench/measure/report.js'
 import { load } from '../bench/measure/wrk.js'
 import { CONSTANT_PATH } from '../src/surface/http/front_end.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 60_000)
 const SECONDS = Number(process.argv[3] ?? 5)

@@ -12,12 +12,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, sta
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { postBytes } from '../bench/measure/connection.js'
 import { readDocuments, sharedPath } from '../bench/data/corpora.js'
-import { runLoad, type LoadResult } from '../bench/measure/load.js'
+import { postBytes } from '../bench/measure/connection.js'
+import { type LoadResult, runLoad } from '../bench/measure/load.js'
 import { randomSource } from '../bench/measure/random_source.js'
 import { Report, skip } from '../bench/measure/report.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const COPIES = Number(process.argv[2] ?? 4)
 const SECONDS = Number(process.argv[3] ?? 8)

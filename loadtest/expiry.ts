@@ -10,12 +10,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readDocuments, sharedPath, type CorpusDocument } from '../bench/data/corpora.js'
+import { type CorpusDocument, readDocuments, sharedPath } from '../bench/data/corpora.js'
 import { Connection, postBytes } from '../bench/measure/connection.js'
 import { Report } from '../bench/measure/report.js'
 import { median } from '../bench/measure/statistics.js'
 import { load } from '../bench/measure/wrk.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 100_000)
 const RUNS = Number(process.argv[3] ?? 5)

@@ -9,8 +9,8 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { parseArgs } from 'node:util'
-import { startServer, type Server } from '../test/harness/server/server.js'
 import { randomSource } from '../bench/measure/random_source.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const { values } = parseArgs({ options: { documents: { type: 'string', default: '100000' }, seed: { type: 'string', default: '7' } } })
 const documents = Number(values.documents)

@@ -10,13 +10,13 @@
  */
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { type CorpusDocument, readDocuments, sharedPath } from '../bench/data/corpora.js'
 import { postBytes } from '../bench/measure/connection.js'
-import { readDocuments, sharedPath, type CorpusDocument } from '../bench/data/corpora.js'
-import { runLoad, type LoadResult } from '../bench/measure/load.js'
+import { type LoadResult, runLoad } from '../bench/measure/load.js'
+import { randomSource } from '../bench/measure/random_source.js'
 import { Report } from '../bench/measure/report.js'
 import { fork } from '../test/harness/process/owned_processes.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
-import { randomSource } from '../bench/measure/random_source.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 50_000)
 const SECONDS = Number(process.argv[3] ?? 4)

@@ -12,9 +12,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fork } from '../test/harness/process/owned_processes.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
 import { HOSTILE_REQUESTS, type HostileRequest } from '../test/harness/hostile_requests.js'
+import { fork } from '../test/harness/process/owned_processes.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 import type { Waits } from './healthy_client.js'
 
 const SCALE = Number(process.argv[2] ?? 1)

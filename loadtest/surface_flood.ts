@@ -12,7 +12,7 @@
  * afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result:
  * see bench/README.md.
  */
-import { execFileSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -22,8 +22,8 @@ import { askGraphql } from '../test/harness/clients/graphql.js'
 import { GrpcClient } from '../test/harness/clients/grpc.js'
 import { McpClient } from '../test/harness/clients/mcp_client.js'
 import { fork } from '../test/harness/process/owned_processes.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
-import { closeAll, pause, untilEnd, type Flood } from './floods/flood.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
+import { closeAll, type Flood, pause, untilEnd } from './floods/flood.js'
 import { graphqlFloods } from './floods/graphql.js'
 import { grpcFloods } from './floods/grpc.js'
 import { mcpFloods } from './floods/mcp.js'

@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { postBytes } from '../bench/measure/connection.js'
-import { runLoad, type LoadResult } from '../bench/measure/load.js'
+import { type LoadResult, runLoad } from '../bench/measure/load.js'
 import { Report } from '../bench/measure/report.js'
 import { CertificateAuthority, textsOf } from '../test/harness/clients/certificates.js'
-import { startServer, type Server } from '../test/harness/server/server.js'
 import { askOnce } from '../test/harness/clients/tls_client.js'
+import { type Server, startServer } from '../test/harness/server/server.js'
 
 const SECONDS = Number(process.argv[2] ?? 4)
 const LOOPS = process.argv[3] ?? '1'

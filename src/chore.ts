@@ -6,7 +6,7 @@
  *
  * Runs on the thread that starts it: the front end or the write lane.
  */
-import { CHORES, type ChoreName, type ChoreState } from './chore_list.js'
+import { type ChoreName, CHORES, type ChoreState } from './chore_list.js'
 import { CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from './limits/lanes.js'
 import { mayWriteUnasked, type RoleSource } from './role.js'
 import type { Service } from './services.js'

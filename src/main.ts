@@ -4,10 +4,10 @@
  */
 import { isatty } from 'node:tty'
 import { versionText } from './base/version.js'
-import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion } from './config/config.js'
 import type { Config } from './config/config.js'
+import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion } from './config/config.js'
 import { reread } from './config/reload.js'
-import { EXIT_REFUSED, HEARS_MESSAGE, LISTENED_VARIABLE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
+import { EXIT_REFUSED, HEARS_MESSAGE, LISTENED_VARIABLE, supervise, SUPERVISED_VARIABLE } from './supervisor.js'
 import { log, logsJson, logToStderr, printRefusal, setLog } from './telemetry/log.js'
 
 /** Errors of Node for code that can't be loaded. */

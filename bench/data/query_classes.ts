@@ -4,11 +4,11 @@
  * content, as the peers score.
  */
 import { readFileSync } from 'node:fs'
-import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
-import { planQuery } from '../../src/domain/fulltext/query_plan.js'
 import { readRequest } from '../../src/domain/fulltext/fulltext_request.js'
-import { queryWords } from '../../src/domain/words/query_words.js'
 import { planSearch } from '../../src/domain/fulltext/fulltext_search.js'
+import { planQuery } from '../../src/domain/fulltext/query_plan.js'
+import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
+import { queryWords } from '../../src/domain/words/query_words.js'
 import type { Analyzer, SearchPlan } from '../../src/engine/types.js'
 import { sharedPath } from './corpora.js'
 import type { SearchRequest } from './fulltext_client.js'

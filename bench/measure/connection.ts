@@ -3,9 +3,9 @@
  * delimited by Content-Length alone. This is much cheaper than a general client; on a small machine the
  * client's cost is part of the measured time. One request in flight per connection; loopback only.
  */
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
-import { once } from 'node:events'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** A page of 1 000 search results with their documents stays below this. */

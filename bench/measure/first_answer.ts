@@ -4,7 +4,7 @@
  * connection or a 503, does not count.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { startServer, type Server, type ServerOptions } from '../../test/harness/server/server.js'
+import { type Server, type ServerOptions, startServer } from '../../test/harness/server/server.js'
 import { cpuSeconds } from './process_cpu.js'
 
 const POLL_MS = 1

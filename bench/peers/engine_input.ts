@@ -5,8 +5,8 @@
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { loadConfig } from '../../src/config/config.js'
-import { indexDocument, type PreparationTools } from '../../src/domain/writes/preparation.js'
 import { parseMetadata } from '../../src/domain/documents/metadata.js'
+import { indexDocument, type PreparationTools } from '../../src/domain/writes/preparation.js'
 import { joinBatch, stampUpsert } from '../../src/engine/search/index_batch.js'
 import { encodePlan, NO_POLL_WORD } from '../../src/engine/search/search_plan.js'
 import type { Analyzer } from '../../src/engine/types.js'

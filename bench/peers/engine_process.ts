@@ -5,14 +5,14 @@
  * hits. One thread searches; the engine's merge threads share its core.
  */
 import { createInterface } from 'node:readline'
-import { createAnalyzer } from '../../src/engine/text/analyzer.js'
 import { openEngine } from '../../src/engine/search/native_engine.js'
+import { createAnalyzer } from '../../src/engine/text/analyzer.js'
 import type { SearchPlan } from '../../src/engine/types.js'
 import { readDocuments } from '../data/corpora.js'
-import { BENCH_COLLECTION, batchesOf, readBatches } from './engine_input.js'
-import type { Indexing, Timing, Wanted } from './peer_process.js'
-import { planOf, readQueries, type QueryClass } from '../data/query_classes.js'
+import { planOf, type QueryClass, readQueries } from '../data/query_classes.js'
 import { percentile } from '../measure/report.js'
+import { batchesOf, BENCH_COLLECTION, readBatches } from './engine_input.js'
+import type { Indexing, Timing, Wanted } from './peer_process.js'
 
 const analyzer = createAnalyzer()
 const engine = openEngine()

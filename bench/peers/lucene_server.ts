@@ -3,7 +3,7 @@
  * started on a free port and stopped by its process id.
  */
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { spawn } from '../../test/harness/process/owned_processes.js'
 import { luceneClassPath } from './peers.js'
 

@@ -8,11 +8,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ServerProcess } from '../../test/harness/server/server_process.js'
-import { Connection, getBytes, postBytes } from '../measure/connection.js'
-import { readDocuments, readTable, sharedPath, type CorpusDocument } from '../data/corpora.js'
+import { type CorpusDocument, readDocuments, readTable, sharedPath } from '../data/corpora.js'
 import { fill } from '../data/fulltext_client.js'
 import { GivenVectors, readVectors, vectorAt } from '../data/given_vectors.js'
 import { mean, ndcgAt, readJudgements, recallAt } from '../data/ranking_measures.js'
+import { Connection, getBytes, postBytes } from '../measure/connection.js'
 import { Report } from '../measure/report.js'
 
 const COLLECTIONS = ['cranfield', 'cisi'] as const

@@ -13,14 +13,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readLines, sharedPath, type CorpusDocument } from '../data/corpora.js'
-import { lucenePeerClassPath, tantivyPeer } from '../peers/peers.js'
-import { PeerProcess, type Indexing } from '../peers/peer_process.js'
+import { type CorpusDocument, readLines, sharedPath } from '../data/corpora.js'
+import { queriesPath } from '../data/query_classes.js'
 import { describePinning } from '../measure/pinning.js'
 import { cpuSeconds } from '../measure/process_cpu.js'
-import { queriesPath } from '../data/query_classes.js'
 import { Report } from '../measure/report.js'
 import { medianBy } from '../measure/statistics.js'
+import { type Indexing, PeerProcess } from '../peers/peer_process.js'
+import { lucenePeerClassPath, tantivyPeer } from '../peers/peers.js'
 
 const documents = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
 const rounds = Number(process.argv[3] ?? 3)

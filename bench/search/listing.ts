@@ -14,14 +14,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { randomSource } from '../measure/random_source.js'
 import { ServerProcess } from '../../test/harness/server/server_process.js'
-import { Connection } from '../measure/connection.js'
 import { readLines, sharedPath } from '../data/corpora.js'
 import { fill } from '../data/fulltext_client.js'
+import { Connection } from '../measure/connection.js'
 import { cpuSeconds } from '../measure/process_cpu.js'
+import { randomSource } from '../measure/random_source.js'
 import { Report } from '../measure/report.js'
-import { load, type Load, type Request } from '../measure/wrk.js'
+import { type Load, load, type Request } from '../measure/wrk.js'
 
 const SECONDS = Number(process.argv[2] ?? 3)
 const ROUNDS = 5

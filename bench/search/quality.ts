@@ -15,12 +15,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ServerProcess } from '../../test/harness/server/server_process.js'
-import { Connection } from '../measure/connection.js'
 import { readLines, readTable, sharedPath } from '../data/corpora.js'
 import { fill, search } from '../data/fulltext_client.js'
-import { luceneClassPath, peerPython, runPeer } from '../peers/peers.js'
-import { mean, ndcgAt, readJudgements, recallAt, reciprocalRankAt, type Judgements } from '../data/ranking_measures.js'
+import { type Judgements, mean, ndcgAt, readJudgements, recallAt, reciprocalRankAt } from '../data/ranking_measures.js'
+import { Connection } from '../measure/connection.js'
 import { Report } from '../measure/report.js'
+import { luceneClassPath, peerPython, runPeer } from '../peers/peers.js'
 
 const ALGORITHMS = ['bm25', 'tfidf', 'bm25f', 'pmisparse'] as const
 const COLLECTIONS = ['cranfield', 'cisi'] as const

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { ServerProcess } from '../../test/harness/server/server_process.js'
-import { Connection, postBytes } from '../measure/connection.js'
 import { readLines, sharedPath } from '../data/corpora.js'
 import { fill } from '../data/fulltext_client.js'
 import { type QueryClass, readQueries, requestOf } from '../data/query_classes.js'
+import { Connection, postBytes } from '../measure/connection.js'
 import { percentile, Report } from '../measure/report.js'
 
 const ROUNDS = 5

@@ -11,15 +11,15 @@
  * Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
  * Run: npm run bench -- spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
  */
-import { randomSource } from '../measure/random_source.js'
-import { Connection, postBytes } from '../measure/connection.js'
+import { createAnalyzer } from '../../src/engine/text/analyzer.js'
+import { startServer } from '../../test/harness/server/server.js'
 import { readLines, readTable, sharedPath } from '../data/corpora.js'
 import { fill, search } from '../data/fulltext_client.js'
 import { readQueries } from '../data/query_classes.js'
 import { mean, ndcgAt, readJudgements } from '../data/ranking_measures.js'
+import { Connection, postBytes } from '../measure/connection.js'
+import { randomSource } from '../measure/random_source.js'
 import { percentile, Report } from '../measure/report.js'
-import { createAnalyzer } from '../../src/engine/text/analyzer.js'
-import { startServer } from '../../test/harness/server/server.js'
 
 const SEED = 20_261
 const LETTERS_MIN = 4

@@ -10,12 +10,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ServerProcess } from '../../test/harness/server/server_process.js'
-import { postBytes } from '../measure/connection.js'
 import { readLines, sharedPath } from '../data/corpora.js'
+import { postBytes } from '../measure/connection.js'
 import { runLoad } from '../measure/load.js'
-import { luceneClassPath, runPeer } from '../peers/peers.js'
 import { cpuSeconds } from '../measure/process_cpu.js'
 import { Report } from '../measure/report.js'
+import { luceneClassPath, runPeer } from '../peers/peers.js'
 
 const BATCH_DOCUMENTS = 500
 /** Longer than any run; a run ends when the batches are exhausted. */

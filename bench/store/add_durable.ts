@@ -15,14 +15,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readIoLog } from '../../test/fault/power_cut/io_log.js'
-import { ServerProcess } from '../../test/harness/server/server_process.js'
 import { buildShim } from '../../test/fault/shim/shim_build.js'
+import { ServerProcess } from '../../test/harness/server/server_process.js'
+import { type CorpusDocument, readLines, sharedPath } from '../data/corpora.js'
 import { postBytes } from '../measure/connection.js'
-import { readLines, sharedPath, type CorpusDocument } from '../data/corpora.js'
-import { runLoad, type LoadResult } from '../measure/load.js'
-import { peerPython, runPeer } from '../peers/peers.js'
+import { type LoadResult, runLoad } from '../measure/load.js'
 import { cpuSeconds } from '../measure/process_cpu.js'
 import { Report } from '../measure/report.js'
+import { peerPython, runPeer } from '../peers/peers.js'
 
 const DOCUMENTS = 10_000
 const SECONDS = 6

@@ -13,12 +13,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startServer, type Server } from '../../test/harness/server/server.js'
-import { readDocuments, sharedPath, type CorpusDocument } from '../data/corpora.js'
+import { type Server, startServer } from '../../test/harness/server/server.js'
+import { type CorpusDocument, readDocuments, sharedPath } from '../data/corpora.js'
 import { cpuSeconds } from '../measure/process_cpu.js'
 import { Report } from '../measure/report.js'
 import { median } from '../measure/statistics.js'
-import { load, type Load, type Request } from '../measure/wrk.js'
+import { type Load, load, type Request } from '../measure/wrk.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 50_000)
 const SECONDS = Number(process.argv[3] ?? 3)

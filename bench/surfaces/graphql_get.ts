@@ -8,12 +8,12 @@
  * Run: npm run bench -- graphql-get [DOCUMENTS] [SECONDS] [WHAT]. Aim: 0.5 of the get through the lanes. Last
  * result: see bench/README.md.
  */
+import { startServer } from '../../test/harness/server/server.js'
 import { readDocuments, sharedPath } from '../data/corpora.js'
 import { postBytes } from '../measure/connection.js'
-import { runLoad, type LoadResult } from '../measure/load.js'
+import { type LoadResult, runLoad } from '../measure/load.js'
 import { randomSource } from '../measure/random_source.js'
 import { Report } from '../measure/report.js'
-import { startServer } from '../../test/harness/server/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 5_000)
 const SECONDS = Number(process.argv[3] ?? 3)

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { spawn } from '../../test/harness/process/owned_processes.js'
 import { startServer } from '../../test/harness/server/server.js'
 import { Connection, postBytes } from '../measure/connection.js'
-import { runLoad, type LoadResult } from '../measure/load.js'
+import { type LoadResult, runLoad } from '../measure/load.js'
 import { describePinning, movePinned } from '../measure/pinning.js'
 import { Report } from '../measure/report.js'
 

@@ -7,8 +7,8 @@
  * Last result: see bench/README.md.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { startServer, type Server } from '../../test/harness/server/server.js'
 import { GrpcClient } from '../../test/harness/clients/grpc.js'
+import { type Server, startServer } from '../../test/harness/server/server.js'
 import { postBytes } from '../measure/connection.js'
 import { runLoad } from '../measure/load.js'
 import { anonymousBytes, untilIdle } from '../measure/process_memory.js'

@@ -10,7 +10,7 @@ import { loadMinilm, type Minilm } from '../../src/engine/models/minilm.js'
 import { loadStaticModel, type StaticModel } from '../../src/engine/models/static_model.js'
 import { createChunker } from '../../src/engine/text/chunker.js'
 import { readDocuments, readTable, sharedPath } from '../data/corpora.js'
-import { mean, ndcgAt, type Judgements } from '../data/ranking_measures.js'
+import { type Judgements, mean, ndcgAt } from '../data/ranking_measures.js'
 
 const BUDGET = 1500
 const BATCH = 32

@@ -17,7 +17,7 @@ import { encodeVectorBatch, encodeVectorStamps } from '../../src/engine/vectors/
 import { openVectorEngine } from '../../src/engine/vectors/vector_engine.js'
 import type { VectorChange } from '../../src/engine/vectors/vector_types.js'
 import { Random } from '../../test/harness/random.js'
-import { Report, type Measurement } from '../measure/report.js'
+import { type Measurement, Report } from '../measure/report.js'
 
 const DIMENSIONS = 384
 const CENTRES = 200

@@ -1,6 +1,6 @@
 /** Floods on GraphQL, which is on the port of HTTP: bodies, documents, and answers that nobody reads. */
 import { Agent, request } from 'node:http'
-import { openSocket, postOf, repeat, untilEnd, type Flood } from './flood.js'
+import { type Flood, openSocket, postOf, repeat, untilEnd } from './flood.js'
 
 const PATH = '/graphql'
 const bodyOf = (query: string): string => JSON.stringify({ query })

@@ -1,8 +1,8 @@
 /** Floods on the port of gRPC: connections, streams, frames of HTTP/2, and answers that nobody reads. */
-import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { FRAME, frame, PREFACE } from '../../test/harness/clients/http2_frames.js'
-import { endsWithFlood, openSocket, repeat, untilEnd, type Flood } from './flood.js'
+import { endsWithFlood, type Flood, openSocket, repeat, untilEnd } from './flood.js'
 
 /** Frames in one write. */
 const FRAMES = 1_000

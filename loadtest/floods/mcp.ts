@@ -1,6 +1,6 @@
 /** Floods on the port of MCP: connections, sessions, streams, bodies, and answers that nobody reads. */
 import type { McpClient } from '../../test/harness/clients/mcp_client.js'
-import { openSocket, postOf, repeat, untilEnd, type Flood, type SocketRules } from './flood.js'
+import { type Flood, openSocket, postOf, repeat, type SocketRules, untilEnd } from './flood.js'
 
 const MIB = 1 << 20
 const PATH = '/mcp'

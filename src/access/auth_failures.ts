@@ -7,8 +7,8 @@
  * ago are forgotten. Front-end thread only; other threads send their failures to it.
  */
 import type { Config } from '../config/config.js'
-import { addressKey } from './client_key.js'
 import { emitIncident, type Incident } from './checks.js'
+import { addressKey } from './client_key.js'
 
 /** Times of failures that are kept, over all actors: 100 000 x 8 B, and 0.3 KB for each actor: 31 MB. */
 export const AUTH_BURST_TIMES_MAX = 100_000

@@ -4,9 +4,9 @@
  * before the handler runs. While access control is off, every caller is the anonymous principal, who may do
  * everything. No operation and no surface can bypass the check. Pure.
  */
-import { serviceError, type ErrorCode } from '../errors.js'
+import { type ErrorCode, serviceError } from '../errors.js'
 import { ALL_COLLECTIONS, namesAt } from '../operations/row/collection_access.js'
-import { isInternal, type AnyOperation } from '../operations/row/operation.js'
+import { type AnyOperation, isInternal } from '../operations/row/operation.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { Principal } from './principal.js'
 import type { CollectionPermission } from './rights.js'

@@ -3,8 +3,8 @@
  * cost of either is one check. Any thread.
  */
 import type { ErrorCode } from '../errors.js'
-import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
 import type { AuditEvent } from '../telemetry/audit.js'
+import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
 import type { Credential, CredentialFields } from './credentials.js'
 import type { Principal } from './principal.js'
 

@@ -2,7 +2,7 @@
  * The requester's identity: the principal, which travels with each request from its surface to its handler,
  * across threads, and what the store knows about the owner of a credential. Plain data.
  */
-import type { Rights, PlainRights } from './rights.js'
+import type { PlainRights, Rights } from './rights.js'
 
 /** UTF-16 units of the name of a principal: a host name or an address of mail has 254 characters at most. */
 export const PRINCIPAL_NAME_CHARS_MAX = 256

@@ -6,7 +6,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AUDIT_BATCH_EVENTS_MAX } from '../limits/process.js'
 import { KIB } from '../limits/units.js'
-import { kindOf, parseHeader, parseSeal, sumOf, type Header, type Seal } from './chain.js'
+import { type Header, kindOf, parseHeader, parseSeal, type Seal, sumOf } from './chain.js'
 
 /** Bytes of a line of the file: the seal of a full batch has 33 KB, an event at most 15 KB in UTF-8. */
 const AUDIT_LINE_BYTES_MAX = 64 * KIB

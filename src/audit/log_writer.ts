@@ -21,9 +21,9 @@ import { dirname, join } from 'node:path'
 import { makeFolders } from '../base/folders.js'
 import { AUDIT_LOG_FILES_MIN } from '../limits/process.js'
 import { log } from '../telemetry/log.js'
-import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, sealLine, SUM_CHARS, sumsOf, type Seal } from './chain.js'
+import { fileName, FORMAT_VERSION, hashOf, headerLine, NO_HASH, type Seal, sealLine, SUM_CHARS, sumsOf } from './chain.js'
 import { ChainReader, type ReadBatch } from './chain_reader.js'
-import { filesIn, readFile, type LogFile, beginOf, beyond, bytesOf, olderThan } from './log_files.js'
+import { beginOf, beyond, bytesOf, filesIn, type LogFile, olderThan, readFile } from './log_files.js'
 
 /** A file also ends after a day, so that retention, which removes whole files, is exact to a day. */
 const AUDIT_FILE_MS_MAX = 86_400_000

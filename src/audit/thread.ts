@@ -4,7 +4,7 @@
  * batch that cannot be written is tried again until it is, and the front end is told that it waits. Events
  * are exported once they are on the disk.
  */
-import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { AUDIT_CLOSE_MS_MAX, AUDIT_EXPORT_CLOSE_MS_MAX } from '../limits/process.js'
 import { joinLog, log } from '../telemetry/log.js'
 import type { AuditOrder, AuditReport, AuditThreadStart } from '../wire/messages/audit_messages.js'

@@ -6,7 +6,7 @@
  */
 import { FORMAT_VERSION, NO_HASH, splitSums } from './chain.js'
 import { ChainReader, type ReadBatch } from './chain_reader.js'
-import { filesIn, readFile, type LogFile } from './log_files.js'
+import { filesIn, type LogFile, readFile } from './log_files.js'
 
 /** Findings that `mds audit verify` lists; it counts the others. */
 const AUDIT_FINDINGS_MAX = 100

@@ -5,21 +5,21 @@
  * (src/domain/bulk_ingest.ts). The state in this file is lost with the process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
-import { SYSTEM, type Principal } from '../access/principal.js'
+import { type Principal, SYSTEM } from '../access/principal.js'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
 import type { Config } from '../config/config.js'
-import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
-import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/documents/bulk_ingest.js'
-import type { Outbound } from '../outbound/safe_fetch.js'
-import type { Service } from '../services.js'
-import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from '../dispatch/answers/answers.js'
-import type { IngestChunk, SubmittedIngest } from '../wire/messages/ingest_messages.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { ask } from '../dispatch/inner_request.js'
 import type { Io, IoTools } from '../dispatch/io.js'
-import type { OutgoingAnswer } from '../wire/answer.js'
+import { type ErrorCode, isFault, isUnavailable } from '../errors.js'
+import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/documents/bulk_ingest.js'
+import type { Outbound } from '../outbound/safe_fetch.js'
+import type { Service } from '../services.js'
 import { log } from '../telemetry/log.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import type { OutgoingAnswer } from '../wire/answer.js'
+import type { IngestChunk, SubmittedIngest } from '../wire/messages/ingest_messages.js'
 
 /** Pause before a chunk is sent again to a lane that had no capacity for it. */
 const INGEST_RETRY_MS = 500

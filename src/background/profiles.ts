@@ -5,9 +5,9 @@
 import { refusal, refusalWith, successOf } from '../dispatch/answers/answers.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { cpuProfile, heapProfile, profiles as profilesRow } from '../operations/server/profiles.js'
+import type { ProfileWanted } from '../telemetry/profile_messages.js'
 import { openProfilePort } from '../telemetry/profile_port.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
-import type { ProfileWanted } from '../telemetry/profile_messages.js'
 
 /** The calling thread is one of those that can be profiled. */
 export function serveProfiles(dispatcher: Dispatcher): void {

@@ -2,14 +2,14 @@
  * The front end's part of the search advisor: applies settings, as a request for them by the same client
  * would. So its rights, the access mode and a full disk are asked as for any change. Front-end thread only.
  */
-import { setCollectionConfig } from '../operations/settings/collection_config.js'
-import { searchAdvisor } from '../operations/search/search_advice.js'
 import { refusal, successOf } from '../dispatch/answers/answers.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { ask } from '../dispatch/inner_request.js'
 import type { IoTools } from '../dispatch/io.js'
-import type { AdviceGiven } from '../wire/messages/messages.js'
+import { searchAdvisor } from '../operations/search/search_advice.js'
+import { setCollectionConfig } from '../operations/settings/collection_config.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
+import type { AdviceGiven } from '../wire/messages/messages.js'
 
 export function serveAdvice(dispatcher: Dispatcher): void {
   dispatcher.onIo<AdviceGiven>(searchAdvisor, (advice, tools) => answerAdvice(dispatcher, advice, tools), { commits: false })

@@ -3,13 +3,13 @@
  * and once a day. Nothing is asked without that address, and nothing about this server is sent. Front-end
  * thread only. Form of the answer: docs/guides/operations.md.
  */
+import { BUILD_VERSION } from '../base/version.js'
 import { Chore, type ChoreTools } from '../chore.js'
 import type { Config } from '../config/config.js'
 import { allowedWith } from '../outbound/destination.js'
 import { Outbound } from '../outbound/safe_fetch.js'
 import type { Service } from '../services.js'
 import { log } from '../telemetry/log.js'
-import { BUILD_VERSION } from '../base/version.js'
 
 /** A release waits a day at most; a server that is asked by thousands is asked once a day by each. */
 const UPDATE_CHECK_MS = 86_400_000

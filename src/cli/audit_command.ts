@@ -2,7 +2,7 @@
  * `mds audit verify`: checks the files of an audit log on this machine, without a server. Whoever keeps the
  * printed batch and hash of its end can have a later run check that the log still contains it.
  */
-import { verifyLog, type KnownHead } from '../audit/verification.js'
+import { type KnownHead, verifyLog } from '../audit/verification.js'
 import { CommandError, say } from './terminal.js'
 
 /**

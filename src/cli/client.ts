@@ -2,9 +2,9 @@
  * The CLI's HTTP client: sends JSON and returns text, over the connections that Node's fetch keeps alive.
  * Distinguishes failures that are worth a retry; the caller decides how often.
  */
+import { TimeLimit } from '../base/time_limit.js'
 import { ANSWER_BYTES_MAX } from '../limits/documents.js'
 import { DEADLINE_HEAVY_MS } from '../limits/lanes.js'
-import { TimeLimit } from '../base/time_limit.js'
 import { credentialHeaders } from './credentials.js'
 
 /** Longer than the deadlines of the cost classes, so that the server answers first. */

@@ -1,5 +1,5 @@
 /** What several commands share: the address of the server, numbers, the output of an answer. */
-import { InvalidArgumentError, type Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withCertificates } from './certificates.js'
 import { say } from './terminal.js'
 

@@ -5,8 +5,8 @@
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { makeFolders } from '../base/folders.js'
-import { CommandError } from './terminal.js'
 import { readPrivateFile, replacePrivateFile } from './private_file.js'
+import { CommandError } from './terminal.js'
 
 interface Entry {
   readonly token: string

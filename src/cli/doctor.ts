@@ -3,9 +3,9 @@
  * findings. Damaged pages can crash that process, which is a finding too.
  */
 import { fork } from 'node:child_process'
-import type { DoctorMessage, DoctorRequest } from '../programs/doctor_check.js'
 import { programPath } from '../base/installation.js'
 import { printable } from '../base/printable.js'
+import type { DoctorMessage, DoctorRequest } from '../programs/doctor_check.js'
 import { say, sayError } from './terminal.js'
 
 /**

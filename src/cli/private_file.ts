@@ -2,8 +2,8 @@
  * Files with secrets: only their owner may read them. They have mode 0600 from their creation on, whatever
  * the umask is.
  */
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { KIB } from '../limits/units.js'
 import { CommandError } from './terminal.js'
 

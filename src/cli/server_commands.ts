@@ -3,8 +3,8 @@
  * time.
  */
 import { request, requestLong } from './client.js'
-import { CommandError } from './terminal.js'
 import { formatBackups, formatReindex } from './output.js'
+import { CommandError } from './terminal.js'
 
 export interface BackupOptions {
   readonly url: string

@@ -4,10 +4,10 @@
  * Error messages do not contain them. Main thread, at start.
  */
 import { readFileSync } from 'node:fs'
-import { weaknessOf } from '../passwords/password_strength.js'
 import { JWT_SECRET_BYTES_MIN_PRODUCTION, PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../limits/access.js'
-import { ConfigError } from './sources.js'
+import { weaknessOf } from '../passwords/password_strength.js'
 import type { AuthOptionValues } from './options/auth_options.js'
+import { ConfigError } from './sources.js'
 
 export interface AuthSecrets {
   readonly jwtSecret: string

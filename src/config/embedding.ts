@@ -3,10 +3,10 @@
  * never from a flag. An invalid provider is refused here, in one line without the key. Main thread, at start.
  */
 import { dimensionsOf, PROVIDER_DEFAULTS } from '../outbound/embedding/models.js'
-import { checkApiUrl, checkSettings, isKeyMissing, ProviderSettingsError, urlOf } from '../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../outbound/embedding/settings.js'
-import { ConfigError } from './sources.js'
+import { checkApiUrl, checkSettings, isKeyMissing, ProviderSettingsError, urlOf } from '../outbound/embedding/settings.js'
 import type { VectorOptionValues } from './options/vector_options.js'
+import { ConfigError } from './sources.js'
 
 export const EMBEDDING_KEY_VARIABLE = 'SVC_EMBEDDING_API_KEY'
 export const EMBEDDING_KEY_YAML = 'embedding.apiKey'

@@ -1,8 +1,8 @@
 /** Text of `--help`, derived from the table of options. Pure; main thread. */
-import { OPTIONS } from './options/options.js'
 import type { Option } from './options/option.js'
-import { formatAddress } from './options/values.js'
+import { OPTIONS } from './options/options.js'
 import type { ListenAddress } from './options/values.js'
+import { formatAddress } from './options/values.js'
 
 export function wantsHelp(argv: readonly string[]): boolean {
   return argv.includes('--help') || argv.includes('-h')

@@ -4,7 +4,7 @@
  * values. Pure.
  */
 import { JWT_SECRET_BYTES_MIN_PRODUCTION } from '../limits/access.js'
-import { isStrongSecret, type AuthSecrets } from './auth.js'
+import { type AuthSecrets, isStrongSecret } from './auth.js'
 
 /** The options that the guards read. An absent one is off. */
 export interface GuardedOptions {

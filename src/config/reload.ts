@@ -4,11 +4,11 @@
  * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/operation/starting.md.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { ConfigError, loadConfig } from './config.js'
-import type { Config } from './config.js'
 import { log, logs, setLog } from '../telemetry/log.js'
-import { OPTIONS } from './options/options.js'
+import type { Config } from './config.js'
+import { ConfigError, loadConfig } from './config.js'
 import type { Option } from './options/option.js'
+import { OPTIONS } from './options/options.js'
 
 /** Functions that apply the options read again, one for each part of the server. */
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]

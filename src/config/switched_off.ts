@@ -4,10 +4,10 @@
  * flags, so they are a warning there, and end the start with `SVC_PRODUCTION=true` only. A switch that a
  * variable or a flag sets to false is meant, whatever the file contains. Pure; main thread, at start.
  */
-import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, MCP_KEYS_VARIABLE, MCP_KEYS_YAML } from './secrets.js'
 import { AUTH_VARIABLES, AUTH_YAML } from './auth.js'
 import type { Option } from './options/option.js'
 import { OPTIONS, type OptionValues } from './options/options.js'
+import { AUDIT_HEADER_VARIABLE, AUDIT_HEADER_YAML, MCP_KEYS_VARIABLE, MCP_KEYS_YAML } from './secrets.js'
 import { ConfigError, isSet, isSetIn, type Sources } from './sources.js'
 
 type Named = Pick<Option<unknown>, 'variables' | 'yaml'> & { readonly flag?: string }

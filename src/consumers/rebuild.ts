@@ -3,17 +3,17 @@
  * published, page by page in docid order. Several lanes may share the work; each takes every n-th page. Runs
  * on read lanes at the start, while the server reports `warming_up`.
  */
-import { encodeDelete, joinBatch, stampUpsert } from '../engine/search/index_batch.js'
 import { parseMetadata } from '../domain/documents/metadata.js'
-import { indexDocument } from '../domain/writes/preparation.js'
 import type { PreparationTools } from '../domain/writes/preparation.js'
+import { indexDocument } from '../domain/writes/preparation.js'
+import { encodeDelete, joinBatch, stampUpsert } from '../engine/search/index_batch.js'
 import type { SearchEngine } from '../engine/types.js'
-import { REBUILD_BATCH_BYTES, OBJECTS_WANTED_BYTES } from '../limits/store.js'
+import { OBJECTS_WANTED_BYTES, REBUILD_BATCH_BYTES } from '../limits/store.js'
 import { unescapeContent } from '../store/body.js'
-import { HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
-import { BodiesWanted, MEMORY_LOCATION } from '../store/objects.js'
+import { HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { BodyObject } from '../store/objects.js'
+import { BodiesWanted, MEMORY_LOCATION } from '../store/objects.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { View } from '../store/view.js'
 

@@ -9,8 +9,8 @@ import { REBUILD_BATCH_BYTES } from '../limits/store.js'
 import type { StoredEntry } from '../store/entries/entry.js'
 import { kindOf } from '../store/entries/kinds.js'
 import type { View } from '../store/view.js'
-import { Failures, upsertOf } from './rebuild.js'
 import type { LostObjects, RebuildResult, RebuildTools } from './rebuild.js'
+import { Failures, upsertOf } from './rebuild.js'
 
 /** Binlog entries that one slice of a replay reads: 256 documents are about 20 ms of analysis. */
 const REPLAY_ENTRIES_PER_PAGE = 256

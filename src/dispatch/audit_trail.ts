@@ -6,7 +6,7 @@
  */
 import type { Principal } from '../access/principal.js'
 import { ALL_COLLECTIONS } from '../operations/row/collection_access.js'
-import { isInternal, type AnyOperation, type Operation } from '../operations/row/operation.js'
+import { type AnyOperation, isInternal, type Operation } from '../operations/row/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import type { AuditedNames } from '../wire/request_codec.js'

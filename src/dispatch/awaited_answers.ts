@@ -1,5 +1,5 @@
 /** Requests whose answers are awaited. The answer of each belongs to the caller. */
-import { ownedBufferOf, type AnswerRest, type AnswerSink, type OutgoingAnswer } from '../wire/answer.js'
+import { type AnswerRest, type AnswerSink, type OutgoingAnswer, ownedBufferOf } from '../wire/answer.js'
 import type { Core } from './core.js'
 import type { DispatchRequest } from './ticket.js'
 

@@ -13,12 +13,12 @@
  * A failure before step 3 drops the next generation. A failure after step 3 ends the process.
  */
 import { failPoint } from '../base/fail_point.js'
+import { SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
+import { log } from '../telemetry/log.js'
+import type { ControlBlock } from '../wire/control_block.js'
 import type { LaneOrder } from '../wire/messages/lane_messages.js'
 import type { StoreReader } from './loop_reads.js'
-import { SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
-import type { ControlBlock } from '../wire/control_block.js'
 import type { LanePool } from './pools/lane_pool.js'
-import { log } from '../telemetry/log.js'
 
 /**
  * How long a restore holds writes back at most while it waits for those in progress: the longest deadline.

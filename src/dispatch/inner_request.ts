@@ -1,8 +1,8 @@
 /** Requests that the server makes of its own lanes. Front-end thread only. */
-import { SYSTEM, type Principal } from '../access/principal.js'
+import { type Principal, SYSTEM } from '../access/principal.js'
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation } from '../operations/row/operation.js'
-import { textOf, type OutgoingAnswer } from '../wire/answer.js'
+import { type OutgoingAnswer, textOf } from '../wire/answer.js'
 import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
 import { awaitAnswer } from './awaited_answers.js'
 import type { Dispatcher } from './dispatcher.js'

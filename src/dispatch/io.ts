@@ -5,10 +5,10 @@
  */
 import type { Principal } from '../access/principal.js'
 import { ServiceError } from '../errors.js'
-import { refusal, refusalWith } from './answers/answers.js'
-import type { Surface } from './surface.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
+import { refusal, refusalWith } from './answers/answers.js'
+import type { Surface } from './surface.js'
 
 export interface IoTools {
   /** Who has requested the operation. */

@@ -5,13 +5,13 @@
  * its slot, even if its client has disconnected. Front-end thread only.
  */
 import { MIB } from '../limits/units.js'
-import { isInternal, type AnyOperation } from '../operations/row/operation.js'
+import { type AnyOperation, isInternal } from '../operations/row/operation.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
 import {
-  decodeMessage,
   type CapacityFirst,
+  decodeMessage,
   type FetchFirst,
   type IoFirst,
   type RequestMessage,

@@ -6,11 +6,11 @@
 import type { Principal } from '../access/principal.js'
 import { laneIndexOf } from '../operations/index.js'
 import type { AnyOperation } from '../operations/row/operation.js'
+import type { QueueClass } from '../operations/row/queue_class.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
-import type { QueueClass } from '../operations/row/queue_class.js'
 import type { Admitted } from './admission.js'
-import { pendingEvent, type PendingEvent } from './audit_trail.js'
+import { type PendingEvent, pendingEvent } from './audit_trail.js'
 import type { RequestClient, Surface } from './surface.js'
 
 /** A request of a surface. Ownership of the input's body passes to the dispatcher. */

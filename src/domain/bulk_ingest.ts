@@ -6,13 +6,13 @@
  */
 import { badRequest, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX } from '../limits/documents.js'
+import { lowerCase } from '../operations/row/lower_case.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
-import { lowerCase } from '../operations/row/lower_case.js'
-import { requirePlainName } from './documents/identity.js'
 import type { View } from '../store/view.js'
-import type { Step } from './step.js'
+import { requirePlainName } from './documents/identity.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
+import type { Step } from './step.js'
 
 /**
  * UTF-8 bytes of one message in the record of a job. With 50 of them a record stays below 32 KB. It is

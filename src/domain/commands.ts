@@ -2,10 +2,10 @@
  * Commands: prepared by a read lane and decided by the write lane. They cross threads as msgpack bytes. The
  * byte strings in a decoded command are views of those bytes.
  */
-import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/rows/packages.js'
-import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { AccessCommand } from './access/access_changes.js'
+import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
+import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
 
 /**

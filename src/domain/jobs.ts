@@ -3,8 +3,8 @@
  * into entries. Finished jobs are kept up to a limit; a new job evicts the oldest of them.
  */
 import type { WriteTransaction } from '../store/apply.js'
-import { encodeJob } from '../store/jobs.js'
 import type { Job, JobFields, JobKind } from '../store/jobs.js'
+import { encodeJob } from '../store/jobs.js'
 import type { Step } from './step.js'
 
 /** Finished jobs of each kind that are remembered. A list of them, with 50 messages each, has 4 MB. */

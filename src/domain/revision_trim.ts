@@ -5,8 +5,8 @@
  * (docs/decisions/documents/revisions.md).
  */
 import type { WriteTransaction } from '../store/apply.js'
-import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
+import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { View } from '../store/view.js'
 import { configOf } from './settings/collection_settings.js'
 import type { Step } from './step.js'

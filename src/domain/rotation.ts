@@ -8,13 +8,13 @@
 import { serviceError } from '../errors.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
-import { SERVER_SETTINGS } from '../store/settings.js'
-import { CorruptRecord } from '../store/rows/record.js'
-import { RESEALED_TABLES } from '../store/resealing/resealing.js'
 import type { ResealedRows, ResealedTable } from '../store/resealing/resealing.js'
+import { RESEALED_TABLES } from '../store/resealing/resealing.js'
+import { CorruptRecord } from '../store/rows/record.js'
+import { SERVER_SETTINGS } from '../store/settings.js'
 import type { View } from '../store/view.js'
-import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
+import type { Step } from './step.js'
 
 /**
  * Rows that one step of a rotation examines: 256 x 15 us, and a page of bodies of 3 KB is 0.8 MB to flush.

@@ -1,5 +1,5 @@
 /** Bounds of documents, collections and answers that several files read. */
-import { MIB, KIB } from './units.js'
+import { KIB, MIB } from './units.js'
 
 /**
  * Bytes of one answer that carries documents: eight of the largest bodies, within the bounds of a Buffer and

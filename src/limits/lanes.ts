@@ -1,6 +1,6 @@
 /** Bounds of queues, lanes and background work that several files read. */
-import { MIB, KIB } from './units.js'
 import { EMBEDDINGS_WANTED_MS_MAX } from './embedding.js'
+import { KIB, MIB } from './units.js'
 
 /** Pause before a chore whose round failed runs again. It doubles with each further failure. */
 export const CHORE_RETRY_MS_FIRST = 1000

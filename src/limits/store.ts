@@ -1,5 +1,5 @@
 /** Bounds of the store, of objects and of the index that several files read. */
-import { MIB, GIB } from './units.js'
+import { GIB, MIB } from './units.js'
 
 /** Documents of a batch that are committed in one transaction. Single writes may enter between slices. */
 export const COMMIT_SLICE_DOCUMENTS_MAX = 64

@@ -1,5 +1,5 @@
 /** Bounds of surfaces that several files read. */
-import { MIB, KIB } from './units.js'
+import { KIB, MIB } from './units.js'
 
 /** Tokens of a document. The longest introspection query of the known clients has some 400. */
 export const GRAPHQL_TOKENS_MAX = 2_000

@@ -7,8 +7,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { buildConnector } from 'undici'
-import { checkAddress, hostOf, OutboundRefused, portOf } from './destination.js'
 import type { OutboundPolicy } from './destination.js'
+import { checkAddress, hostOf, OutboundRefused, portOf } from './destination.js'
 import { loadUndici } from './packages.js'
 
 /** Time for one address to accept the connection, TLS included. The total allows for two addresses. */

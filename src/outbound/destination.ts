@@ -6,8 +6,8 @@
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { OUTBOUND_URL_BYTES_MAX } from '../limits/embedding.js'
-import { isAllowed, parseAllowed } from './allowlist.js'
 import type { AllowedDestination } from './allowlist.js'
+import { isAllowed, parseAllowed } from './allowlist.js'
 import { loadIpaddr } from './packages.js'
 
 export interface OutboundPolicy {

@@ -12,11 +12,11 @@ import { MIB } from '../limits/units.js'
 import { OutboundRefused } from './destination.js'
 import { loadAws4fetch } from './packages.js'
 import { BodyTooLarge } from './received_body.js'
-import type { Outbound, OutboundAnswer } from './safe_fetch.js'
-import { bucketUrl, checkLocation, objectUrl } from './s3_location.js'
 import type { S3Location } from './s3_location.js'
-import { parseErrorCode, parseListing } from './s3_xml.js'
+import { bucketUrl, checkLocation, objectUrl } from './s3_location.js'
 import type { ListedPage } from './s3_xml.js'
+import { parseErrorCode, parseListing } from './s3_xml.js'
+import type { Outbound, OutboundAnswer } from './safe_fetch.js'
 
 /** Time of one attempt of a request to an object store. */
 const S3_ATTEMPT_MS_MAX = 4_000

@@ -4,12 +4,12 @@
  * decompression, and the whole request in time. Front-end thread: no lane awaits the network.
  */
 import type { Dispatcher } from 'undici'
-import { MIB, KIB } from '../limits/units.js'
 import { TimeLimit } from '../base/time_limit.js'
-import { guardedConnector, systemResolver } from './connector.js'
+import { KIB, MIB } from '../limits/units.js'
 import type { Resolver } from './connector.js'
-import { checkUrl, OutboundRefused } from './destination.js'
+import { guardedConnector, systemResolver } from './connector.js'
 import type { OutboundPolicy } from './destination.js'
+import { checkUrl, OutboundRefused } from './destination.js'
 import { loadUndici } from './packages.js'
 import { discard, readReceived } from './received_body.js'
 

@@ -4,9 +4,9 @@
  * audit log. The operator names the server, so its address is not checked.
  */
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
 import { connect, isIP, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { lookup } from 'node:dns/promises'
 
 /** How long a syslog connection may take to open, or to accept what is written. */
 const AUDIT_SYSLOG_MS_MAX = 5_000

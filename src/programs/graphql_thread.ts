@@ -3,12 +3,12 @@
  * by the port (src/surface/graphql/graphql_host.ts), and their answers return by it, those of one turn of the
  * event loop together.
  */
-import { ANY, scanOf, type KnownMembers } from '../engine/json_scan.js'
-import { openSurfaceThread } from './surface_thread.js'
-import { GraphqlService, type GraphqlAnswer } from '../surface/graphql/graphql_service.js'
+import { ANY, type KnownMembers, scanOf } from '../engine/json_scan.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../limits/lanes.js'
+import { type GraphqlAnswer, GraphqlService } from '../surface/graphql/graphql_service.js'
 import { JSON_BOUNDS } from '../wire/json_bounds.js'
 import { bytesOf, packBodies, type ThreadOrder } from '../wire/messages/thread_calls.js'
+import { openSurfaceThread } from './surface_thread.js'
 
 /** The members of a request; others are not built. */
 const REQUEST_MEMBERS: KnownMembers = {

@@ -3,8 +3,8 @@ import { GrpcCalls } from '../surface/grpc/calls.js'
 import { GrpcConnections } from '../surface/grpc/connections.js'
 import { GrpcServer } from '../surface/grpc/grpc_server.js'
 import { HeldBytes } from '../surface/thread/held_bytes.js'
-import { openSurfaceThread } from './surface_thread.js'
 import { log } from '../telemetry/log.js'
+import { openSurfaceThread } from './surface_thread.js'
 
 const thread = await openSurfaceThread('grpc', {
   onDrain: () => {

@@ -4,7 +4,6 @@
  */
 import { formatAddress } from '../config/config.js'
 import { ANY, scanOf } from '../engine/json_scan.js'
-import { openSurfaceThread } from './surface_thread.js'
 import type { CustomTool } from '../surface/mcp/catalogue/custom_tools.js'
 import { openCatalogue } from '../surface/mcp/catalogue/open_catalogue.js'
 import { Bodies } from '../surface/mcp/http/body.js'
@@ -20,8 +19,9 @@ import { RequestLog } from '../surface/mcp/request_log.js'
 import type { Transport } from '../surface/mcp/sessions/session.js'
 import { Sessions } from '../surface/mcp/sessions/sessions.js'
 import { Stdio, stdioCaller } from '../surface/mcp/stdio.js'
-import type { TlsFiles } from '../wire/tls_files.js'
 import { JSON_BOUNDS } from '../wire/json_bounds.js'
+import type { TlsFiles } from '../wire/tls_files.js'
+import { openSurfaceThread } from './surface_thread.js'
 
 /** Levels of arrays and objects in a message: 64 of a document's metadata, and those around them. */
 const MCP_DEPTH_MAX = 80

@@ -4,8 +4,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/bcrypt'
-import { lowerPriority } from '../base/thread_priority.js'
 import type { HashRequest, HashResult, HashStart } from '../background/access/password_threads.js'
+import { lowerPriority } from '../base/thread_priority.js'
 
 /** The lowest priority of the machine: a hash takes 0.2 s of a core. */
 const PASSWORD_THREAD_NICE = 19

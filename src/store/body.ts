@@ -3,11 +3,11 @@
  * by a document, its revisions and the binlog. The body of a superseded state may be stored as a delta
  * against the body of a later state of its document. Layout: docs/formats/truth-env.md.
  */
-import { MIB } from '../limits/units.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
+import { MIB } from '../limits/units.js'
 import type { ByteWriter } from './rows/byte_writer.js'
 import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './rows/packages.js'
-import { CorruptRecord, checkRecord, sealRecord } from './rows/record.js'
+import { checkRecord, CorruptRecord, sealRecord } from './rows/record.js'
 
 /** Contents that are compared to make a delta: 1.5 ms of the write lane. Larger ones are stored whole. */
 const DELTA_RAW_BYTES_MAX = 1 * MIB

@@ -6,8 +6,8 @@ import type { Environment } from './environment.js'
 import { counterKey, prefixEnd } from './rows/keys.js'
 import { pack, unpack } from './rows/packages.js'
 import { CorruptRecord, requireIntact } from './rows/record.js'
-import { nothingCounted } from './tally.js'
 import type { Counted } from './tally.js'
+import { nothingCounted } from './tally.js'
 
 export interface CollectionCounters extends Counted {
   nextDocid: number

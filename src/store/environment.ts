@@ -3,18 +3,18 @@
  * lmdb-js shares the environment between the threads of a process. Only files of this folder import lmdb-js.
  * The contents of each sub-database: docs/formats/truth-env.md.
  */
-import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
 import { statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Database, RootDatabase } from 'lmdb'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits/store.js'
 import { flushDirectory, TRUTH_FILE } from './files/layout.js'
-import { openLmdb } from './rows/packages.js'
 import type { ObjectSource } from './object_source.js'
-import { emptyKeyring } from './sealing/keyring.js'
-import type { Keyring } from './sealing/keyring.js'
-import { Seals } from './sealing/seals.js'
+import { openLmdb } from './rows/packages.js'
 import { Table } from './rows/table.js'
+import type { Keyring } from './sealing/keyring.js'
+import { emptyKeyring } from './sealing/keyring.js'
+import { Seals } from './sealing/seals.js'
 import type { Tally } from './tally.js'
 
 /**

@@ -4,10 +4,10 @@
  * stored, how it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply`
  * writes. Layout: docs/formats/truth-env.md.
  */
-import type { Table } from './rows/table.js'
 import { prefixEnd } from './rows/keys.js'
 import { pack, unpack } from './rows/packages.js'
 import { checkRecord, sealRecord } from './rows/record.js'
+import type { Table } from './rows/table.js'
 
 /** UTF-8 bytes of the id of a job. Ids made by the server have at most 40. */
 const JOB_ID_BYTES_MAX = 128

@@ -2,10 +2,10 @@
  * Compares a source of whole documents with the rows, once before it is used. The source relies on the layout
  * of lmdb-js's structures in memory; a difference means that it must not be used.
  */
-import { ByteWriter } from './rows/byte_writer.js'
-import { appendDocument } from './documents/document_source.js'
 import type { DocumentSource } from '../base/document_source.js'
+import { appendDocument } from './documents/document_source.js'
 import type { Environment } from './environment.js'
+import { ByteWriter } from './rows/byte_writer.js'
 import { collectionOfKey, docidOfKey } from './rows/keys.js'
 import type { View } from './view.js'
 

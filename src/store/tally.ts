@@ -3,8 +3,8 @@
  * If the walk takes several snapshots, the write lane corrects the counts: a document below the position of
  * the walk has been counted, a document above it will be.
  */
-import { addSums, subtractSums, sumsOf } from './document_hash.js'
 import type { Sums } from './document_hash.js'
+import { addSums, subtractSums, sumsOf } from './document_hash.js'
 import type { Head } from './head.js'
 
 export interface Counted extends Sums {

@@ -14,8 +14,8 @@
 import { writeSync } from 'node:fs'
 import { WriteTransaction } from './apply.js'
 import { readStoreCounters } from './counters.js'
-import { isNoSpace, type DiskSpace } from './files/disk_space.js'
 import { cutTail, type Environment } from './environment.js'
+import { type DiskSpace, isNoSpace } from './files/disk_space.js'
 
 class StorageFailure extends Error {
   constructor(detail: string, options?: ErrorOptions) {

@@ -1,10 +1,10 @@
 /** What the server passes to a surface that it runs, and the static definition of a surface. */
 import type { RateLimit } from '../access/rate_limit.js'
 import type { Config } from '../config/config.js'
+import type { AccessMode } from '../config/options/values.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { LocalCore } from '../dispatch/local_core.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
-import type { AccessMode } from '../config/options/values.js'
 import type { RunningSurface, Surface } from '../dispatch/surface.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Form } from '../wire/form.js'

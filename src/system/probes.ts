@@ -8,7 +8,7 @@ import { badRequest } from '../errors.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Answer } from '../wire/answer.js'
 import type { Persistence } from './data_directory_probe.js'
-import type { SystemAnswer, ServerState } from './server_state.js'
+import type { ServerState, SystemAnswer } from './server_state.js'
 
 /**
  * How late a lane may be for the deadline of a request before `/livez` reports it as stuck. Handlers check

@@ -2,11 +2,11 @@
  * The state that an answer made on the event loop may read: settings and the present phase, nothing that
  * needs a store or a lane. Front-end thread only.
  */
+import type { VectorConfig } from '../background/embedding/provider.js'
+import type { Update } from '../background/update_check.js'
 import type { AccessMode, Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
 import type { Phase } from '../wire/control_block.js'
-import type { Update } from '../background/update_check.js'
-import type { VectorConfig } from '../background/embedding/provider.js'
 
 /** A surface as `/v1/config` and `/v1/endpoints` show it. */
 interface DescribedSurface {

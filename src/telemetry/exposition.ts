@@ -4,12 +4,12 @@
  * customary `process_` names. Pure: values in, text out. Runs in a read lane, on counters that other threads
  * may be incrementing. Decision: docs/decisions/operation/observation.md.
  */
-import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../base/version.js'
+import { CHORE_STATES } from '../chore_list.js'
 import type { EngineStats } from '../engine/types.js'
 import type { Operation } from '../operations/row/operation.js'
-import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
 import type { ChoreReading, CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
+import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
 
 /**
  * Collections with lines of their own in /metrics, three each. The others are summed under `/other`. 1 000

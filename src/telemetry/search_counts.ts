@@ -12,8 +12,8 @@
  * another one. If a thread dies inside a change, its entry stays odd and is left out until the thread that
  * takes over the row replaces it.
  */
-import { COUNTED_TEXT_BYTES } from '../limits/search.js'
 import { THREADS_MAX } from '../limits/lanes.js'
+import { COUNTED_TEXT_BYTES } from '../limits/search.js'
 
 /**
  * Collections that one thread has statistics of. Beyond it, those of the collection that was searched least

@@ -7,8 +7,8 @@ import { Session } from 'node:inspector/promises'
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { PROFILE_HEAP_SAMPLE_BYTES, PROFILE_SAMPLE_US } from '../limits/process.js'
-import type { NumberedAsk, ProfileAsk, ProfileMade } from './profile_messages.js'
 import { cpuToPprof, heapToPprof } from './pprof.js'
+import type { NumberedAsk, ProfileAsk, ProfileMade } from './profile_messages.js'
 
 /** Frames of a stack in a heap profile. V8's default. */
 const PROFILE_STACK_FRAMES_MAX = 128

@@ -8,9 +8,9 @@ import { Builder, ByteBuffer } from 'flatbuffers'
 import { ERROR_CODES, type ErrorCode } from '../errors.js'
 import { KIB } from '../limits/units.js'
 import type { Facts } from './answer.js'
+import { bytesOf, type Carried, carry, type Envelope, transferable } from './envelope.js'
 import { AnswerBatch } from './envelope/answer_batch.js'
 import { AnswerFrame } from './envelope/answer_frame.js'
-import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /**

@@ -9,7 +9,7 @@
  * are single words, read and written atomically: no order between words is needed.
  */
 import { SLOTS_MAX } from '../limits/lanes.js'
-import { ROLES, type Role } from '../role.js'
+import { type Role, ROLES } from '../role.js'
 
 /**
  * The order matters: the number in the shared word is the index. A shutdown is `leaving` first, if it has

@@ -5,14 +5,14 @@
  */
 import assert from 'node:assert/strict'
 import { Builder, ByteBuffer } from 'flatbuffers'
+import { type Principal, PRINCIPAL_KINDS } from '../access/principal.js'
 import { KIB } from '../limits/units.js'
-import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
-import type { EnvelopeBlocks } from './envelope_blocks.js'
+import type { QueueClass } from '../operations/row/queue_class.js'
+import { bytesOf, carry, type Envelope, transferable } from './envelope.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
-import { PRINCIPAL_KINDS, type Principal } from '../access/principal.js'
-import type { QueueClass } from '../operations/row/queue_class.js'
-import { FORMS, type EncodedInput } from './form.js'
+import type { EnvelopeBlocks } from './envelope_blocks.js'
+import { type EncodedInput, FORMS } from './form.js'
 
 /**
  * Bodies up to this size are copied into a batch; the buffer of a larger one is transferred. A transfer costs

@@ -11,8 +11,9 @@ import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { currentGeneration } from '../../src/store/files/layout.js'
 import { View } from '../../src/store/view.js'
-import { bothChecksums } from '../harness/store/checksums.js'
 import { EmbeddingServer } from '../harness/embedding/embedding_server.js'
+import { startServer } from '../harness/server/server.js'
+import { bothChecksums } from '../harness/store/checksums.js'
 import {
   answersOf,
   goldenAnswers,
@@ -23,7 +24,6 @@ import {
   unpackGoldenEntries,
   untilEmbedded,
 } from '../harness/store/golden_entries.js'
-import { startServer } from '../harness/server/server.js'
 
 const KINDS = ['delete', 'drop', 'expiry', 'job', 'move', 'put', 'sealing', 'setting', 'shed', 'trim', 'vectors']
 const folder = mkdtempSync(join(tmpdir(), 'mds-golden-entries-'))

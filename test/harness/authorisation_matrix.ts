@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { operations } from '../../src/operations/index.js'
 import type { Operation } from '../../src/operations/row/operation.js'
-import { ACCESS_ENV, Admin, asUser, keyOf, type Headers } from './server/access.js'
-import { isPermitted, OTHER, OWN, situationsOf, type Asker, type Situation } from './server/authorisation_model.js'
-import { clientsOfLoops, LOOP_LOG, type LoopClient } from './server/loop_clients.js'
 import { Client, SURFACE_EDITS, surfaceEnv } from './msgpack_surface/client.js'
-import { scratchCopy, type ScratchCopy } from './scratch_copy.js'
-import { startServer, type Server } from './server/server.js'
 import { untilHolds } from './process/until.js'
+import { type ScratchCopy, scratchCopy } from './scratch_copy.js'
+import { ACCESS_ENV, Admin, asUser, type Headers, keyOf } from './server/access.js'
+import { type Asker, isPermitted, OTHER, OWN, type Situation, situationsOf } from './server/authorisation_model.js'
+import { clientsOfLoops, LOOP_LOG, type LoopClient } from './server/loop_clients.js'
+import { type Server, startServer } from './server/server.js'
 
 const EVERYTHING_ON = {
   ...ACCESS_ENV,

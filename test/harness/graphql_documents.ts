@@ -2,7 +2,7 @@
  * Documents of GraphQL for fuzzers: made from the schema, then often damaged token by token. Most are
  * refused, many are nearly right, some are valid.
  */
-import { getNamedType, isInputObjectType, isObjectType, type GraphQLInputType, type GraphQLObjectType, type GraphQLSchema } from 'graphql'
+import { getNamedType, type GraphQLInputType, type GraphQLObjectType, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql'
 import type { Random } from './random.js'
 
 const STRINGS = [

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { projectFolder, programPath } from '../../src/base/installation.js'
+import { programPath, projectFolder } from '../../src/base/installation.js'
 
 export interface GuideBlock {
   /** The first word behind the fence; empty: none. */

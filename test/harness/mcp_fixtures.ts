@@ -3,7 +3,7 @@
  * of the server. Those with which a server asks its client something are missing: this server asks nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { CatalogueError, RESOURCE_NOT_FOUND, type CallContext, type Catalogue } from '../../src/surface/mcp/catalogue/catalogue.js'
+import { type CallContext, type Catalogue, CatalogueError, RESOURCE_NOT_FOUND } from '../../src/surface/mcp/catalogue/catalogue.js'
 import type { Edit } from './scratch_copy.js'
 
 /** Installs the fixtures in a scratch copy of the server. */

@@ -2,7 +2,7 @@
  * HAProxy and nginx of the system, as separate processes with a configuration of the test. Both run in the
  * foreground, in a folder of their own, as the user of the test.
  */
-import { spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,8 +1,8 @@
 /**
  * A kind of binlog entries that exists only in tests: a setting whose text `plain` is stored as `remarked`.
  */
-import { setting, type SettingEntry } from '../../src/store/entries/setting/setting.js'
 import type { EntryBase, EntryKind } from '../../src/store/entries/entry_kind.js'
+import { setting, type SettingEntry } from '../../src/store/entries/setting/setting.js'
 import type { Edit } from './scratch_copy.js'
 
 export const REMARK_CODE = 63

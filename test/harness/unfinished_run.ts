@@ -2,13 +2,13 @@
  * A test run without an end: it starts every kind of process that tests start, prints their ids as one line
  * of JSON, and waits to be killed.
  */
-import { mkdtemp } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ObjectStore, noObjectStore } from './store/object_store.js'
 import { spawn } from './process/owned_processes.js'
 import { nginxMain, skippedWithout, startProxy } from './proxies.js'
 import { startServer } from './server/server.js'
+import { noObjectStore, ObjectStore } from './store/object_store.js'
 
 const [folder = ''] = process.argv.slice(2)
 

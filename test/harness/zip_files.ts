@@ -2,7 +2,7 @@
  * Reads a ZIP file with a reader that checks sizes, names and checksums: name and text of each file, in the
  * order of the central directory.
  */
-import { fromBuffer, type Entry, type ZipFile } from 'yauzl'
+import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
 
 export async function readZip(bytes: Buffer): Promise<ReadonlyMap<string, string>> {
   const zip = await new Promise<ZipFile>((resolve, reject) => {

@@ -8,9 +8,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
-import { checksumsOf, type Checksums, type HashedDocument } from '../harness/store/checksums.js'
 import { Random, runSeed } from '../harness/random.js'
 import { ServerProcess } from '../harness/server/server_process.js'
+import { type Checksums, checksumsOf, type HashedDocument } from '../harness/store/checksums.js'
 import { DocumentModel, type ModelDocument, type Spelling } from './document_model.js'
 
 const OPERATIONS = 600

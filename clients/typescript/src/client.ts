@@ -1,10 +1,10 @@
 /** The client: one object with the methods of the server, by noun. */
-import { documentsOf, type Documents } from './documents.js'
-import { MdsError, MdsGraphqlError, type GraphqlProblem } from './errors.js'
-import { NOUNS, ROUTES, type Nouns } from './generated.js'
+import { type Documents, documentsOf } from './documents.js'
+import { type GraphqlProblem, MdsError, MdsGraphqlError } from './errors.js'
+import { NOUNS, type Nouns, ROUTES } from './generated.js'
 import type { CallOptions, ClientOptions } from './options.js'
 import type { Input, Route } from './route.js'
-import { searchOf, type Search } from './search.js'
+import { type Search, searchOf } from './search.js'
 import { Transport } from './transport.js'
 
 interface Members extends Omit<Nouns, 'documents' | 'search'> {

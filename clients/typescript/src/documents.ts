@@ -1,6 +1,6 @@
 /** The methods of documents that are written by hand: those with headers or streams as their answers. */
+import { type AddInput, type Document, type DocumentsMethods, type ExportInput, ROUTES, type SearchInput } from './generated.js'
 import { linesOf } from './lines.js'
-import { ROUTES, type AddInput, type Document, type DocumentsMethods, type ExportInput, type SearchInput } from './generated.js'
 import type { CallOptions } from './options.js'
 import type { Input } from './route.js'
 import type { Transport } from './transport.js'

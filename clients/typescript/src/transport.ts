@@ -1,8 +1,8 @@
 /** Sends requests: credentials, time limit, retries, errors. */
 import { CallLimit, TIMER_MS_MAX } from './call_limit.js'
 import { errorOfAnswer, MdsConnectionError, MdsError } from './errors.js'
-import { RETRIES, TIMEOUT_MS, type CallOptions, type ClientOptions } from './options.js'
-import { requestOf, type Input, type Repeat, type Route } from './route.js'
+import { type CallOptions, type ClientOptions, RETRIES, TIMEOUT_MS } from './options.js'
+import { type Input, type Repeat, requestOf, type Route } from './route.js'
 
 const PAUSE_MS_MIN = 100
 const PAUSE_MS_MAX = 5000

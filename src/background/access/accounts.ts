@@ -3,7 +3,7 @@
  * uses of API keys. Lanes read and write the accounts. Front-end thread only.
  */
 import { AuthFailures } from '../../access/auth_failures.js'
-import { LoginThrottle, loginRules } from '../../access/login_throttle.js'
+import { loginRules, LoginThrottle } from '../../access/login_throttle.js'
 import type { LoginMessage, PasswordMessage } from '../../access/messages.js'
 import { SYSTEM } from '../../access/principal.js'
 import { TokenSigner } from '../../access/tokens.js'
@@ -20,7 +20,7 @@ import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import { log } from '../../telemetry/log.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
-import { PasswordThreads, type HashQueue } from './password_threads.js'
+import { type HashQueue, PasswordThreads } from './password_threads.js'
 
 /** Old passwords of one user that are compared or wait: nobody changes a password twice at once. */
 const GUESSES_OF_USER_MAX = 2

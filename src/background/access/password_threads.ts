@@ -6,8 +6,8 @@
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { serviceError } from '../../errors.js'
 import { programPath } from '../../base/installation.js'
+import { serviceError } from '../../errors.js'
 import { log } from '../../telemetry/log.js'
 
 /** Hashes at a time, on machines with more than two cores; otherwise one. */

@@ -6,13 +6,13 @@
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
+import type { Ticket } from '../../dispatch/ticket.js'
+import { log } from '../../telemetry/log.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
 import type { CapacityFirst } from '../../wire/messages/messages.js'
-import type { OutgoingAnswer } from '../../wire/answer.js'
-import type { Ticket } from '../../dispatch/ticket.js'
-import { log } from '../../telemetry/log.js'
 
 /**
  * Interval of the checks whether the queue has capacity for waiting writes: a quarter of the shortest wait

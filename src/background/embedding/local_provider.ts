@@ -5,10 +5,10 @@
  */
 import { createRequire } from 'node:module'
 import type { Piscina as Pool } from 'piscina'
-import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_PAUSE_MS_MAX } from '../../limits/embedding.js'
 import { programPath } from '../../base/installation.js'
+import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_PAUSE_MS_MAX } from '../../limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../outbound/embedding/provider.js'
-import { variantOf, type ProviderSettings } from '../../outbound/embedding/settings.js'
+import { type ProviderSettings, variantOf } from '../../outbound/embedding/settings.js'
 import type { LocalTask } from '../../wire/messages/local_task.js'
 
 /**

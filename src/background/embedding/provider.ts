@@ -6,6 +6,10 @@
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
+import { refusal } from '../../dispatch/answers/answers.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor, Refused } from '../../dispatch/inner_request.js'
+import type { Io } from '../../dispatch/io.js'
 import { isFault } from '../../errors.js'
 import {
   activeEmbeddingConfig,
@@ -16,16 +20,12 @@ import {
 } from '../../operations/settings/embedding_configs.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider.js'
-import { isKeyMissing } from '../../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'
+import { isKeyMissing } from '../../outbound/embedding/settings.js'
 import { Outbound } from '../../outbound/safe_fetch.js'
 import type { Service } from '../../services.js'
-import type { Telemetry } from '../../telemetry/registry.js'
-import { refusal } from '../../dispatch/answers/answers.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { askFor, Refused } from '../../dispatch/inner_request.js'
-import type { Io } from '../../dispatch/io.js'
 import { log } from '../../telemetry/log.js'
+import type { Telemetry } from '../../telemetry/registry.js'
 
 /** Pause before the front end asks again for the default configuration, if no lane could answer in time. */
 const EMBEDDING_RELOAD_MS = 1000

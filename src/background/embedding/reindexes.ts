@@ -5,18 +5,18 @@
  * request resumes where it stopped, because current vectors are skipped. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
-import { EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
-import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
-import { unembedded, vectorReindex } from '../../operations/server/embedding.js'
-import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { outgoing, refusal } from '../../dispatch/answers/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { isUnavailable } from '../../errors.js'
-import type { NamedDocuments, ReindexMessage } from '../../wire/messages/embedding_messages.js'
-import type { Outcome } from './slices.js'
-import type { EmbeddingWorker, CurrentProvider } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { Io } from '../../dispatch/io.js'
+import { isUnavailable } from '../../errors.js'
+import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
+import { EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
+import { unembedded, vectorReindex } from '../../operations/server/embedding.js'
+import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { NamedDocuments, ReindexMessage } from '../../wire/messages/embedding_messages.js'
+import type { Outcome } from './slices.js'
+import type { CurrentProvider, EmbeddingWorker } from './worker.js'
 
 /** Reindexes of vectors at the same time. Each keeps two pages in memory. */
 const REINDEXES_MAX = 8

@@ -4,15 +4,15 @@
  * including those of a document of which other texts failed. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { ask, Refused } from '../../dispatch/inner_request.js'
 import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
 import { EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
 import { embeddingInputs, storeVectors } from '../../operations/server/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
 import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
-import { ask, Refused } from '../../dispatch/inner_request.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
 
 /**
  * Calls that find the refused texts of one slice, by bisection. 64 texts with three bad ones take 18. Above

@@ -5,15 +5,15 @@
  * everything waits. Front-end thread only.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
-import { EMBEDDING_FAILURES_LOGGED_MS, EMBEDDING_SLICES_MAX, EMBEDDING_SLICE_DOCUMENTS_MAX } from '../../limits/embedding.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor } from '../../dispatch/inner_request.js'
+import { EMBEDDING_FAILURES_LOGGED_MS, EMBEDDING_SLICE_DOCUMENTS_MAX, EMBEDDING_SLICES_MAX } from '../../limits/embedding.js'
 import { queuedEmbeddings } from '../../operations/server/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import { log } from '../../telemetry/log.js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import type { NamedDocument, NamedDocuments } from '../../wire/messages/embedding_messages.js'
 import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
-import { askFor } from '../../dispatch/inner_request.js'
-import { log } from '../../telemetry/log.js'
 
 /** Rows of the queue in the memory of the front end: twice the capacity of all slices. */
 const EMBEDDING_QUEUE_PAGE = 2 * EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX

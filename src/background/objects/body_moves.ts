@@ -5,16 +5,16 @@
  * then bodies are read from their present location. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor, Refused } from '../../dispatch/inner_request.js'
 import { isFault } from '../../errors.js'
 import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { OBJECT_SWEEP_MS } from '../../limits/store.js'
 import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/server/storage.js'
 import type { Service } from '../../services.js'
-import type { Telemetry } from '../../telemetry/registry.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { askFor, Refused } from '../../dispatch/inner_request.js'
-import type { BodyLocations } from './object_sweep.js'
 import { log } from '../../telemetry/log.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import type { BodyLocations } from './object_sweep.js'
 
 /** Interval at which the front end checks whether all bodies are in the location of the settings. */
 const MOVES_POLL_MS = 5_000

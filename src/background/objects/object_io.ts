@@ -4,14 +4,14 @@
  * becomes an answer, and nothing is written then. The keys of objects being sent are recorded, so that the
  * sweep does not remove them. Front-end thread only.
  */
-import { OutboundRefused } from '../../outbound/destination.js'
-import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
-import type { StoreFirst } from '../../wire/messages/messages.js'
-import type { FetchObjects, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
 import { refusal, refusalWith } from '../../dispatch/answers/answers.js'
 import type { ObjectTransfers } from '../../dispatch/suspensions.js'
-import type { OutgoingAnswer } from '../../wire/answer.js'
+import { OutboundRefused } from '../../outbound/destination.js'
+import { ObjectLost, type ObjectStores, Unwanted } from '../../outbound/object_stores.js'
 import { log } from '../../telemetry/log.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages/messages.js'
+import type { FetchObjects, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
 
 export class ObjectIo implements ObjectTransfers {
   readonly #underWay = new Set<string>()

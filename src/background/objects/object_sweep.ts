@@ -5,13 +5,13 @@
  * are never touched. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor } from '../../dispatch/inner_request.js'
 import { OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/store.js'
 import { bodyLocations, forgetReleases, unwantedObjects } from '../../operations/server/storage.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { askFor } from '../../dispatch/inner_request.js'
 import type { ObjectIo } from './object_io.js'
 
 /** The answer of a lane about locations. */

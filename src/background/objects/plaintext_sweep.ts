@@ -5,6 +5,8 @@
  * if a store does not respond, the removal is repeated. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor } from '../../dispatch/inner_request.js'
 import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/store.js'
 import { clearObjects, forgetReleases } from '../../operations/server/storage.js'
@@ -12,8 +14,6 @@ import type { ObjectStores } from '../../outbound/object_stores.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { askFor } from '../../dispatch/inner_request.js'
 
 /**
  * Delay of the search for plaintext objects of an encrypted collection, and its interval while there are any.

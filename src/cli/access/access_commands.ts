@@ -1,12 +1,13 @@
 /** The commands of access control: `init`, `login`, `logout`, `user`, `key`, `group`, `grant`, `revoke`. */
 import { randomBytes, randomInt } from 'node:crypto'
 import type { Command } from 'commander'
-import { request, AnswerError, errorText, send } from '../client.js'
+import { AnswerError, errorText, request, send } from '../client.js'
 import { print, withUrl } from '../command_options.js'
 import { credentialsPath, removeToken, storeToken } from '../credentials.js'
 import { asRecord, asText } from '../output.js'
 import { createPrivateFile } from '../private_file.js'
 import { CommandError, say } from '../terminal.js'
+import type { GrantOptions } from './account_commands.js'
 import {
   addUser,
   changePassword,
@@ -18,9 +19,8 @@ import {
   setDisabled,
   setGrant,
 } from './account_commands.js'
-import type { GrantOptions } from './account_commands.js'
-import { passwordSource } from './password_prompt.js'
 import type { AskPassword } from './password_prompt.js'
+import { passwordSource } from './password_prompt.js'
 
 /** Characters of the password that `mds init` makes: the number of the issue, 139 bits. */
 const GENERATED_PASSWORD_CHARS = 24

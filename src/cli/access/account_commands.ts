@@ -1,7 +1,7 @@
 /** Requests of `mds user`, `key`, `group`, `grant` and `revoke`, and their answers as text. */
 import { request } from '../client.js'
-import { CommandError } from '../terminal.js'
 import { asRecord, asText, formatTable } from '../output.js'
+import { CommandError } from '../terminal.js'
 import type { AskPassword } from './password_prompt.js'
 
 /** Days that `mds key create --expires` takes: ten years. */

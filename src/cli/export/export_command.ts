@@ -2,14 +2,14 @@
  * `mds export`: writes a collection as a git repository in which each revision is a commit, or as the stream
  * from which `git fast-import` creates one. Exit code 1 if the export did not complete.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { makeFolders } from '../../base/folders.js'
 import { KIB } from '../../limits/units.js'
 import { request } from '../client.js'
-import { gitStream, type ExportedHistory } from './git_stream.js'
 import { sayError } from '../terminal.js'
+import { type ExportedHistory, gitStream } from './git_stream.js'
 
 /** Bytes of the stream that are written at once. */
 const GIT_EXPORT_WRITTEN_BYTES = 256 * KIB

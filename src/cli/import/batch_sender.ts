@@ -4,10 +4,10 @@
  * refusal into a problem with the document's name. Throws only if the import cannot continue.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { batchBody, type BatchTarget } from './batches.js'
-import { ConnectionError, errorText, send } from '../client.js'
 import type { Reply } from '../client.js'
+import { ConnectionError, errorText, send } from '../client.js'
 import type { DocumentItem } from '../files/document.js'
+import { batchBody, type BatchTarget } from './batches.js'
 
 /**
  * Sends of one batch before an import gives up. Waits of 0.25 s, doubled up to 8 s, add up to about 40 s,

@@ -4,17 +4,17 @@
  */
 import { stat } from 'node:fs/promises'
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../../limits/process.js'
-import { ImportStopped } from './batch_sender.js'
 import { ConnectionError, errorText, send } from '../client.js'
-import { SourceError } from '../files/document.js'
 import type { ImportSource } from '../files/document.js'
-import { runImport } from './import_run.js'
+import { SourceError } from '../files/document.js'
+import { say, sayError } from '../terminal.js'
+import { ImportStopped } from './batch_sender.js'
 import type { ImportResult } from './import_run.js'
+import { runImport } from './import_run.js'
 import { openNdjson } from './ndjson_source.js'
 import { formatSeconds, openProgress } from './progress.js'
-import { openResumeState } from './resume_state.js'
 import type { ResumeState } from './resume_state.js'
-import { say, sayError } from '../terminal.js'
+import { openResumeState } from './resume_state.js'
 import { openTree } from './tree_source.js'
 
 interface ImportOptions {

@@ -6,11 +6,11 @@
  */
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../../limits/process.js'
 import { MIB } from '../../limits/units.js'
-import { groupBatches } from './batches.js'
-import type { Batch, BatchTarget } from './batches.js'
-import { sendBatch } from './batch_sender.js'
-import type { BatchOutcome } from './batch_sender.js'
 import type { ImportSource } from '../files/document.js'
+import type { BatchOutcome } from './batch_sender.js'
+import { sendBatch } from './batch_sender.js'
+import type { Batch, BatchTarget } from './batches.js'
+import { groupBatches } from './batches.js'
 import type { Progress } from './progress.js'
 import type { ResumeState } from './resume_state.js'
 

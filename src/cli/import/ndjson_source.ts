@@ -9,10 +9,10 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { BODY_BYTES_DEFAULT } from '../../limits/documents.js'
-import { documentItem, SourceError } from '../files/document.js'
 import type { ImportDocument, ImportSource, SourceItem } from '../files/document.js'
-import { splitLines } from '../files/line_splitter.js'
+import { documentItem, SourceError } from '../files/document.js'
 import type { Line } from '../files/line_splitter.js'
+import { splitLines } from '../files/line_splitter.js'
 import { decodeUtf8 } from './tree_source.js'
 
 /** Bytes of one NDJSON line: what fits in a request body with its frame. */

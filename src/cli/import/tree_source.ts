@@ -6,11 +6,11 @@
  * - Order: sorted path segments, so that a position is simply the last path.
  * - Hidden entries, `node_modules` and symbolic links are skipped.
  */
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MIB } from '../../limits/units.js'
-import { documentItem, SourceError } from '../files/document.js'
 import type { ImportSource, SourceItem } from '../files/document.js'
+import { documentItem, SourceError } from '../files/document.js'
 import { readExportedFile } from '../files/exported_file.js'
 import { readFrontmatter } from '../files/frontmatter.js'
 

@@ -2,8 +2,8 @@
  * The options of the audit log, a part of the table of options (options.ts). The headers of its webhook are
  * not among them (audit.ts). Pure data; main thread, at start.
  */
-import { MIB, KIB, GIB } from '../../limits/units.js'
 import { AUDIT_LOG_FILES_MIN } from '../../limits/process.js'
+import { GIB, KIB, MIB } from '../../limits/units.js'
 import type { Option } from './option.js'
 import { BadValue, parseBoolean, parseBytes, parseText, parseWhole, parseWord } from './values.js'
 

@@ -10,13 +10,13 @@ import {
   BODY_BYTES_DEFAULT,
   DOCUMENT_BYTES_MAX,
 } from '../../limits/documents.js'
-import { DEADLINE_SEARCH_MS, QUEUE_SEARCH_REQUESTS_MAX, SEARCH_QUEUE_MS_DEFAULT, READ_LANES_MAX } from '../../limits/lanes.js'
+import { DEADLINE_SEARCH_MS, QUEUE_SEARCH_REQUESTS_MAX, READ_LANES_MAX, SEARCH_QUEUE_MS_DEFAULT } from '../../limits/lanes.js'
 import { LOG_SLOW_MS_MAX } from '../../limits/process.js'
-import { OBJECT_RETENTION_SECONDS_DEFAULT, BINLOG_BYTES_DEFAULT } from '../../limits/store.js'
+import { BINLOG_BYTES_DEFAULT, OBJECT_RETENTION_SECONDS_DEFAULT } from '../../limits/store.js'
 import { HTTP_LOOPS_MAX } from '../../limits/surfaces.js'
 import type { AllowedDestination } from '../../outbound/allowlist.js'
-import { LOG_FORMATS, LOG_LEVELS } from '../../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../../telemetry/log.js'
+import { LOG_FORMATS, LOG_LEVELS } from '../../telemetry/log.js'
 import { AUDIT_OPTIONS, type AuditOptionValues } from './audit_options.js'
 import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
@@ -25,6 +25,7 @@ import type { Option } from './option.js'
 import { PROCESS_OPTIONS, type ProcessOptionValues } from './process_options.js'
 import { SURFACE_OPTIONS, type SurfaceOptionValues } from './surface_options.js'
 import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
+import type { AccessMode, ListenAddress } from './values.js'
 import {
   ACCESS_MODES,
   parseAddress,
@@ -38,7 +39,6 @@ import {
   parseWhole,
   parseWord,
 } from './values.js'
-import type { AccessMode, ListenAddress } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */

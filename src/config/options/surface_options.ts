@@ -8,6 +8,8 @@ import { MCP_REVISIONS } from './mcp_revisions.js'
 import type { Option } from './option.js'
 import {
   ACCESS_MODES,
+  type AccessMode,
+  type ListenAddress,
   parseAddress,
   parseBoolean,
   parseDuration,
@@ -15,8 +17,6 @@ import {
   parseText,
   parseWhole,
   parseWord,
-  type AccessMode,
-  type ListenAddress,
 } from './values.js'
 
 /** Milliseconds for which a key that was looked up is kept; from none to a day. */

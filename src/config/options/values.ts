@@ -4,10 +4,10 @@
  * on the main thread.
  */
 
-import { isNetwork } from '../../outbound/networks.js'
-import { parseAllowed } from '../../outbound/allowlist.js'
-import type { AllowedDestination } from '../../outbound/allowlist.js'
 import { LANGUAGES, resolveLanguage } from '../../engine/text/languages.js'
+import type { AllowedDestination } from '../../outbound/allowlist.js'
+import { parseAllowed } from '../../outbound/allowlist.js'
+import { isNetwork } from '../../outbound/networks.js'
 
 /** Entries of `SVC_OUTBOUND_ALLOWLIST`. Each is compared with every address. */
 const OUTBOUND_ALLOWED_MAX = 256

@@ -3,11 +3,11 @@
  * not an option, because every process on the machine can read flags (embedding.ts). Pure data; main thread,
  * at start.
  */
-import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
+import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT, VECTOR_WORKERS_MAX } from '../../limits/search.js'
-import { PROVIDER_NAMES } from '../../outbound/embedding/models.js'
 import type { ProviderName } from '../../outbound/embedding/models.js'
+import { PROVIDER_NAMES } from '../../outbound/embedding/models.js'
 import type { Option } from './option.js'
 import { parseBoolean, parseDuration, parseText, parseWhole, parseWord } from './values.js'
 

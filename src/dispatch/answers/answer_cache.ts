@@ -6,7 +6,7 @@
  * docs/decisions/search/term-expansion.md.
  */
 import type { Principal } from '../../access/principal.js'
-import { MIB, KIB } from '../../limits/units.js'
+import { KIB, MIB } from '../../limits/units.js'
 import { factOf, type OutgoingAnswer } from '../../wire/answer.js'
 import type { EncodedInput } from '../../wire/form.js'
 

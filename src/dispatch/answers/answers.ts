@@ -2,7 +2,7 @@
  * Answers that the front end makes itself: refusals from the catalogue, and conversion of handlers' answers
  * to outgoing ones. Pure functions.
  */
-import { CATALOGUE, ERROR_CODES, ServiceError, type ErrorCode } from '../../errors.js'
+import { CATALOGUE, ERROR_CODES, type ErrorCode, ServiceError } from '../../errors.js'
 import type { Answer, Facts, OutgoingAnswer } from '../../wire/answer.js'
 
 const NO_FACTS: Facts = []

@@ -6,9 +6,9 @@ import { authorize } from '../../access/authorize.js'
 import { MIB } from '../../limits/units.js'
 import { isInternal } from '../../operations/row/operation.js'
 import type { AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
+import type { DispatchRequest } from '../ticket.js'
 import { AnswerCache, asksForCache, cacheSecondsOf, mayBeLookedUp } from './answer_cache.js'
 import { refusalOf } from './answers.js'
-import type { DispatchRequest } from '../ticket.js'
 
 /** Bytes of all answers cached on request: 500 of 128 KB. */
 const ANSWERS_CACHED_BYTES_MAX = 64 * MIB

@@ -3,8 +3,8 @@
  * requests: a server without any sleeps. Front-end thread only.
  */
 import type { Telemetry } from '../../telemetry/registry.js'
-import type { SlotTable } from './slot_table.js'
 import type { Ticket } from '../ticket.js'
+import type { SlotTable } from './slot_table.js'
 
 /** Interval at which deadlines are checked. An answer is sent at most this much after its deadline. */
 const DEADLINE_SWEEP_MS = 50

@@ -5,9 +5,9 @@
  * they reach the head, where the dispatcher drops them. Until then they count against the bound. That is at
  * most one drain away. Front-end thread only.
  */
-import { Shares } from './shares.js'
 import type { Surface } from '../surface.js'
 import type { Ticket } from '../ticket.js'
+import { Shares } from './shares.js'
 
 export class RequestQueue {
   readonly #lines: (Line | undefined)[] = []

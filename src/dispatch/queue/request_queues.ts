@@ -7,8 +7,8 @@ import type { OverridableLimits } from '../../limits/overridable.js'
 import { MIB } from '../../limits/units.js'
 import { QUEUE_CLASSES, type QueueClass } from '../../operations/row/queue_class.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { RequestQueue } from './request_queue.js'
 import type { Ticket } from '../ticket.js'
+import { RequestQueue } from './request_queue.js'
 
 /** Requests that wait for the long lane: a backup each, at most a few. */
 const QUEUE_LONG_REQUESTS_MAX = 16

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { SLOTS_MAX } from '../../limits/lanes.js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import { Shares } from './shares.js'
 import type { Ticket } from '../ticket.js'
+import { Shares } from './shares.js'
 
 /**
  * Slots reserved for requests for further parts of answers: each lane has at most ANSWER_STREAMS_MAX (16)

@@ -4,13 +4,13 @@
  * docs/decisions/operation/access-control.md.
  */
 import { hashOfKey } from '../../access/api_keys.js'
-import { grantKey } from '../../access/rights.js'
 import type { Grant, Grants } from '../../access/rights.js'
+import { grantKey } from '../../access/rights.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccessChange, AccessDecision, AccountWrite } from './access_changes.js'
-import { deletedEpoch, DELETED_USERS, groupNamed, keyOfHash, membersOf, userNamed, type ApiKey, type Group, type User } from './accounts.js'
+import { type ApiKey, DELETED_USERS, deletedEpoch, type Group, groupNamed, keyOfHash, membersOf, type User, userNamed } from './accounts.js'
 import { addMcpKey, disableMcpKey, mcpKeyGiven, mcpKeysOf } from './mcp_keys.js'
 
 /** Users, and groups. A list of all users is one answer of some 10 MB. */

@@ -4,7 +4,7 @@
  * group. Layout: docs/formats/access.md. Pure reads of a view; any lane.
  */
 import type { Identity } from '../../access/principal.js'
-import { rightsOf, type Grants, type PlainRights } from '../../access/rights.js'
+import { type Grants, type PlainRights, rightsOf } from '../../access/rights.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 

@@ -2,8 +2,8 @@
  * Keys of MCP as stored, and changes of them. A key has the rights of the user who made it. Layout:
  * docs/formats/access.md. Lookups read a view on any lane; changes run on the write lane.
  */
-import type { Identity } from '../../access/principal.js'
 import { hashOfKey } from '../../access/api_keys.js'
+import type { Identity } from '../../access/principal.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'

@@ -1,9 +1,9 @@
 /** Checks of the names and texts of accounts that do not depend on stored data. Pure; any lane. */
-import { weaknessOf } from '../../passwords/password_strength.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { PASSWORD_BYTES_MAX, USERNAME_BYTES_MAX } from '../../limits/access.js'
 import { KIB } from '../../limits/units.js'
 import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
+import { weaknessOf } from '../../passwords/password_strength.js'
 import { requirePlainName } from '../documents/identity.js'
 
 /** UTF-8 bytes. A name is the id of a row: with its prefix it must fit into a key of the store. */

@@ -6,7 +6,7 @@
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { AccountWrite } from './access_changes.js'
-import { DELETED_USERS, deletedEpoch, userNamed, type User } from './accounts.js'
+import { DELETED_USERS, deletedEpoch, type User, userNamed } from './accounts.js'
 
 /**
  * @param present the store that is served

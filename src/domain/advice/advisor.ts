@@ -4,9 +4,9 @@
  * (telemetry/search_counts.ts) and from the present index. Read lanes. Reasons:
  * docs/decisions/search/search-advisor.md.
  */
-import { COUNTED_TEXT_BYTES } from '../../limits/search.js'
-import type { SearchEngine } from '../../engine/types.js'
 import { resolveLanguage } from '../../engine/text/languages.js'
+import type { SearchEngine } from '../../engine/types.js'
+import { COUNTED_TEXT_BYTES } from '../../limits/search.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from '../fulltext/scoring.js'
 import type { SearchedCollection } from '../search/context.js'

@@ -8,7 +8,7 @@ import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { commonEnds } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'
-import { diffLines, type Change } from './line_diff.js'
+import { type Change, diffLines } from './line_diff.js'
 
 export interface UnifiedDiff {
   /** Number of lines. */

@@ -3,7 +3,7 @@
  * string are escaped, and the value of a metadata key is a list, so the bytes below occur only once, directly
  * before the content. Pure; read lanes.
  */
-import { codeMarksOf, type CodeMarks } from './code_document.js'
+import { type CodeMarks, codeMarksOf } from './code_document.js'
 
 const CONTENT = Buffer.from(',"contentMd":"')
 const BACKSLASH = 0x5c

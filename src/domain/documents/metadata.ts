@@ -3,7 +3,7 @@
  * metadata has equal text regardless of its writer.
  */
 import { badRequest } from '../../errors.js'
-import { META_KEYS_MAX, META_KEY_BYTES_MAX, META_VALUES_MAX, META_VALUE_BYTES_MAX } from '../../limits/documents.js'
+import { META_KEY_BYTES_MAX, META_KEYS_MAX, META_VALUE_BYTES_MAX, META_VALUES_MAX } from '../../limits/documents.js'
 
 export interface Metadata {
   /** Keys sorted; values in the order given. */

@@ -1,6 +1,6 @@
 /** The native path of a get: a plain document in its present state, by one call. Read lanes. */
-import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { isIdOfCollection } from '../../store/head.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { View } from '../../store/view.js'
 
 /**

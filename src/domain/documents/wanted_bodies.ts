@@ -1,6 +1,6 @@
 /** Readers of several documents fetch all missing contents together instead of one after the other. */
-import { BodiesWanted } from '../../store/objects.js'
 import type { Head } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
 import type { View } from '../../store/view.js'
 
 /**

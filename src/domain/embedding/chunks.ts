@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import type { Chunker } from '../../engine/text/chunker.js'
+import { type Head, textOfHead } from '../../store/head.js'
 import { crc32c } from '../../store/rows/packages.js'
-import { textOfHead, type Head } from '../../store/head.js'
 import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 
 /**

@@ -5,8 +5,8 @@
  */
 import type { VectorChange } from '../../engine/vectors/vector_types.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import { encodeVectors, floatsOf } from '../../store/vectors/vector_record.js'
 import type { VectorRecord } from '../../store/vectors/vector_record.js'
+import { encodeVectors, floatsOf } from '../../store/vectors/vector_record.js'
 import type { Step } from '../step.js'
 
 interface OfDocument {

@@ -7,7 +7,7 @@ import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors/vector_record.js'
 import type { View } from '../../store/view.js'
-import { cut, cuttingOf, type Cut, type Cutting, type CuttingTools } from './chunks.js'
+import { type Cut, cut, type Cutting, cuttingOf, type CuttingTools } from './chunks.js'
 import type { EmbeddedDocument } from './embedded_document.js'
 import type { EmbeddingIdentity } from './embedding_identity.js'
 

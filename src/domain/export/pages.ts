@@ -6,13 +6,13 @@
  */
 import { serviceError } from '../../errors.js'
 import { EXPORT_PART_BYTES } from '../../limits/documents.js'
-import type { ByteWriter } from '../../store/rows/byte_writer.js'
-import { textOfHead, type Head } from '../../store/head.js'
+import { type Head, textOfHead } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../search/filters.js'
 import { passesFilter } from '../documents/metadata.js'
+import type { Filters } from '../search/filters.js'
 
 /** Documents that a part examines if a filter matches few: 5 us each. */
 const EXPORT_PAGE_DOCUMENTS_MAX = 2048

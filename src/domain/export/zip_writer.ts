@@ -5,9 +5,9 @@
  * Why not fflate: docs/decisions/documents/exports.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
+import type { Spool } from '../../store/files/spool.js'
 import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import { crc32 } from '../../store/rows/packages.js'
-import type { Spool } from '../../store/files/spool.js'
 
 /** zlib level of files in a ZIP export. The lane is the scarce resource. */
 const ZIP_DEFLATE_LEVEL = 1

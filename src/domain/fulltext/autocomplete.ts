@@ -7,8 +7,8 @@
  */
 import type { Completion } from '../../engine/types.js'
 import type { View } from '../../store/view.js'
-import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'
+import { STANDARD_FIELDS } from './scoring.js'
 
 /** Characters of the prefix to complete. Fixed by the contract. Further ones are cut off. */
 const AUTOCOMPLETE_CHARACTERS_MAX = 32

@@ -5,16 +5,16 @@
  */
 import type { Expansion, Explanation, Hits } from '../../engine/types.js'
 import { MIB } from '../../limits/units.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { Highlights } from '../search/highlights.js'
-import { statsOf } from '../search/search_stats.js'
 import { ResultList } from '../search/result_list.js'
+import { statsOf } from '../search/search_stats.js'
 import type { Passages } from '../search/shown_passages.js'
-import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './fulltext_request.js'
+import type { QueryPlan } from './query_plan.js'
 import { encodeShownTerms } from './shown_terms.js'
 
 /**

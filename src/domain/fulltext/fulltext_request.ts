@@ -7,21 +7,21 @@ import { badRequest, serviceError } from '../../errors.js'
 import {
   FACETS_MAX,
   FUZZY_EDITS_MAX,
+  PAGE_DEPTH_MAX,
   PROXIMITY_DISTANCE_DEFAULT,
   PROXIMITY_DISTANCE_MAX,
-  PAGE_DEPTH_MAX,
   QUERY_BYTES_MAX,
 } from '../../limits/search.js'
-import type { RetrievalProfile } from '../settings/collection_config.js'
-import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
-import { readLimit, readOffset } from '../search/paging.js'
-import { readBoosts } from '../search/boosts.js'
-import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
-import { type HighlightInput, type HighlightRequest, readHighlight } from '../search/highlight_request.js'
-import { type ParsedQuery, parseQuery } from '../query/query_mode.js'
-import { readRanges } from '../search/ranges.js'
 import type { RangesInput } from '../../operations/row/ranges.js'
+import { type ParsedQuery, parseQuery } from '../query/query_mode.js'
+import { readBoosts } from '../search/boosts.js'
+import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
+import { type HighlightInput, type HighlightRequest, readHighlight } from '../search/highlight_request.js'
+import { readLimit, readOffset } from '../search/paging.js'
+import { readRanges } from '../search/ranges.js'
 import type { Refinement } from '../search/refinement.js'
+import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
+import type { RetrievalProfile } from '../settings/collection_config.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
 /** Seconds. The maximum `cacheTtl`. Fixed by the contract. */

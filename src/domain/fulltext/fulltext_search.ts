@@ -22,17 +22,17 @@ import { mayShow, movedFactor, type Refinement, withFactors } from '../search/re
 import { documentsOf, searchUntilFull } from '../search/rounds.js'
 import { countSearch, type StatisticsTools } from '../search/search_stats.js'
 import { Passages } from '../search/shown_passages.js'
-import { NO_SETTINGS, type CollectionSettings } from '../settings/collection_settings.js'
+import { type CollectionSettings, NO_SETTINGS } from '../settings/collection_settings.js'
 import { type Curation, curationOf } from '../settings/curation.js'
-import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
+import { type CorrectionTools, correctQuery } from '../spell/query_correction.js'
 import { queryWords } from '../words/query_words.js'
 import { AnswerWriter, type SearchFacts, type WrittenResult } from './fulltext_answer.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import type { KnownPlans } from './known_plans.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { recheckHit } from './recheck.js'
-import { withSuggestions } from './related_terms.js'
 import type { RelatedTerms } from './related_terms.js'
+import { withSuggestions } from './related_terms.js'
 
 /**
  * Words of the query times scored fields, equal to the engine's `kPlanCursorsMax`. Each is an open cursor of

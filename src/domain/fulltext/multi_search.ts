@@ -4,13 +4,13 @@
  * one deadline, each on the snapshot current at its start. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import { badRequest, serviceError, ServiceError, entryOf } from '../../errors.js'
+import { badRequest, entryOf, ServiceError, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import { readLimit } from '../search/paging.js'
 import type { WrittenResult } from './fulltext_answer.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import { type FulltextTools, searchFulltext } from './fulltext_search.js'
-import type { SearchedCollection, Stop } from '../search/context.js'
 
 /** Searches of one multi-search. Each has limits of its own, and all share one deadline. */
 const MULTI_SEARCHES_MAX = 16

@@ -3,8 +3,8 @@
  * (`title:rust`). One per query. Pure.
  */
 import { badRequest } from '../../errors.js'
-import { FIELD_WEIGHTS_MAX } from '../../limits/search.js'
 import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
+import { FIELD_WEIGHTS_MAX } from '../../limits/search.js'
 import { fieldName, type Scoring, usualWeight } from './scoring.js'
 
 export class FieldTable {

@@ -2,13 +2,13 @@
  * The leaves of a query: analysed words, phrases, patterns and word groups, and the table of distinct terms
  * that they refer to. One table per query. Pure except for the analyzer that is passed in.
  */
-import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
 import { PLAN_LEAVES_MAX } from '../../limits/search.js'
-import { identifierAlternatives } from '../words/identifiers.js'
-import type { FieldTable } from './query_fields.js'
-import type { Alternative, QueryWords } from '../words/reading.js'
 import { normalisePattern, patternParts } from '../query/wildcards.js'
+import { identifierAlternatives } from '../words/identifiers.js'
+import type { Alternative, QueryWords } from '../words/reading.js'
+import type { FieldTable } from './query_fields.js'
 
 /**
  * Tokens that synonyms may add to one query. Together with the query's own tokens they stay below

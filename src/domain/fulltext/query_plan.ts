@@ -3,14 +3,14 @@
  * (a phrase keeps the gap); terms and phrases remain. Rules: docs/decisions/search/query-syntax.md.
  * Pure except for the analyzer that is passed in.
  */
-import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
 import { PLAN_DEPTH_MAX } from '../../limits/search.js'
+import type { ParsedQuery } from '../query/query_mode.js'
+import type { QueryWords } from '../words/reading.js'
 import { FieldTable } from './query_fields.js'
 import { LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
-import type { ParsedQuery } from '../query/query_mode.js'
 import { lowerTree } from './query_tree_plan.js'
-import type { QueryWords } from '../words/reading.js'
 import type { Scoring } from './scoring.js'
 
 export interface QueryPlan {

@@ -6,8 +6,8 @@
  * docs/decisions/search/query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
-import { type Clause, type LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
 import type { SyntaxNode } from '../query/query_tree.js'
+import { type Clause, type LeafTable, nodeOf, requiredNodes } from './query_leaves.js'
 
 /**
  * The meaning of a subtree: the documents of `node`, or, if negated, all other documents. Undefined if the

@@ -8,8 +8,8 @@ import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, HEAD_FLAGS, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import { passesFilter } from '../documents/metadata.js'
 import { type AnalysisTools, indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
+import { passesFilter } from '../documents/metadata.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>

@@ -4,8 +4,8 @@
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FIELD_WEIGHTS_MAX } from '../../limits/search.js'
 import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
+import { FIELD_WEIGHTS_MAX } from '../../limits/search.js'
 
 /**
  * Highest field weight. Weights are ratios, and a float32 must hold weight x tf without losing the small ones

@@ -4,11 +4,11 @@
  */
 import type { VectorAlgorithm } from '../../engine/vectors/vector_types.js'
 import { badRequest } from '../../errors.js'
-import type { RetrievalProfile } from '../settings/collection_config.js'
+import { type FulltextDefaults, type FulltextInput, type FulltextRequest, readRequest } from '../fulltext/fulltext_request.js'
 import type { FilterInput } from '../search/filters.js'
-import { readRequest, type FulltextDefaults, type FulltextInput, type FulltextRequest } from '../fulltext/fulltext_request.js'
-import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'
 import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
+import type { RetrievalProfile } from '../settings/collection_config.js'
+import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'
 import type { Strategy } from './fusion.js'
 
 /** Default number of results of a hybrid search. */

@@ -6,10 +6,10 @@
  */
 import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FACETS_MAX, LIMIT_MAX } from '../../limits/search.js'
 import { META_KEY_BYTES_MAX } from '../../limits/documents.js'
-import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
+import { FACETS_MAX, LIMIT_MAX } from '../../limits/search.js'
 import type { FacetBucket } from '../search/facets.js'
+import { type FilterInput, type Filters, parseFilters } from '../search/filters.js'
 import { bucketEnd, bucketKey } from '../temporal/time_buckets.js'
 
 /** Default `maxFacetSize`. */

@@ -8,15 +8,15 @@ import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { CACHED_PAGE_DOCUMENTS_MAX, PAGE_DEPTH_MAX } from '../../limits/search.js'
-import type { ByteWriter } from '../../store/rows/byte_writer.js'
-import { textOfHead } from '../../store/head.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
-import { readingAll } from '../documents/wanted_bodies.js'
+import { textOfHead } from '../../store/head.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../search/filters.js'
 import { contentBytesOf } from '../documents/document_json.js'
-import type { Passages, ShownDocument } from '../search/shown_passages.js'
 import { passesFilter } from '../documents/metadata.js'
+import { readingAll } from '../documents/wanted_bodies.js'
+import type { Filters } from '../search/filters.js'
+import type { Passages, ShownDocument } from '../search/shown_passages.js'
 
 /**
  * Queries of the index for one listing. A query is repeated, with an increasing surplus, while expired

@@ -4,8 +4,8 @@
  * (docs/decisions/operation/starting.md). A bounded number of compiled patterns is cached per thread.
  */
 import { createRequire } from 'node:module'
-import { KIB } from '../../limits/units.js'
 import { BoundedCache } from '../../base/bounded_cache.js'
+import { KIB } from '../../limits/units.js'
 
 /** UTF-8 bytes of one `pattern`. */
 const SCHEMA_PATTERN_BYTES_MAX = KIB

@@ -4,8 +4,8 @@
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
-import { Highlights, type HighlightTools } from './highlights.js'
 import type { Stop } from './context.js'
+import { Highlights, type HighlightTools } from './highlights.js'
 
 /** One highlight, as short as possible, so that its middle is the match. */
 const BEST = { opening: '', closing: '', most: 1, fragmentBytes: 1 } as const

@@ -5,9 +5,9 @@
  */
 import type { Hit, Hits } from '../../engine/types.js'
 import { type Head, textOfHead } from '../../store/head.js'
-import type { Filters } from './filters.js'
 import { passesFilter } from '../documents/metadata.js'
 import { type Boost, factorOf } from './boosts.js'
+import type { Filters } from './filters.js'
 import { passesRanges, type Range } from './ranges.js'
 
 export interface Refinement {

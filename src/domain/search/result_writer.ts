@@ -3,14 +3,14 @@
  * if the request includes it, its rank, and its passage. One per request, over the lane's writer.
  */
 import { serviceError } from '../../errors.js'
-import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { Head } from '../../store/head.js'
+import type { ByteWriter } from '../../store/rows/byte_writer.js'
 import type { View } from '../../store/view.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { CuttingTools } from '../embedding/chunks.js'
 import type { Stop } from './context.js'
 import { passageOf, type PassagePosition } from './passages.js'
-import { ResultList, type ResultBounds } from './result_list.js'
+import { type ResultBounds, ResultList } from './result_list.js'
 import type { Retrieval } from './retrieval.js'
 
 interface ResultOptions extends Omit<ResultBounds, 'limitName'> {

@@ -8,13 +8,13 @@ import { serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
-import { rangesOf, type CuttingTools } from '../embedding/chunks.js'
+import { contentStartOf, readingOf } from '../documents/document_json.js'
+import { type CuttingTools, rangesOf } from '../embedding/chunks.js'
+import { BestMatch } from './best_match.js'
+import type { Stop } from './context.js'
+import type { HighlightTools } from './highlights.js'
 import { passageIn } from './passages.js'
 import type { Retrieval } from './retrieval.js'
-import { BestMatch } from './best_match.js'
-import { contentStartOf, readingOf } from '../documents/document_json.js'
-import type { HighlightTools } from './highlights.js'
-import type { Stop } from './context.js'
 
 /** The representation of a document in the answer. */
 export interface ShownDocument {

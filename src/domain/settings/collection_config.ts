@@ -6,10 +6,10 @@
  * shown on any.
  */
 import { badRequest } from '../../errors.js'
-import { checkLocation, refuseCredentials, S3LocationError } from '../../outbound/s3_location.js'
-import type { S3Location } from '../../outbound/s3_location.js'
 import { OVERSAMPLE_MAX } from '../../limits/documents.js'
 import { KIB, MIB } from '../../limits/units.js'
+import type { S3Location } from '../../outbound/s3_location.js'
+import { checkLocation, refuseCredentials, S3LocationError } from '../../outbound/s3_location.js'
 
 /**
  * Bytes of the configuration of one collection as JSON: sixteen of the largest response prompts. Lists of

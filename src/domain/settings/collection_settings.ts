@@ -6,10 +6,10 @@
 import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits/documents.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
+import { type CollectionSchema, readSchema } from '../schemas/collection_schema.js'
 import type { CollectionConfig } from './collection_config.js'
 import type { CurationRule } from './curation.js'
-import { readLocations, type Locations } from './locations.js'
-import { readSchema, type CollectionSchema } from '../schemas/collection_schema.js'
+import { type Locations, readLocations } from './locations.js'
 
 export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]
 

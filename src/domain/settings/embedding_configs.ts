@@ -7,8 +7,8 @@
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { PROVIDER_NAMES, type ProviderName } from '../../outbound/embedding/models.js'
-import { checkSettings, isProviderName, ProviderSettingsError, urlOf } from '../../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'
+import { checkSettings, isProviderName, ProviderSettingsError, urlOf } from '../../outbound/embedding/settings.js'
 import { SERVER_SETTINGS, type SettingKind } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 

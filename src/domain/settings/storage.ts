@@ -11,7 +11,7 @@ import { MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import type { View } from '../../store/view.js'
-import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } from './collection_config.js'
+import { type CollectionConfig, type ConfigChange, locationOf, mergeConfig } from './collection_config.js'
 import type { SettingsCache } from './collection_settings.js'
 import { readLocations } from './locations.js'
 

@@ -5,10 +5,10 @@
  * written word. One edit is tried first: most errors are one edit, and that search is five times as fast.
  * Read lanes. Reasons: docs/decisions/search/term-expansion.md.
  */
+import { editDistance } from '../../engine/text/edit_distance.js'
 import type { NearTerm } from '../../engine/types.js'
 import type { View } from '../../store/view.js'
 import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
-import { editDistance } from '../../engine/text/edit_distance.js'
 import type { WordList } from './word_list.js'
 
 /** Edits between a word and its correction, as the engine counts them; a transposition is one. */

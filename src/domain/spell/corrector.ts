@@ -3,10 +3,10 @@
  * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
  * Reasons: docs/decisions/search/term-expansion.md.
  */
+import { BoundedCache } from '../../base/bounded_cache.js'
 import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../../base/bounded_cache.js'
-import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'
+import { type CollectionSettings, NO_SETTINGS, type SpellWords } from '../settings/collection_settings.js'
 import { queryWords } from '../words/query_words.js'
 import type { SurfaceTools, SurfaceWords } from '../words/surface_words.js'
 import { defaultStopWords } from '../words/vocabulary.js'

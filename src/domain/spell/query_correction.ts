@@ -3,11 +3,11 @@
  * asks for it and the server has spell correction. Quoted phrases, operators and patterns are not changed. A
  * query whose words are all known is not changed. Read lanes.
  */
-import type { CollectionSettings } from '../settings/collection_settings.js'
 import { resolveLanguage } from '../../engine/text/languages.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import type { ParsedQuery } from '../query/query_mode.js'
 import type { AnalysisSettings } from '../documents/analysis.js'
+import type { ParsedQuery } from '../query/query_mode.js'
+import type { CollectionSettings } from '../settings/collection_settings.js'
 import type { SurfaceTools } from '../words/surface_words.js'
 import { applyCorrections, type Corrector } from './corrector.js'
 

@@ -5,8 +5,8 @@
 import type { TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { UNIX_SECONDS_MAX } from '../../limits/store.js'
-import { EVENT_TYPES } from '../../store/histories/history.js'
 import type { EventGroup, EventType, History } from '../../store/histories/history.js'
+import { EVENT_TYPES } from '../../store/histories/history.js'
 import type { CollectionConfig } from '../settings/collection_config.js'
 import { bucketBegin, bucketEnd, bucketKey } from './time_buckets.js'
 

@@ -2,12 +2,12 @@
  * Classification: the similarity of a text, or of a document with vectors, to labels. Rules: service-1 and
  * algorithms.md section 10. Read lanes.
  */
-import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { QUERY_BYTES_MAX } from '../../limits/search.js'
 import { unescapeContent } from '../../store/body.js'
-import { findDocument } from '../writes/changes.js'
+import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { vectorsOfTexts } from '../embedding/text_vectors.js'
+import { findDocument } from '../writes/changes.js'
 import { cosine, direction } from './geometry.js'
 import { readNumber } from './vector_request.js'
 import type { VectorTools } from './vector_search.js'

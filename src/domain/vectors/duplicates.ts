@@ -8,11 +8,11 @@ import type { SimilarGroup, VectorMetric } from '../../engine/vectors/vector_typ
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { OVERSAMPLE_DEFAULT } from '../../limits/search.js'
-import { textOfHead, type Head } from '../../store/head.js'
 import { unescapeContent } from '../../store/body.js'
+import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import type { SearchedCollection, Stop } from '../search/context.js'
 import { readingAll } from '../documents/wanted_bodies.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import { readMetric, readNumber } from './vector_request.js'
 import { nearest, type VectorTools } from './vector_search.js'
 

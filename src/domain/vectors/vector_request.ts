@@ -4,9 +4,9 @@
  */
 import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vectors/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
-import { LIMIT_MAX, QUERY_BYTES_MAX, OVERSAMPLE_DEFAULT, VECTOR_ELEMENT_MAX } from '../../limits/search.js'
 import { OVERSAMPLE_MAX } from '../../limits/documents.js'
+import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
+import { LIMIT_MAX, OVERSAMPLE_DEFAULT, QUERY_BYTES_MAX, VECTOR_ELEMENT_MAX } from '../../limits/search.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 
 type Absent = null | undefined

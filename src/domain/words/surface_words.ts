@@ -6,16 +6,16 @@
  * docs/decisions/search/term-expansion.md.
  */
 import { isAscii } from 'node:buffer'
+import { BoundedCache } from '../../base/bounded_cache.js'
 import { resolveLanguage } from '../../engine/text/languages.js'
 import type { SearchEngine, SearchPlan } from '../../engine/types.js'
 import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
 import { KIB } from '../../limits/units.js'
-import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../../base/bounded_cache.js'
-import { isCodeDocument } from '../documents/code_document.js'
 import type { AnalysisTools } from '../documents/analysis.js'
+import { isCodeDocument } from '../documents/code_document.js'
 import { contentStartOf, headOf, readingOf } from '../documents/document_json.js'
+import { readingAll } from '../documents/wanted_bodies.js'
 
 /** Documents that are searched for the words of one term. */
 const SURFACE_DOCUMENTS = 3

@@ -5,15 +5,15 @@
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
-import { HEAD_FLAGS, isOfCollection, textOfHead } from '../../store/head.js'
 import type { Head } from '../../store/head.js'
+import { HEAD_FLAGS, isOfCollection, textOfHead } from '../../store/head.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
-import { requireText } from '../documents/metadata.js'
 import type { Base, PreparedDocument, SharedBody, UpdateCommand, WantedRevision } from '../commands.js'
-import { prepareDocument } from './preparation.js'
-import type { PreparationTools } from './preparation.js'
+import { requireText } from '../documents/metadata.js'
 import type { SettingsCache } from '../settings/collection_settings.js'
+import type { PreparationTools } from './preparation.js'
+import { prepareDocument } from './preparation.js'
 import { writeRulesOfCollection } from './write_rules.js'
 
 export interface PreparedChange {

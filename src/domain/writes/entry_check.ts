@@ -4,15 +4,15 @@
  * earlier, with a better name for the field. This check catches what a handler misses. Write lane, after
  * `decide` and before the first entry is applied.
  */
-import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
+import { badRequest } from '../../errors.js'
 import { BODY_RECORD_BYTES_MIN, checkBody } from '../../store/body.js'
 import type { Entry } from '../../store/entries/entry.js'
 import type { FieldChecks } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
 import { decodeHead } from '../../store/head.js'
-import { collectionKey, fitsAnyKey, identityKey, isKey, spellingKey } from '../../store/rows/keys.js'
 import { decodeObject } from '../../store/objects.js'
+import { collectionKey, fitsAnyKey, identityKey, isKey, spellingKey } from '../../store/rows/keys.js'
 import type { Step } from '../step.js'
 
 const U32_MAX = 0xffff_ffff

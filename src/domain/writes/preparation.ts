@@ -6,15 +6,15 @@
 import { encodeUpsert } from '../../engine/search/index_batch.js'
 import { badRequest } from '../../errors.js'
 import { DOCUMENT_BYTES_MAX } from '../../limits/documents.js'
-import { encodeBody, escapeContent } from '../../store/body.js'
 import type { Compression } from '../../store/body.js'
+import { encodeBody, escapeContent } from '../../store/body.js'
 import { contentHash } from '../../store/document_hash.js'
 import { HEAD_FLAGS } from '../../store/head.js'
-import { indexedTexts, type AnalysisSettings, type AnalysisTools } from '../documents/analysis.js'
 import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from '../commands.js'
+import { type AnalysisSettings, type AnalysisTools, indexedTexts } from '../documents/analysis.js'
 import { checkIdentity } from '../documents/identity.js'
-import { parseMetadata } from '../documents/metadata.js'
 import type { Metadata } from '../documents/metadata.js'
+import { parseMetadata } from '../documents/metadata.js'
 import { requireSchema, type WriteRules } from './write_rules.js'
 
 /** Seconds. 100 years: a later expiry is a mistake in the unit. */

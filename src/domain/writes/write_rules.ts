@@ -7,10 +7,10 @@
 import { badRequest, serviceError } from '../../errors.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import type { View } from '../../store/view.js'
-import type { CollectionSettings, SettingsCache } from '../settings/collection_settings.js'
 import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema } from '../schemas/collection_schema.js'
 import { schemaErrors } from '../schemas/metadata_check.js'
+import type { CollectionSettings, SettingsCache } from '../settings/collection_settings.js'
 
 export interface WriteRules {
   /**

@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { projectFolder } from '../../base/installation.js'
 import { KIB } from '../../limits/units.js'
 import { instantiateModule, type WasmMemory } from '../wasm.js'
-import { projectFolder } from '../../base/installation.js'
 
 /**
  * Bytes of a text that the local models read. A search text has 1 500 characters, and the rest of a very long

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert'
 import { paddedTextBytes, writeText } from '../byte_layout.js'
-import { filtersBytes, writeFilters } from './search_plan.js'
 import type { Aggregated, AggregationRequest } from '../types.js'
+import { filtersBytes, writeFilters } from './search_plan.js'
 
 const AGGREGATION_MAGIC = 0x3141534d // "MSA1"
 const HEADER_BYTES = 20 // magic, collection, pollWord, facetSizeMax, valuesMax

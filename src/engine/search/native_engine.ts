@@ -3,10 +3,10 @@
  * per process, whichever thread opens it. Every call is synchronous and thread-safe.
  */
 import { loadAddon } from '../addon.js'
+import type { Completion, EngineCipher, EngineStats, Explanation, OpenedIndex, SearchEngine, StorageState } from '../types.js'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { Completion, EngineCipher, EngineStats, Explanation, OpenedIndex, SearchEngine, StorageState } from '../types.js'
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array, analysis: number, readOnly: number) => OpenedIndex

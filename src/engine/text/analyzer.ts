@@ -5,12 +5,12 @@
  */
 import { MIB } from '../../limits/units.js'
 import { viewOf } from '../byte_layout.js'
+import type { AnalysisOptions, Analyzer, QueryToken } from '../types.js'
+import type { WasmExports } from '../wasm.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
 import { askInstance, encodeHighlightQuery, highlightDocument, highlightKnown, vectorOfDocument } from './highlighter.js'
 import { languageIndex } from './languages.js'
 import { mergePackedTokens } from './packed_tokens.js'
-import type { AnalysisOptions, Analyzer, QueryToken } from '../types.js'
-import type { WasmExports } from '../wasm.js'
 
 /**
  * Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB. An instance

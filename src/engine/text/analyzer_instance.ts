@@ -2,9 +2,9 @@
  * One WASM instance of the analyzer, the addresses of its memory, and the code that its callers share: flags,
  * and the words of Chinese runs. Runs on the thread of its analyzer.
  */
-import { cutHanRun } from './han_words.js'
 import type { AnalysisOptions } from '../types.js'
 import { instantiateWasm, type WasmExports } from '../wasm.js'
+import { cutHanRun } from './han_words.js'
 
 /** The flags of `analyzer_begin` in wasm/bindings. */
 export const FLAGS = { stem: 1, markdown: 2, spans: 4, code: 8, folds: 16, asks: 32 } as const

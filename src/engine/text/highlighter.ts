@@ -4,10 +4,10 @@
  * wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { KIB } from '../../limits/units.js'
-import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
-import { languageIndex } from './languages.js'
 import type { AnalysisOptions, HighlightQuery } from '../types.js'
 import type { WasmExports } from '../wasm.js'
+import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
+import { languageIndex } from './languages.js'
 
 /** Bytes of content passed to the highlighter at once. The highlighter keeps a buffer of this size. */
 const HIGHLIGHT_PIECE_BYTES = 256 * KIB

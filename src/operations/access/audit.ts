@@ -3,7 +3,7 @@ import { DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX } from '../../limits/process.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, wholeNumber, word, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, wholeNumber, word } from '../row/schema.js'
 
 const asked = {
   group: 'System',

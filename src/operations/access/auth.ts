@@ -5,7 +5,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
 import { ACCOUNT, SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { internal, operation, optional, shape, text, unixSeconds, wholeNumber, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, internal, operation, optional, shape, text, unixSeconds, wholeNumber } from '../row/schema.js'
 
 export const offeredWithAccess = { group: 'Access', feature: 'authEnabled' } as const
 /** Whoever has valid credentials. */

@@ -1,8 +1,8 @@
 /** Rows of groups of users and their permissions. Pure data; rules in src/domain/access. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
-import { onServer } from './auth.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, text, unixSeconds, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, text, unixSeconds } from '../row/schema.js'
+import { onServer } from './auth.js'
 import { grantFields, shownGrant } from './users.js'
 
 const asked = { ...onServer, effect: 'system', cost: 'point', deadlineMs: DEADLINE_POINT_MS, audit: null } as const

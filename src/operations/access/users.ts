@@ -1,9 +1,9 @@
 /** Rows of users and their permissions. Pure data; rules in src/domain/access. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
-import { offeredWithAccess, onServer, password, username } from './auth.js'
 import { ACCOUNT } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, text, unixSeconds, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, text, unixSeconds } from '../row/schema.js'
+import { offeredWithAccess, onServer, password, username } from './auth.js'
 
 const changed = { ...onServer, effect: 'write', cost: 'write', deadlineMs: DEADLINE_WRITE_MS } as const
 const status = { status: Type.String({ examples: ['deleted'] }) }

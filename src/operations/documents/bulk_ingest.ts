@@ -3,10 +3,10 @@
  * src/domain/bulk_ingest.ts.
  */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
-import { batchItem, keepTimes } from './documents.js'
 import { named, namedOrReadable, OF_JOB } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
 import { collection, internal, operation, optional, shape, text, unixSeconds, wholeNumber } from '../row/schema.js'
+import { batchItem, keepTimes } from './documents.js'
 
 /**
  * A chunk of a bulk ingest. It waits behind the other work of the bulk lane. 64 requests of up to 2 minutes

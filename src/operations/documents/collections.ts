@@ -2,7 +2,7 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { collection, metaFilters, mapOf, operation, optional, required, shape, unixSeconds, wholeNumber, word } from '../row/schema.js'
+import { collection, mapOf, metaFilters, operation, optional, required, shape, unixSeconds, wholeNumber, word } from '../row/schema.js'
 
 const common = { collections: named('collection'), group: 'Collections', input: Type.Object({ collection }) } as const
 

@@ -5,6 +5,7 @@ import { Type } from '../row/json_schema.js'
 import {
   collection,
   Document,
+  HTTP_ONLY,
   identity,
   mapOf,
   metaMap,
@@ -13,7 +14,6 @@ import {
   shape,
   unixSeconds,
   wholeNumber,
-  HTTP_ONLY,
 } from '../row/schema.js'
 
 const common = { collections: named('collection'), group: 'Revisions', errors: ['notFound'] } as const

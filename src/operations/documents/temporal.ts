@@ -5,7 +5,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { collection, Document, identity, operation, optional, shape, unixSeconds, wholeNumber, word, HTTP_ONLY } from '../row/schema.js'
+import { collection, Document, HTTP_ONLY, identity, operation, optional, shape, unixSeconds, wholeNumber, word } from '../row/schema.js'
 
 const common = {
   group: 'Documents',

@@ -2,8 +2,8 @@
  * Common parts of the rows' schemas. Conventions of the whole table: unknown fields are ignored, null counts
  * as absent, a required string is not empty. Pure data; loaded by every thread.
  */
-import { Type } from './json_schema.js'
 import type { Annotations, FieldFacts, Fields, ObjectOf, OptionalField, Schema } from './json_schema.js'
+import { Type } from './json_schema.js'
 import type { InternalOperation, Operation, ProtocolNames } from './operation.js'
 
 /** Of an operation that is offered over HTTP only. */

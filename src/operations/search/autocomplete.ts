@@ -1,6 +1,6 @@
 /** Row of autocomplete. Pure data; rules in src/domain/fulltext/autocomplete.ts. */
-import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
 import { DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
+import { SURFACE_SECONDS_MAX } from '../../limits/search.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
 import { collection, operation, optional, shape, wholeNumber } from '../row/schema.js'

@@ -1,18 +1,19 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
-import { cacheHeaders } from '../row/http_form.js'
 import { named, SERVER } from '../row/collection_access.js'
-import { Type } from '../row/json_schema.js'
+import { cacheHeaders } from '../row/http_form.js'
 import type { ValueOf } from '../row/json_schema.js'
-import { contentBesidePassage, passageFields, retrievalFields } from '../row/retrieval.js'
+import { Type } from '../row/json_schema.js'
 import type { RangesInput } from '../row/ranges.js'
+import { contentBesidePassage, passageFields, retrievalFields } from '../row/retrieval.js'
 import {
   collection,
   Document,
   facets,
-  metaFilters,
+  HTTP_ONLY,
   limit,
   mapOf,
+  metaFilters,
   offset,
   operation,
   optional,
@@ -20,7 +21,6 @@ import {
   text,
   wholeNumber,
   word,
-  HTTP_ONLY,
 } from '../row/schema.js'
 
 const common = { collections: named('collection'), group: 'Full-text search' } as const

@@ -2,8 +2,8 @@
 import { DEADLINE_EMBEDDED_MS } from '../../limits/lanes.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { collection, Document, facets, metaFilters, mapOf, operation, optional, shape, text, wholeNumber, word } from '../row/schema.js'
 import { includeContent, passageFields, retrievalFields } from '../row/retrieval.js'
+import { collection, Document, facets, mapOf, metaFilters, operation, optional, shape, text, wholeNumber, word } from '../row/schema.js'
 import { searchStats, vectorFields } from './vector_search.js'
 
 export const hybridSearch = operation({

@@ -2,7 +2,7 @@
 import { DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { collection, lang, operation, optional, shape, text, wholeNumber, HTTP_ONLY } from '../row/schema.js'
+import { collection, HTTP_ONLY, lang, operation, optional, shape, text, wholeNumber } from '../row/schema.js'
 import { asked, changed } from '../settings/settings_common.js'
 
 const common = { group: 'Full-text search', collections: named('collection'), feature: 'spell' } as const

@@ -10,6 +10,7 @@ import {
   also,
   collection,
   Document,
+  HTTP_ONLY,
   metaFilters,
   operation,
   optional,
@@ -17,7 +18,6 @@ import {
   shape,
   wholeNumber,
   word,
-  HTTP_ONLY,
 } from '../row/schema.js'
 
 export const vectorFields = {

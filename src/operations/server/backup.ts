@@ -5,7 +5,7 @@
 import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, text, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, text } from '../row/schema.js'
 
 /** A backup or restore may take this long: 100 GB at 50 MB/s. */
 const DEADLINE_LONG_MS = 3_600_000

@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS } from '../../limits/lanes.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, shape, wholeNumber, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, shape, wholeNumber } from '../row/schema.js'
 
 export const complianceStatus = operation({
   name: 'complianceStatus',

@@ -5,7 +5,7 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { named, READABLE } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { collection, mapOf, internal, operation, optional, required, shape, wholeNumber } from '../row/schema.js'
+import { collection, internal, mapOf, operation, optional, required, shape, wholeNumber } from '../row/schema.js'
 
 export const vectorReindex = operation({
   name: 'vectorReindex',

@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, text, wholeNumber, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, text, wholeNumber } from '../row/schema.js'
 
 const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 

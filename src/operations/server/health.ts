@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, required, shape, wholeNumber, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, required, shape, wholeNumber } from '../row/schema.js'
 
 const checksumOf = Type.String({ description: 'As in /v1/checksum.' })
 const nothing = Type.Object({})

@@ -3,10 +3,10 @@
  * Go's net/http/pprof, so that `go tool pprof` can ask for them. Pure data.
  */
 import { DEADLINE_POINT_MS } from '../../limits/lanes.js'
-import { PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX, PROFILE_LATE_MS_MAX } from '../../limits/process.js'
+import { PROFILE_LATE_MS_MAX, PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX } from '../../limits/process.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { operation, optional, shape, word, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, operation, optional, shape, word } from '../row/schema.js'
 
 /** Deadline of a request: the longest profile, the wait for it, and 5 s in the queue of a lane. */
 const PROFILE_REQUEST_MS_MAX = PROFILE_SECONDS_MAX * 1000 + PROFILE_LATE_MS_MAX + 5_000

@@ -2,8 +2,8 @@
  * Internal operations that the front end requests from the lanes, about bodies in storage backends
  * (src/background/objects/body_moves.ts, object_sweep.ts). Not available to clients.
  */
-import { Type } from '../row/json_schema.js'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS } from '../../limits/lanes.js'
+import { Type } from '../row/json_schema.js'
 import { internal } from '../row/schema.js'
 
 const collection = Type.Integer({ description: 'Id of a collection.' })

@@ -2,7 +2,7 @@
 import { DEADLINE_SEARCH_MS } from '../../limits/lanes.js'
 import { READABLE } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { also, collection, mapOf, operation, optional, required, shape, word, HTTP_ONLY } from '../row/schema.js'
+import { also, collection, HTTP_ONLY, mapOf, operation, optional, required, shape, word } from '../row/schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
 
 const storage = {

@@ -2,7 +2,7 @@
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../../limits/lanes.js'
 import { SERVER } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
-import { internal, operation, optional, shape, text, unixSeconds, word, HTTP_ONLY } from '../row/schema.js'
+import { HTTP_ONLY, internal, operation, optional, shape, text, unixSeconds, word } from '../row/schema.js'
 
 const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 const asked = { ...onServer, effect: 'read', cost: 'point', deadlineMs: DEADLINE_POINT_MS, audit: null } as const

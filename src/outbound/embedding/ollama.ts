@@ -5,8 +5,8 @@
 import { EMBEDDING_ANSWER_FRAME_BYTES } from '../../limits/embedding.js'
 import type { Outbound } from '../safe_fetch.js'
 import { dimensionsOf, PREFERRED_OLLAMA_MODELS, PROVIDER_DEFAULTS } from './models.js'
-import { listOf, objectOf } from './protocol.js'
 import type { Protocol } from './protocol.js'
+import { listOf, objectOf } from './protocol.js'
 import type { ProviderSettings } from './settings.js'
 
 /**

@@ -4,16 +4,16 @@
  * server's requests, the host that the operator configured for embeddings, and Ollama's default host.
  * Front-end thread.
  */
-import { allowedWith } from '../destination.js'
 import type { OutboundPolicy } from '../destination.js'
+import { allowedWith } from '../destination.js'
 import type { Outbound } from '../safe_fetch.js'
 import { PROVIDER_DEFAULTS } from './models.js'
 import { ollama } from './ollama.js'
-import { BadAnswer, listOf, objectOf, indexedRows } from './protocol.js'
 import type { Protocol } from './protocol.js'
+import { BadAnswer, indexedRows, listOf, objectOf } from './protocol.js'
 import type { EmbeddingProvider } from './provider.js'
-import { RemoteProvider } from './remote_provider.js'
 import type { EmbeddingObserver, ProviderTimes } from './remote_provider.js'
+import { RemoteProvider } from './remote_provider.js'
 import type { ProviderSettings } from './settings.js'
 
 /**

@@ -2,9 +2,9 @@
  * The settings of a provider, from options or from a stored configuration, and their validation. An API key
  * is stored only here and in the headers of a request. Pure.
  */
-import { OUTBOUND_URL_BYTES_MAX, EMBEDDING_DIMENSIONS_MAX } from '../../limits/embedding.js'
-import { factsOf, PROVIDER_DEFAULTS, PROVIDER_NAMES, ROLE_SCHEME } from './models.js'
+import { EMBEDDING_DIMENSIONS_MAX, OUTBOUND_URL_BYTES_MAX } from '../../limits/embedding.js'
 import type { ProviderName } from './models.js'
+import { factsOf, PROVIDER_DEFAULTS, PROVIDER_NAMES, ROLE_SCHEME } from './models.js'
 
 /** UTF-8 bytes of the name of a model. The longest known ones, with an owner and a tag, have some 100. */
 const EMBEDDING_MODEL_BYTES_MAX = 256

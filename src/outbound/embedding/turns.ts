@@ -3,8 +3,8 @@
  * occupy all slots. A caller that gives up while waiting leaves the queue. Front-end thread.
  */
 import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/embedding.js'
-import { EmbeddingError } from './provider.js'
 import type { EmbeddingRole } from './provider.js'
+import { EmbeddingError } from './provider.js'
 
 interface Waiting {
   readonly begin: () => void

@@ -4,10 +4,10 @@
  * pieces, so that they neither fill the memory nor block the thread. Long lane.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { MIB } from '../../limits/units.js'
-import { crc32c } from '../rows/packages.js'
 import { writeWhole } from '../files/write_whole.js'
+import { crc32c } from '../rows/packages.js'
 
 /** Bytes of a backup that are read at once. Their checksum takes 0.2 ms. */
 const BACKUP_PIECE_BYTES = MIB

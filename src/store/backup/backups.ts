@@ -6,9 +6,9 @@ import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolders } from '../../base/folders.js'
-import { BackupError, peekSeal, sealBackup } from './backup_file.js'
-import type { BackupSeal } from './backup_file.js'
 import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../files/layout.js'
+import type { BackupSeal } from './backup_file.js'
+import { BackupError, peekSeal, sealBackup } from './backup_file.js'
 
 /** Names, made from the time, that are tried for one backup: consecutive names of one second. */
 const BACKUP_NAMES_TRIED_MAX = 1000

@@ -5,16 +5,16 @@
  * (src/programs/restore_preparation.ts), because reading damaged pages can end the process. Layout:
  * docs/formats/truth-env.md.
  */
-import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
 import { removePositions } from '../binlog/consumer_positions.js'
 import { removeGarbage } from '../bodies/body_references.js'
+import { collectionIds } from '../collections/lost_collections.js'
+import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
 import { openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
 import { renewEpoch } from '../epochs.js'
-import { HEAD_FLAGS, type Head } from '../head.js'
-import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from '../rows/keys.js'
-import { collectionIds } from '../collections/lost_collections.js'
+import { type Head, HEAD_FLAGS } from '../head.js'
 import { readObject } from '../objects.js'
+import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
 import { SERVER_SETTINGS, SETTING_KINDS } from '../settings.js'
 import { countState, nothingCounted, TALLIED } from '../tally.js'

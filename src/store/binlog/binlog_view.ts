@@ -1,6 +1,6 @@
 /** The binlog of a view. Valid as long as the view. */
-import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { StoredEntry } from '../entries/entry.js'
+import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
 import { lsnKey, lsnOfKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'

@@ -4,17 +4,17 @@
  */
 import { DELTA_CHAIN_REVISIONS } from '../../limits/documents.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from '../body.js'
-import type { ByteWriter } from '../rows/byte_writer.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-import { bodyKey } from '../rows/keys.js'
-import { BodiesWanted, objectAddress, readObject } from '../objects.js'
 import type { BodyObject } from '../objects.js'
+import { BodiesWanted, objectAddress, readObject } from '../objects.js'
+import type { ByteWriter } from '../rows/byte_writer.js'
+import { bodyKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
-import { bodyAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
-import { keyIdOf } from '../sealing/sealed_record.js'
+import { bodyAddress } from '../sealing/collection_seal.js'
 import type { SealedAddress } from '../sealing/sealed_record.js'
+import { keyIdOf } from '../sealing/sealed_record.js'
 
 /**
  * Buffer of a lane into which sealed contents are opened, one at a time; the buffer for packing has the same

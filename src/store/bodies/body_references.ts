@@ -5,9 +5,9 @@
  */
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
+import { bodyKey, garbageKey, parseBodyKey } from '../rows/keys.js'
 import { noteDamage } from '../rows/noted_damage.js'
 import { requireIntact } from '../rows/record.js'
-import { bodyKey, garbageKey, parseBodyKey } from '../rows/keys.js'
 import { bodyAddress, CLEAR } from '../sealing/collection_seal.js'
 import type { BodyReader } from './body_reader.js'
 

@@ -2,14 +2,13 @@
  * The objects of a view: bodies that are stored in a storage backend (objects.ts). Valid as long as the view.
  */
 import { OBJECTS_WANTED_BYTES, RELEASES_SCANNED_MAX } from '../../limits/store.js'
-import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 import { isIndexIncomplete } from '../index_mark.js'
-import { bodyKey, counterKey, documentKey, parseBodyKey, prefixEnd } from '../rows/keys.js'
+import type { BodyObject } from '../objects.js'
 import {
-  BodiesWanted,
   bodiesAt,
+  BodiesWanted,
   bodiesWithObjects,
   clearReleases,
   decodeObject,
@@ -20,10 +19,11 @@ import {
   ownerOf,
   readObject,
 } from '../objects.js'
-import type { BodyObject } from '../objects.js'
-import { CLEAR } from '../sealing/collection_seal.js'
+import { bodyKey, counterKey, documentKey, parseBodyKey, prefixEnd } from '../rows/keys.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { CLEAR } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
+import type { BodyOf, BodyReader } from './body_reader.js'
 
 /** Objects that one round of a request fetches: twice a page of the default size. */
 const OBJECTS_WANTED_MAX = 100

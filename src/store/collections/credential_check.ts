@@ -5,14 +5,14 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
-import { isSealedForServer, openForServer } from './stored_settings.js'
-import { KEY_FILE_NAME } from '../sealing/server_keyring.js'
 import { KEY_FILE_ID } from '../sealing/keyring.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
+import { KEY_FILE_NAME } from '../sealing/server_keyring.js'
+import { readCollections } from './collection_row.js'
+import { isSealedForServer, openForServer } from './stored_settings.js'
 
 /** Collections that a start names if it cannot open their credentials. The line stays readable. */
 const CREDENTIAL_NAMES_SHOWN = 5

@@ -4,13 +4,13 @@
  * collection is created, its name is therefore compared with the lost ones. The result is cached until the
  * next comparison of the store with itself ends (worker/background/scrub.ts).
  */
-import { decodeCollection } from './collection_row.js'
 import type { Environment, LostCollections } from '../environment.js'
 import { collectionKey, collectionOfKey, counterKey, prefixEnd } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
 import { TRAILER_BYTES, TRAILER_MARK } from '../rows/row_checksum.js'
-import { SERVER_SETTINGS } from '../settings.js'
 import type { Table } from '../rows/table.js'
+import { SERVER_SETTINGS } from '../settings.js'
+import { decodeCollection } from './collection_row.js'
 
 interface DamagedRow {
   readonly key: Buffer

@@ -2,10 +2,10 @@
  * Removes the rows of deleted collections, which are no longer visible to readers, in slices. Inside a write
  * transaction.
  */
-import { tablesOfCollections } from '../environment.js'
 import type { Environment } from '../environment.js'
-import { prefixEnd } from '../rows/keys.js'
+import { tablesOfCollections } from '../environment.js'
 import { bodiesWithObjects } from '../objects.js'
+import { prefixEnd } from '../rows/keys.js'
 
 /** @returns whether rows are left */
 export function purgeRetired(environment: Environment, rowsMax: number, dropObject: (body: Buffer) => void): boolean {

@@ -4,15 +4,15 @@
  * the checks of master keys: a small sealed record for each key that was ever used. By this record a
  * different key under the same id is detected before anything is read or written with it. Write lane only.
  */
-import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey, counterKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
-import { CLEAR, decodeSealing, encodeSealing } from '../sealing/collection_seal.js'
 import type { SealingState } from '../sealing/collection_seal.js'
+import { CLEAR, decodeSealing, encodeSealing } from '../sealing/collection_seal.js'
 import { KEY_FILE_ID } from '../sealing/keyring.js'
-import { openWith, sealWith } from '../sealing/sealed_record.js'
 import type { SealedAddress } from '../sealing/sealed_record.js'
+import { openWith, sealWith } from '../sealing/sealed_record.js'
+import { readCollections } from './collection_row.js'
 
 const CHECK_LABEL = 'mds/v1/check'
 const CHECK_TEXT = Buffer.from('\0\0\0\0\0\0\0\0this key is the one that it was')

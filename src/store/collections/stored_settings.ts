@@ -7,10 +7,10 @@
 import type { Environment } from '../environment.js'
 import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
-import { CLEAR, settingAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
-import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
+import { CLEAR, settingAddress } from '../sealing/collection_seal.js'
 import type { SettingKind } from '../settings.js'
+import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
 
 /**
  * crc32c, version, mark, key id, zero. The mark distinguishes a sealed record from JSON text, which never

@@ -2,17 +2,17 @@
  * Checks what belongs to a document: its identity, its bodies, and the number of states and deltas that refer
  * to each body.
  */
-import type { Environment } from '../environment.js'
 import { contentHash } from '../document_hash.js'
-import { HEAD_FLAGS, textOfHead } from '../head.js'
+import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-import { bodyKey, docidOfKey, documentKey, parseBodyKey, prefixEnd } from '../rows/keys.js'
+import { HEAD_FLAGS, textOfHead } from '../head.js'
 import { BodiesWanted } from '../objects.js'
+import { bodyKey, docidOfKey, documentKey, parseBodyKey, prefixEnd } from '../rows/keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../rows/record.js'
+import type { Tally } from '../tally.js'
 import type { View } from '../view.js'
 import type { Findings } from './findings.js'
 import { isSealed, subjectOf } from './row_check.js'
-import type { Tally } from '../tally.js'
 
 export interface Compared {
   readonly environment: Environment

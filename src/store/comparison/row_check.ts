@@ -1,9 +1,9 @@
 /** Checks a single row: whether its checksums are correct, and whether it is found by its key. */
-import { TABLES } from '../environment.js'
+import { isStamp } from '../collections/stored_settings.js'
 import type { Environment, TableName } from '../environment.js'
+import { TABLES } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey } from '../rows/keys.js'
 import { checkRecord, CorruptRecord } from '../rows/record.js'
-import { isStamp } from '../collections/stored_settings.js'
 import type { Findings } from './findings.js'
 
 /** CRC and version, which every record has. */

@@ -4,21 +4,21 @@
  * counted values. Reads only. A slice uses one snapshot. Data that is compared is read in the same snapshot,
  * except for the tally of a large collection, which the writes in between correct (tally.ts).
  */
-import { readCollectionCounters, readStoreCounters } from '../counters.js'
-import { TABLE_NAMES } from '../environment.js'
-import type { Environment, TableName } from '../environment.js'
-import { decodeIdentity, openIdentity } from '../documents/identities.js'
-import type { Identity } from '../documents/identities.js'
-import { collectionOfKey, counterKey, docidOfKey, lsnOfKey, prefixEnd } from '../rows/keys.js'
 import { collectionIds } from '../collections/lost_collections.js'
+import { readCollectionCounters, readStoreCounters } from '../counters.js'
+import type { Identity } from '../documents/identities.js'
+import { decodeIdentity, openIdentity } from '../documents/identities.js'
+import type { Environment, TableName } from '../environment.js'
+import { TABLE_NAMES } from '../environment.js'
+import { collectionOfKey, counterKey, docidOfKey, lsnOfKey, prefixEnd } from '../rows/keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../rows/record.js'
 import type { Row } from '../rows/table.js'
+import { TALLIED, Tally } from '../tally.js'
 import { View } from '../view.js'
-import { checkDocument } from './document_check.js'
 import type { Compared, DocumentBounds } from './document_check.js'
+import { checkDocument } from './document_check.js'
 import { Findings } from './findings.js'
 import { checkRow, subjectOf } from './row_check.js'
-import { Tally, TALLIED } from '../tally.js'
 
 interface SliceBounds extends DocumentBounds {
   readonly rowsMax: number

@@ -6,9 +6,9 @@
  * The texts are in one space of this thread, which belongs to the page that was read last. Whatever a page
  * does not have is read alone: documents that were not announced, that are not plain, or that do not fit.
  */
+import type { DocumentSource } from '../../base/document_source.js'
 import { DOCUMENT_PAGE_MAX } from '../../limits/store.js'
 import { KIB } from '../../limits/units.js'
-import type { DocumentSource } from '../../base/document_source.js'
 
 /**
  * Space of a thread for the texts of one page: 32 of 8 KB. It stays within the second cache of a core. A

@@ -5,8 +5,8 @@
  * elsewhere, deltas, other spellings, missing, damaged) are left to the readers in TypeScript.
  */
 import type { DocumentFacts, DocumentSource } from '../../base/document_source.js'
-import type { ByteWriter } from '../rows/byte_writer.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
+import type { ByteWriter } from '../rows/byte_writer.js'
 
 /**
  * Appends the document. Undefined: it has not been appended.

@@ -3,16 +3,16 @@
  * read repeatedly are cached (document_cache.ts). A cached text is valid until the state of the store
  * changes, any other until the next document is read.
  */
+import type { DocumentFacts, DocumentSource } from '../../base/document_source.js'
 import type { BodyReader } from '../bodies/body_reader.js'
-import { ByteWriter } from '../rows/byte_writer.js'
 import { STORE_COUNTERS } from '../counters.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
+import { ByteWriter } from '../rows/byte_writer.js'
 import { counterKey } from '../rows/keys.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { DocumentPage, NOT_PLAIN } from './document_page.js'
 import { appendDocument, appendSpelled } from './document_source.js'
-import type { DocumentFacts, DocumentSource } from '../../base/document_source.js'
 import type { HeadReader } from './heads.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')

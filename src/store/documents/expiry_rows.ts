@@ -2,10 +2,10 @@
  * Rows of documents by expiry. The rows are not verified here: before deleting a document, the caller checks
  * that it expires at exactly the time of the row.
  */
-import type { Mark } from './document_cache.js'
 import type { Environment } from '../environment.js'
-import { expiryKey, parseExpiryKey } from '../rows/keys.js'
 import type { ExpiryRow } from '../rows/keys.js'
+import { expiryKey, parseExpiryKey } from '../rows/keys.js'
+import type { Mark } from './document_cache.js'
 
 const NOTHING = Buffer.alloc(0)
 

@@ -3,15 +3,15 @@
  * compared with the key of its row. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
-import { decodeHead, isSpelled } from '../head.js'
 import type { Head } from '../head.js'
+import { decodeHead, isSpelled } from '../head.js'
 import { counterKey, docidOfKey, documentKey, prefixEnd } from '../rows/keys.js'
 import { CorruptRecord } from '../rows/record.js'
-import { CLEAR, stateAddress } from '../sealing/collection_seal.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { CLEAR, stateAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
-import { hasSpelling, readIdentity } from './identities.js'
 import type { Identity } from './identities.js'
+import { hasSpelling, readIdentity } from './identities.js'
 
 export function isExpired(head: Head, now: number): boolean {
   return head.expiresAt > 0 && head.expiresAt <= now

@@ -5,13 +5,13 @@
  * be stored in any of the collection's forms. Readers try each form; writers leave exactly one. Layout:
  * docs/formats/truth-env.md.
  */
+import { lowerCase } from '../../operations/row/lower_case.js'
 import type { Environment } from '../environment.js'
 import { documentKey, identityKey, isKey, prefixEnd, spellingKey } from '../rows/keys.js'
-import { lowerCase } from '../../operations/row/lower_case.js'
 import { CorruptRecord, requireIntact } from '../rows/record.js'
-import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
-import type { CollectionSeal } from '../sealing/collection_seal.js'
 import type { Table } from '../rows/table.js'
+import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { CLEAR, identityAddress, spellingAddress } from '../sealing/collection_seal.js'
 
 /** The contents of an identity row: the docid, and the spelling of the last write. */
 export interface Identity {

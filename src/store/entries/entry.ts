@@ -7,14 +7,14 @@
  * find it.
  */
 import { pack, unpack } from '../rows/packages.js'
-import { CorruptRecord, checkRecord, sealRecord } from '../rows/record.js'
+import { checkRecord, CorruptRecord, sealRecord } from '../rows/record.js'
 import { CLEAR, entryAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { Seals } from '../sealing/seals.js'
-import { ENTRY_ORIGINS } from './entry_kind.js'
 import type { EntryAuthor } from './entry_kind.js'
-import { kindOf, kindOfCode } from './kinds.js'
+import { ENTRY_ORIGINS } from './entry_kind.js'
 import type { AnyKind, Entry } from './kinds.js'
+import { kindOf, kindOfCode } from './kinds.js'
 
 export type { Entry } from './kinds.js'
 

@@ -3,11 +3,11 @@
  * store, its effect on the index, and what the group that commits it has to do. Each kind is a folder beside
  * this file and is registered in kinds.ts. Code outside a kind's folder does not test for its name.
  */
-import type { Environment } from '../environment.js'
 import type { CollectionCounters } from '../counters.js'
 import type { HeadReader } from '../documents/heads.js'
 import type { Identity } from '../documents/identities.js'
 import type { RevisionView } from '../documents/revisions.js'
+import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
 
 /**

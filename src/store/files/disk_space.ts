@@ -9,7 +9,7 @@ import { statfsSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { RESERVE_FILE_SHARE } from '../../limits/store.js'
-import { MIB, KIB } from '../../limits/units.js'
+import { KIB, MIB } from '../../limits/units.js'
 import { writeWhole } from './write_whole.js'
 
 /**

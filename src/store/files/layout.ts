@@ -15,8 +15,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   statfsSync,
+  statSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'

@@ -5,7 +5,7 @@
  * bytes are encrypted with a key that only this object has: no document content is stored as plaintext. One
  * thread.
  */
-import { createCipheriv, randomBytes, type Cipher } from 'node:crypto'
+import { type Cipher, createCipheriv, randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { KIB } from '../../limits/units.js'

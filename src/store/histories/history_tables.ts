@@ -4,13 +4,13 @@
  * entry that makes them, so that neither exists without the other. Reads are tracked once the write lane has
  * collected them, without entries of the binlog. Layout: docs/formats/truth-env.md.
  */
-import type { Environment } from '../environment.js'
-import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
-import type { EventType, History } from './history.js'
-import { counterKey, documentKey, docidOfKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from '../rows/keys.js'
 import { log } from '../../telemetry/log.js'
+import type { Environment } from '../environment.js'
+import { counterKey, docidOfKey, documentKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from '../rows/keys.js'
 import { noteDamage } from '../rows/noted_damage.js'
 import { CorruptRecord, requireIntact } from '../rows/record.js'
+import type { EventType, History } from './history.js'
+import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
 
 /** Reads of one document in the same second. */
 export interface Accesses {

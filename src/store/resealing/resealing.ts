@@ -4,13 +4,6 @@
  * form are skipped, so restarting a walk costs only time. A row that can't be opened stays as it is and is
  * counted. Resealing writes no entries: the key of a row is local to this node. Write lane only.
  */
-import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entries/entry.js'
-import type { Environment } from '../environment.js'
-import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentity, writeSpelling } from '../documents/identities.js'
-import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../rows/keys.js'
-import { CorruptRecord, checkRecord } from '../rows/record.js'
-import { SETTING_KINDS } from '../settings.js'
-import type { Table } from '../rows/table.js'
 import {
   clearText,
   holdsCredential,
@@ -21,10 +14,17 @@ import {
   sealForServer,
   writeSetting,
 } from '../collections/stored_settings.js'
-import { bodyAddress, CLEAR, stateAddress, vectorsAddress } from '../sealing/collection_seal.js'
+import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentity, writeSpelling } from '../documents/identities.js'
+import { resealEntry, sealOfEntry, wantedSealOfEntry } from '../entries/entry.js'
+import type { Environment } from '../environment.js'
+import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../rows/keys.js'
+import { checkRecord, CorruptRecord } from '../rows/record.js'
+import type { Table } from '../rows/table.js'
 import type { CollectionSeal } from '../sealing/collection_seal.js'
-import { keyIdOf } from '../sealing/sealed_record.js'
+import { bodyAddress, CLEAR, stateAddress, vectorsAddress } from '../sealing/collection_seal.js'
 import type { SealedAddress } from '../sealing/sealed_record.js'
+import { keyIdOf } from '../sealing/sealed_record.js'
+import { SETTING_KINDS } from '../settings.js'
 
 /**
  * The tables of a collection, in the order of the walk. Jobs store their position as an index of this list,

@@ -8,9 +8,9 @@
  * A crash at any point leaves one intact file that still contains the request to scrub, so the next start
  * repeats it. Runs on the write lane, which opens the store first.
  */
-import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { RootDatabase } from 'lmdb'
 import { MIB } from '../../limits/units.js'
 import type { Environment } from '../environment.js'
 import { openEnvironment, openTable } from '../environment.js'

@@ -11,8 +11,8 @@ import { documentKey, lsnKey } from '../rows/keys.js'
 import { checkRecord, sealRecord } from '../rows/record.js'
 import { HMAC_BYTES, KEY_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
-import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 import type { SealedAddress } from './sealed_record.js'
+import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 
 /** Languages of one collection whose hashes a lane caches: 256 x 100 B. */
 const SEAL_LANGS_KEPT_MAX = 256

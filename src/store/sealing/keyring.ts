@@ -6,8 +6,8 @@
  * docs/decisions/store/encryption.md.
  */
 import { hkdfSync, randomFillSync } from 'node:crypto'
-import { nodeCipher, KEY_BYTES, NONCE_BYTES } from './cipher.js'
 import type { Cipher } from './cipher.js'
+import { KEY_BYTES, nodeCipher, NONCE_BYTES } from './cipher.js'
 
 interface MasterKey {
   /** 1 to 255. */

@@ -4,12 +4,12 @@
  * collections. For a collection that was never sealed, `of` costs one look-up; on a server without a master
  * key, none.
  */
-import type { Table } from '../rows/table.js'
 import { counterKey } from '../rows/keys.js'
+import type { Table } from '../rows/table.js'
 import { CollectionSeal, decodeSealing } from './collection_seal.js'
 import type { Keyring } from './keyring.js'
-import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 import type { SealedAddress } from './sealed_record.js'
+import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 
 /** Collections whose seals (keys, salt) a lane caches: 1 024 x 1 KB. */
 const SEALS_KEPT_MAX = 1024

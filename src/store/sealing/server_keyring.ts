@@ -1,12 +1,12 @@
 /** The keyring of a server: the configured master keys and the key file of its data directory. Any thread. */
 import { randomBytes } from 'node:crypto'
-import { resolve, join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { log } from '../../telemetry/log.js'
 import { readOrMakeFile } from '../files/once_file.js'
-import { KEY_BYTES } from './cipher.js'
 import type { Cipher } from './cipher.js'
-import { Keyring } from './keyring.js'
+import { KEY_BYTES } from './cipher.js'
 import type { MasterKeys } from './keyring.js'
+import { Keyring } from './keyring.js'
 
 /**
  * The key file: 32 random bytes in base64, mode 0600, in the data directory. It seals credentials in

@@ -5,8 +5,8 @@
  * that variant. Layout: docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, like the
  * whole store.
  */
-import { checkRecord, CorruptRecord, requireIntact, sealRecord } from '../rows/record.js'
 import { crc32c, pack, unpack } from '../rows/packages.js'
+import { checkRecord, CorruptRecord, requireIntact, sealRecord } from '../rows/record.js'
 
 export interface VectorRecord {
   /** Identity of the vectors: vectors of different variants can't be compared. */

@@ -3,11 +3,13 @@
  * `apply` changes them, inside the write transaction: a document has all of record, stamp and count, or none.
  * They are read through views. Layout: docs/formats/truth-env.md.
  */
+import { log } from '../../telemetry/log.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from '../rows/keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../rows/record.js'
 import { CLEAR, vectorsAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
+import type { VariantCount, VectorRecord, VectorStamp } from './vector_record.js'
 import {
   decodeStamp,
   decodeVariantCount,
@@ -17,8 +19,6 @@ import {
   variantCrc,
   withBodyLsn,
 } from './vector_record.js'
-import type { VariantCount, VectorRecord, VectorStamp } from './vector_record.js'
-import { log } from '../../telemetry/log.js'
 
 /**
  * Sets the vectors of a document, replacing earlier ones.

@@ -3,7 +3,7 @@
  * fragments. One walk over the tree, in which each fragment is measured once, so that fragments that multiply
  * each other cost nothing. Pure.
  */
-import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql'
+import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql'
 
 /** Levels of fields. A search needs four: search, edges, node, field. */
 const GRAPHQL_DEPTH_MAX = 10

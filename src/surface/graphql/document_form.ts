@@ -3,7 +3,7 @@
  * values of their strings alone, so the tree of the first serves all of them: what lies between its root and
  * its strings is copied, the rest is shared. That takes a tenth of the time of parsing.
  */
-import { getNamedType, GraphQLError, Source, TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql'
+import { type DocumentNode, getNamedType, GraphQLError, type GraphQLSchema, Source, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
 import { GRAPHQL_TOKENS_MAX } from '../../limits/surfaces.js'
 
 /** Comments, block strings, strings. The pattern reads a text from left to right as the lexer does. */

@@ -6,14 +6,14 @@
  * that write values into the text send a new one each time. So valid forms of documents are kept, too, with
  * their tree.
  */
-import { GraphQLError, parse, validate } from 'graphql'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
+import { GraphQLError, parse, validate } from 'graphql'
 import { entryOf } from '../../errors.js'
 import { GRAPHQL_TOKENS_MAX } from '../../limits/surfaces.js'
-import { MIB, KIB } from '../../limits/units.js'
+import { KIB, MIB } from '../../limits/units.js'
 import { measureDocument } from './document_bounds.js'
-import { DocumentForm, formOf, isValidWithAnyStrings, plainStringsOf } from './document_form.js'
 import type { PlainStrings } from './document_form.js'
+import { DocumentForm, formOf, isValidWithAnyStrings, plainStringsOf } from './document_form.js'
 import { reworded } from './texts.js'
 
 /** Characters of a document, whose strings may be long; larger values belong into its variables. */

@@ -4,11 +4,11 @@
  * turn of the event loop together. Front-end thread only.
  */
 import type { Principal } from '../../access/principal.js'
-import { successOf } from '../../dispatch/answers/answers.js'
-import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
-import type { SpareBuffers } from '../../dispatch/port/spare_buffers.js'
-import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { programPath } from '../../base/installation.js'
+import { successOf } from '../../dispatch/answers/answers.js'
+import type { SpareBuffers } from '../../dispatch/port/spare_buffers.js'
+import type { ThreadRunner, ThreadTicket } from '../../dispatch/thread_operations.js'
+import type { DispatchRequest } from '../../dispatch/ticket.js'
 import { PORT_TRANSFER_BYTES_MIN, SURFACE_RESTART_MS } from '../../limits/lanes.js'
 import { log } from '../../telemetry/log.js'
 import { releaseAnswer } from '../../wire/answer.js'

@@ -3,24 +3,24 @@
  * are all read by this thread is answered in the turn in which it came. Only the thread of GraphQL has one.
  */
 import { isUtf8 } from 'node:buffer'
-import { execute, GraphQLError } from 'graphql'
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
+import { execute, GraphQLError } from 'graphql'
 import { Rights } from '../../access/rights.js'
 import { newFaultId } from '../../base/fault_id.js'
 import type { Config } from '../../config/config.js'
-import { CATALOGUE } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
+import { CATALOGUE } from '../../errors.js'
 import { log } from '../../telemetry/log.js'
-import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import type { JsonScan } from '../../wire/json_bounds.js'
+import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import type { Pieces, ThreadCall } from '../../wire/messages/thread_calls.js'
-import { Caller } from './caller.js'
 import type { CallerParts } from './caller.js'
-import { Documents } from './documents.js'
+import { Caller } from './caller.js'
 import type { ReadyDocument } from './documents.js'
+import { Documents } from './documents.js'
 import { executableSchema, unauthenticated } from './executable_schema.js'
 import { writeAnswer } from './raw_text.js'
-import { fieldError, reworded, BATCH_TEXT, NO_QUERY_TEXT } from './texts.js'
+import { BATCH_TEXT, fieldError, NO_QUERY_TEXT, reworded } from './texts.js'
 
 export interface GraphqlAnswer {
   readonly id: number

@@ -1,5 +1,5 @@
 /** Scalars of the schema: times as RFC 3339 text, JSON objects, wide whole numbers, raw texts. Pure. */
-import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type GraphQLSchema } from 'graphql'
+import { GraphQLError, GraphQLScalarType, type GraphQLSchema, Kind, valueFromASTUntyped } from 'graphql'
 import { RawText } from './raw_text.js'
 
 /** RFC 3339: date, time, offset. Fractions of a second are cut off. */

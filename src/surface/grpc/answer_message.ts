@@ -3,7 +3,7 @@
  * JSON answer. Members without a field are left out. Pure.
  */
 import protobuf from 'protobufjs'
-import type { MessageField, Message, MessageType } from './proto.js'
+import type { Message, MessageField, MessageType } from './proto.js'
 import { camelCase } from './request_input.js'
 
 type Writer = (answer: Message) => Message

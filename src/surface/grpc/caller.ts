@@ -2,8 +2,8 @@
  * Who calls: the metadata and the address of a call, as the checks of credentials and the audit log see it.
  */
 import type { Metadata } from '@grpc/grpc-js'
-import { addressKey } from '../../access/client_key.js'
 import type { CheckedRequest } from '../../access/checks.js'
+import { addressKey } from '../../access/client_key.js'
 import { AUDIT_USER_AGENT_CHARS_MAX } from '../../limits/process.js'
 import { canonicalAddress } from '../../outbound/networks.js'
 

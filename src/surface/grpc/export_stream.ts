@@ -1,6 +1,6 @@
 /** An answer in parts as a stream of chunks, at the pace of its client. */
-import { KIB } from '../../limits/units.js'
 import { nextPart } from '../../dispatch/awaited_answers.js'
+import { KIB } from '../../limits/units.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
 import type { StreamCall } from './server_calls.js'
 

@@ -6,34 +6,34 @@ import type { Http2Server } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import {
-  Server,
-  ServerCredentials,
   type handleUnaryCall,
   type MethodDefinition,
+  Server,
+  ServerCredentials,
   type ServerDuplexStream,
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import type { ControlBlock } from '../../wire/control_block.js'
 import { MIB } from '../../limits/units.js'
 import { offered } from '../../operations/index.js'
 import type { Operation } from '../../operations/row/operation.js'
-import { guardBodies, guardPings } from './guards.js'
-import type { GrpcCalls } from './calls.js'
+import type { ControlBlock } from '../../wire/control_block.js'
 import type { HeldBytes } from '../thread/held_bytes.js'
+import type { GrpcCalls } from './calls.js'
+import { guardBodies, guardPings } from './guards.js'
 import { OpenSessions } from './open_sessions.js'
-import type { StreamCall } from './server_calls.js'
 import {
   decode,
   encode,
   fileDescriptor,
-  methodsOf,
-  REPLICATION_SERVICE,
-  SERVICE,
   type Message,
   type Method,
+  methodsOf,
   type Received,
+  REPLICATION_SERVICE,
+  SERVICE,
 } from './proto.js'
+import type { StreamCall } from './server_calls.js'
 
 /** Bytes of a message, in either direction. */
 const GRPC_MESSAGE_BYTES_MAX = 32 * MIB

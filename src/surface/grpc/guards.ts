@@ -2,8 +2,8 @@
  * Bounds what clients may make the server of gRPC do beside calls: pings, and the bytes of requests. Thread
  * of gRPC.
  */
-import { constants } from 'node:http2'
 import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import { constants } from 'node:http2'
 import type { Held, HeldBytes } from '../thread/held_bytes.js'
 import { peerOf } from './server_calls.js'
 import { refusalOf } from './status.js'

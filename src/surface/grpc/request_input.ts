@@ -4,7 +4,7 @@
  */
 import protobuf from 'protobufjs'
 import { badRequest, serviceError } from '../../errors.js'
-import type { MessageField, Message, MessageType, Received } from './proto.js'
+import type { Message, MessageField, MessageType, Received } from './proto.js'
 
 export type Input = Record<string, unknown>
 

@@ -3,10 +3,10 @@
  * text of gRPC where clients match another one. Pure.
  */
 import { Metadata, status } from '@grpc/grpc-js'
-import { CATALOGUE, entryOf } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import { factOf, textOf } from '../../wire/answer.js'
+import { CATALOGUE, entryOf } from '../../errors.js'
 import type { Facts, OutgoingAnswer } from '../../wire/answer.js'
+import { factOf, textOf } from '../../wire/answer.js'
 
 /** Of a request without a required field. */
 const MISSING_FIELDS = 'missing required fields'

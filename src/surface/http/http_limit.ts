@@ -4,13 +4,13 @@
  * object for each event loop.
  */
 import type { Authenticator } from '../../access/authenticator.js'
-import { clientKey } from '../../access/client_key.js'
 import { emitIncident, rateIncident } from '../../access/checks.js'
+import { clientKey } from '../../access/client_key.js'
 import type { RateLimit, RateVerdict } from '../../access/rate_limit.js'
 import { CATALOGUE } from '../../errors.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import { type HttpAnswer, httpRefusal } from './answer/http_answer.js'
 import type { Exchange } from './exchange.js'
-import { httpRefusal, type HttpAnswer } from './answer/http_answer.js'
 
 const UNCOUNTED: ReadonlySet<string> = new Set(['/health', '/v1/health', '/livez', '/readyz', '/metrics'])
 

@@ -24,8 +24,8 @@ import { LoopConnections } from './connections/loop_connections.js'
 import { FrontEnd } from './front_end.js'
 import { Gate } from './gate/gate.js'
 import { HttpLimit } from './http_limit.js'
-import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 import type { Entry } from './loop_start.js'
+import { authenticatorOf, budgetsOf, type HttpLoopStart } from './loop_start.js'
 
 const PROGRAM = programPath('http_loop')
 

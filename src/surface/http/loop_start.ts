@@ -1,6 +1,6 @@
 /** What the thread of an event loop that serves HTTP is started with: plain values and shared memory. */
-import { Authenticator } from '../../access/authenticator.js'
 import type { AuthenticatorParts } from '../../access/authenticator.js'
+import { Authenticator } from '../../access/authenticator.js'
 import type { Config } from '../../config/config.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { GaugeName, Telemetry } from '../../telemetry/registry.js'

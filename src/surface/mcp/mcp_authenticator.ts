@@ -6,7 +6,7 @@
  */
 import { hashOfKey } from '../../access/api_keys.js'
 import type { Authenticator } from '../../access/authenticator.js'
-import { emitCheck, type Checked, type CheckedRequest } from '../../access/checks.js'
+import { type Checked, type CheckedRequest, emitCheck } from '../../access/checks.js'
 import { credentialOf } from '../../access/credentials.js'
 import type { FailureReports } from '../../access/failure_reports.js'
 import type { AskedIdentity, Identity } from '../../access/principal.js'

@@ -4,16 +4,16 @@
  */
 import { createRequire } from 'node:module'
 import { programPath } from '../../base/installation.js'
-import { formatAddress } from '../../config/config.js'
 import type { Config } from '../../config/config.js'
+import { formatAddress } from '../../config/config.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { mcpConfig } from '../../operations/access/mcp.js'
 import type { SurfaceDefinition, SurfaceHost } from '../host.js'
 import { SleepingSurface } from '../thread/sleeping_surface.js'
 import { CounterRow, threadStart } from '../thread/thread_start.js'
 import { ThreadSurface } from '../thread/thread_surface.js'
-import { loadCustomTools } from './catalogue/custom_tools.js'
 import type { CustomTool } from './catalogue/custom_tools.js'
+import { loadCustomTools } from './catalogue/custom_tools.js'
 import { openCatalogue } from './catalogue/open_catalogue.js'
 import { servedRevisions } from './protocol/revisions.js'
 

@@ -4,16 +4,16 @@
  * src/dispatch/port/surface_port.ts. One object a thread.
  */
 import type { AskedIdentity, Identity } from '../../access/principal.js'
+import { failPoint } from '../../base/fail_point.js'
 import type { Admission } from '../../dispatch/admission.js'
 import type { Core } from '../../dispatch/core.js'
 import type { LoopReads } from '../../dispatch/loop_reads.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
 import type { ErrorCode } from '../../errors.js'
-import { failPoint } from '../../base/fail_point.js'
 import { PORT_TRANSFER_BYTES_MIN } from '../../limits/lanes.js'
-import { isInternal, type AnyOperation } from '../../operations/row/operation.js'
+import { type AnyOperation, isInternal } from '../../operations/row/operation.js'
 import { isAuditWanted } from '../../telemetry/audit.js'
-import { ownedBufferOf, type Answer, type AnswerSink, type OutgoingAnswer } from '../../wire/answer.js'
+import { type Answer, type AnswerSink, type OutgoingAnswer, ownedBufferOf } from '../../wire/answer.js'
 import type { CoreReply } from '../../wire/messages/surface_messages.js'
 import type { ThreadPort } from './thread_port.js'
 

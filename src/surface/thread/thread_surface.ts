@@ -3,16 +3,16 @@
  * and starts it again if it ends by itself. The thread's side is thread_port.ts. Front-end thread only.
  */
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads'
-import { SurfacePort } from '../../dispatch/port/surface_port.js'
 import type { StoreReader } from '../../dispatch/loop_reads.js'
+import { SurfacePort } from '../../dispatch/port/surface_port.js'
 import type { RunningSurface } from '../../dispatch/surface.js'
 import { SURFACE_RESTART_MS } from '../../limits/lanes.js'
 import { log } from '../../telemetry/log.js'
 import type { SurfaceReply, SurfaceRequest, SurfaceStart } from '../../wire/messages/surface_messages.js'
 import type { ThreadOrder, ThreadReport } from '../../wire/messages/thread_calls.js'
+import type { TlsFiles } from '../../wire/tls_files.js'
 import type { SurfaceHost } from '../host.js'
 import { paceMessages } from './paced_messages.js'
-import type { TlsFiles } from '../../wire/tls_files.js'
 
 /** A thread that has been told to end is ended after this time. */
 const SURFACE_END_MS_MAX = 1000

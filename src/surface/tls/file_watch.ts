@@ -3,7 +3,7 @@
  * points elsewhere. It watches the folders of the files and of the links, because the watch of a file ends
  * with the file. Some file systems report no changes, so the owner also polls. Front-end thread.
  */
-import { lstatSync, readlinkSync, statSync, watch, type FSWatcher } from 'node:fs'
+import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /** Folders watched at once: those of three files, each behind at most three symbolic links. */

@@ -2,7 +2,7 @@
  * Reads and checks the certificate, the key and the CAs of clients. What does not fit together is refused in
  * one line, before anything listens with it. Front-end thread, at start and when the files change.
  */
-import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { TlsOptionValues } from '../../config/options/tls_options.js'

@@ -6,11 +6,11 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { AskedIdentity, Identity, Principal } from '../../access/principal.js'
 import type { ErrorCode } from '../../errors.js'
-import type { Facts } from '../answer.js'
 import type { ForwardedLines } from '../../telemetry/audit.js'
+import type { Facts } from '../answer.js'
 import type { EncodedInput } from '../form.js'
-import type { ThreadOrder, ThreadReport } from './thread_calls.js'
 import type { TlsFiles } from '../tls_files.js'
+import type { ThreadOrder, ThreadReport } from './thread_calls.js'
 
 export type SurfaceRequest =
   /**

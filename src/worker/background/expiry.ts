@@ -12,8 +12,8 @@ import { noteDamage } from '../../store/rows/noted_damage.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
 import { log } from '../../telemetry/log.js'
-import { carryOut } from '../commit/commit_work.js'
 import type { GroupEffects, Work } from '../commit/commit_work.js'
+import { carryOut } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'
 
 /** Longest pause while a document expires later: within this time a clock that is set forward is noticed. */

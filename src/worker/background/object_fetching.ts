@@ -4,10 +4,10 @@
  * that does not respond is not asked again in the same pass; a later pass indexes its documents
  * (index_completion.ts). Lost objects are reported once, as damage.
  */
-import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare } from '../../consumers/rebuild.js'
+import { type LostObjects, type RebuildOptions, rebuildPages, type RebuildShare } from '../../consumers/rebuild.js'
+import type { FetchFailure } from '../../outbound/object_stores.js'
 import type { BodyObject } from '../../store/objects.js'
 import { log } from '../../telemetry/log.js'
-import type { FetchFailure } from '../../outbound/object_stores.js'
 import type { WantedObject } from '../../wire/messages/object_messages.js'
 import type { LaneContext } from '../request/handler.js'
 import { wanted } from '../request/storage.js'

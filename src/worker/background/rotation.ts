@@ -6,7 +6,7 @@
 import { Chore } from '../../chore.js'
 import { stepRotation, unfinishedRotation } from '../../domain/rotation.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
-import { emitAuditEvent, type AuditEvent } from '../../telemetry/audit.js'
+import { type AuditEvent, emitAuditEvent } from '../../telemetry/audit.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import type { LaneContext } from '../request/handler.js'

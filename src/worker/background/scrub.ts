@@ -5,8 +5,8 @@
  */
 import { Chore } from '../../chore.js'
 import { MIB } from '../../limits/units.js'
-import { FINDING_KINDS } from '../../store/comparison/findings.js'
 import type { Findings } from '../../store/comparison/findings.js'
+import { FINDING_KINDS } from '../../store/comparison/findings.js'
 import { StoreComparison } from '../../store/comparison/store_comparison.js'
 import { log } from '../../telemetry/log.js'
 import { threadTelemetry } from '../../telemetry/registry.js'

@@ -4,7 +4,7 @@
  */
 import type { PreparedDocument, RestoreCommand, UpdateCommand } from '../../domain/commands.js'
 import type { PutDecision } from '../../domain/decision.js'
-import { changeOf, findDocument, prepareRestore, prepareUpdate, type PreparedChange } from '../../domain/writes/changes.js'
+import { changeOf, findDocument, type PreparedChange, prepareRestore, prepareUpdate } from '../../domain/writes/changes.js'
 import { requireSealedStill } from '../../domain/writes/write_rules.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import type { WriteTransaction } from '../../store/apply.js'
@@ -12,7 +12,7 @@ import type { Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import { log } from '../../telemetry/log.js'
-import { carryOut, decideChecked, type CommitTools, type GroupEffects } from './commit_work.js'
+import { carryOut, type CommitTools, decideChecked, type GroupEffects } from './commit_work.js'
 
 interface ChangedDocument {
   readonly decision: PutDecision

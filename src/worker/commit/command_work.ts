@@ -2,8 +2,9 @@
  * The work of each command except a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts)
  * and vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
  */
+import type { AccessCommand } from '../../domain/access/access_changes.js'
+import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
 import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
-import { findDocument, requireCollection } from '../../domain/writes/changes.js'
 import type {
   Command,
   DeleteCollectionCommand,
@@ -13,18 +14,19 @@ import type {
   PreparedDocument,
   SetTtlCommand,
 } from '../../domain/commands.js'
-import { requirePlainName } from '../../domain/documents/identity.js'
-import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
-import { checkTtl } from '../../domain/writes/preparation.js'
+import { requirePlainName } from '../../domain/documents/identity.js'
 import { decideRotation } from '../../domain/rotation.js'
-import type { AccessCommand } from '../../domain/access/access_changes.js'
-import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_SCANNED_MAX } from '../../limits/store.js'
+import { findDocument, requireCollection } from '../../domain/writes/changes.js'
+import { checkTtl } from '../../domain/writes/preparation.js'
 import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_SCANNED_MAX } from '../../limits/store.js'
+import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { CommitAnswer } from '../request/handler.js'
+import { changeDocument } from './change_work.js'
+import type { CommitTools, GroupEffects, Work } from './commit_work.js'
 import {
   carryOut,
   decideChecked,
@@ -38,8 +40,6 @@ import {
   single,
   slicesOf,
 } from './commit_work.js'
-import type { CommitTools, GroupEffects, Work } from './commit_work.js'
-import { changeDocument } from './change_work.js'
 import { truncate } from './truncate_work.js'
 import { updateBatch } from './update_batch_work.js'
 import { vectorsWork } from './vectors_work.js'

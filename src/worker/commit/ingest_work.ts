@@ -5,6 +5,7 @@
  */
 import { Rights } from '../../access/rights.js'
 import { identityOfUser } from '../../domain/access/accounts.js'
+import type { IngestError, IngestProgress, MayWrite } from '../../domain/bulk_ingest.js'
 import {
   decideAbandoned,
   decideFailed,
@@ -16,14 +17,13 @@ import {
   showIngest,
   shownError,
 } from '../../domain/bulk_ingest.js'
-import type { IngestError, IngestProgress, MayWrite } from '../../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Job } from '../../store/jobs.js'
-import { carryOut, decideChecked, guarded, jsonAnswer, refusal, refusalText, slicesOf } from './commit_work.js'
-import type { CommitTools, GroupEffects, Work } from './commit_work.js'
 import type { CommitAnswer } from '../request/handler.js'
+import type { CommitTools, GroupEffects, Work } from './commit_work.js'
+import { carryOut, decideChecked, guarded, jsonAnswer, refusal, refusalText, slicesOf } from './commit_work.js'
 
 export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand): Work {
   const { id, documents } = command

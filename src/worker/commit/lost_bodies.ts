@@ -4,12 +4,12 @@
  */
 import { decideDelete } from '../../domain/decision.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
-import { parseBodyKey } from '../../store/rows/keys.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
+import { parseBodyKey } from '../../store/rows/keys.js'
 import { noteDamage } from '../../store/rows/noted_damage.js'
-import { carryOut } from './commit_work.js'
-import type { Work } from './commit_work.js'
 import type { CommitAnswer, LaneContext } from '../request/handler.js'
+import type { Work } from './commit_work.js'
+import { carryOut } from './commit_work.js'
 
 const DONE: CommitAnswer = { body: '' }
 

@@ -4,11 +4,11 @@
  * during the truncation is truncated in the state it has when its slice runs. A damaged document is left
  * unchanged and reported.
  */
-import { requireApplicable } from '../../domain/writes/entry_check.js'
-import { decideTrim } from '../../domain/revision_trim.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
-import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
 import type { TruncateCommand } from '../../domain/commands.js'
+import { decideTrim } from '../../domain/revision_trim.js'
+import { requireApplicable } from '../../domain/writes/entry_check.js'
+import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import type { Work } from './commit_work.js'

@@ -1,11 +1,11 @@
 /** The work of a batch of updates: each document changes alone, and its outcome is counted. */
 import type { UpdateBatchCommand, UpdateCommand } from '../../domain/commands.js'
+import { CATALOGUE, ServiceError } from '../../errors.js'
 import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import { BodiesWanted } from '../../store/objects.js'
-import { CATALOGUE, ServiceError } from '../../errors.js'
 import { changeDocument } from './change_work.js'
-import { jsonAnswer, refusalText, slicesOf, type CommitTools, type Work } from './commit_work.js'
+import { type CommitTools, jsonAnswer, refusalText, slicesOf, type Work } from './commit_work.js'
 
 export function updateBatch(tools: CommitTools, { updates, notFound: missing, errors }: UpdateBatchCommand): Work {
   const refused = [...errors]

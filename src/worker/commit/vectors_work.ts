@@ -3,13 +3,13 @@
  * that were embedded for a store that has been replaced meanwhile are not written, because their docids
  * denote other documents in this store.
  */
-import type { VectorsCommand } from '../../domain/commands.js'
 import { decideDropped } from '../../domain/bulk_ingest.js'
+import type { VectorsCommand } from '../../domain/commands.js'
 import { decideVectors } from '../../domain/embedding/embedded_document.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import { noteDamage } from '../../store/rows/noted_damage.js'
-import { carryOut, jsonAnswer, slicesOf } from './commit_work.js'
 import type { CommitTools, Work } from './commit_work.js'
+import { carryOut, jsonAnswer, slicesOf } from './commit_work.js'
 
 /** Answers the number of entries settled, and whether the store has been replaced. */
 export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: VectorsCommand): Work {

@@ -7,7 +7,6 @@
  * waits, and work that frees space continues in small groups.
  */
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
-import type { NamedDocument } from '../../wire/messages/embedding_messages.js'
 import { joinBatch } from '../../engine/search/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vectors/vector_bytes.js'
 import type { VectorChange } from '../../engine/vectors/vector_types.js'
@@ -21,14 +20,15 @@ import { isNoSpace } from '../../store/files/disk_space.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
 import { log } from '../../telemetry/log.js'
+import type { NamedDocument } from '../../wire/messages/embedding_messages.js'
+import type { CommitAnswer, LaneContext, WriteLane } from '../request/handler.js'
 import { logCommand } from './command_log.js'
 import { workOf } from './command_work.js'
-import { refused } from './commit_work.js'
 import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
-import type { CommitAnswer, LaneContext, WriteLane } from '../request/handler.js'
+import { refused } from './commit_work.js'
+import { indexMarkWork } from './index_mark_work.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
-import { indexMarkWork } from './index_mark_work.js'
 import type { SpaceGuard } from './space_guard.js'
 
 /** Documents that one transaction writes: four batch slices, or as many single writes; about 4 ms of work. */

@@ -7,8 +7,8 @@ import type { LoginMessage, PasswordMessage } from '../../access/messages.js'
 import type { Grant, Grants } from '../../access/rights.js'
 import type { AccessChange } from '../../domain/access/access_changes.js'
 import { requireGroup, requireUser, shownGroup } from '../../domain/access/access_decision.js'
-import { identityOfKey, identityOfUser, keyOfHash, lastUseOf, membersOf, rightsOfUser, userNamed } from '../../domain/access/accounts.js'
 import type { Group, User } from '../../domain/access/accounts.js'
+import { identityOfKey, identityOfUser, keyOfHash, lastUseOf, membersOf, rightsOfUser, userNamed } from '../../domain/access/accounts.js'
 import { identityOfMcpKey, shownMcpKeys } from '../../domain/access/mcp_keys.js'
 import {
   checkCollection,
@@ -31,7 +31,7 @@ import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import { log } from '../../telemetry/log.js'
 import type { Answer } from '../../wire/answer.js'
-import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 
 type Bootstrap = Pick<LaneContext, 'config'>
 

@@ -8,7 +8,7 @@ import { serviceError } from '../../errors.js'
 import { aggregate as aggregateRow } from '../../operations/documents/collections.js'
 import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, read, type RequestContext } from '../request/handler.js'
 
 /**
  * Expired but not yet swept documents that one aggregation examines: 0.3 s of reading. Further ones count

@@ -8,7 +8,7 @@ import { auditEvents as eventsRow, auditExporters as exportersRow } from '../../
 import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
 import type { AuditFilter, AuditQuestion } from '../../wire/messages/audit_messages.js'
-import { io, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, io, type LaneContext } from '../request/handler.js'
 
 function events({ config, store }: LaneContext, input: InputOf<typeof eventsRow>): AuditQuestion {
   if (!config.auditEnabled) throw serviceError('auditOff')

@@ -4,17 +4,10 @@
  * add-batch.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  decodeIngestDocuments,
-  encodeIngestDocuments,
-  type IngestChunk,
-  type IngestDocuments,
-  type SubmittedIngest,
-} from '../../wire/messages/ingest_messages.js'
-import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
-import { encodeCommand, type Command } from '../../domain/commands.js'
+import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { PreparedDocument } from '../../domain/commands.js'
+import { type Command, encodeCommand } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import {
   cancelBulkIngest as cancelRow,
@@ -26,8 +19,15 @@ import {
 import type { InputOf } from '../../operations/row/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
 import type { Answer } from '../../wire/answer.js'
+import {
+  decodeIngestDocuments,
+  encodeIngestDocuments,
+  type IngestChunk,
+  type IngestDocuments,
+  type SubmittedIngest,
+} from '../../wire/messages/ingest_messages.js'
 import type { StoreFirst } from '../../wire/messages/messages.js'
-import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 

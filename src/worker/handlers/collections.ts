@@ -1,30 +1,30 @@
 /** Operations on a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing. */
 import { isServerAdmin } from '../../access/authorize.js'
-import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
-import type { Command } from '../../domain/commands.js'
-import { listDocuments } from '../../domain/listing/listing.js'
-import type { ListingRequest } from '../../domain/listing/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
+import type { Command } from '../../domain/commands.js'
+import type { ListingRequest } from '../../domain/listing/listing.js'
+import { listDocuments } from '../../domain/listing/listing.js'
+import { parseFilters } from '../../domain/search/filters.js'
+import { readLimit, readOffset } from '../../domain/search/paging.js'
+import { readRetrieval } from '../../domain/search/retrieval.js'
+import { Passages } from '../../domain/search/shown_passages.js'
+import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
 import type { SortField } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { S3_MS_MAX } from '../../limits/store.js'
-import { readLimit, readOffset } from '../../domain/search/paging.js'
-import { parseFilters } from '../../domain/search/filters.js'
-import { Passages } from '../../domain/search/shown_passages.js'
-import { readRetrieval } from '../../domain/search/retrieval.js'
 import {
   checksum as checksumRow,
   deleteCollection as deleteCollectionRow,
   metaKeys as metaKeysRow,
 } from '../../operations/documents/collections.js'
 import { search as searchRow } from '../../operations/documents/documents.js'
-import { ftsReindex as ftsReindexRow } from '../../operations/search/fulltext.js'
 import type { InputOf } from '../../operations/row/operation.js'
+import { ftsReindex as ftsReindexRow } from '../../operations/search/fulltext.js'
 import { checksum64Of, checksumOf } from '../../store/document_hash.js'
 import { BodiesWanted } from '../../store/objects.js'
 import { nothingCounted } from '../../store/tally.js'
 import type { Answer } from '../../wire/answer.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
 
 type SearchInput = InputOf<typeof searchRow>

@@ -4,21 +4,16 @@
  */
 import type { Command } from '../../domain/commands.js'
 import type { PreparedDocument, StatedTimes, UpdateCommand } from '../../domain/commands.js'
-import { findDocument, parseChange, prepareUpdate } from '../../domain/writes/changes.js'
 import { checkIdentity } from '../../domain/documents/identity.js'
 import { requireText } from '../../domain/documents/metadata.js'
-import { appendPlain } from '../../domain/documents/plain_document.js'
 import { readSecond, stateAsOf } from '../../domain/documents/past_states.js'
+import { appendPlain } from '../../domain/documents/plain_document.js'
+import { Template } from '../../domain/documents/template.js'
+import { findDocument, parseChange, prepareUpdate } from '../../domain/writes/changes.js'
 import { checkTtl, prepareDocument } from '../../domain/writes/preparation.js'
 import { NO_RULES, type WriteRules } from '../../domain/writes/write_rules.js'
-import { Template } from '../../domain/documents/template.js'
-import { ServiceError, badRequest, serviceError } from '../../errors.js'
+import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX } from '../../limits/documents.js'
-import { HEAD_FLAGS } from '../../store/head.js'
-import type { Head } from '../../store/head.js'
-import { BodiesWanted } from '../../store/objects.js'
-import { CorruptRecord } from '../../store/rows/record.js'
-import type { View } from '../../store/view.js'
 import {
   add as addRow,
   addBatch as addBatchRow,
@@ -31,10 +26,15 @@ import {
   updateBatch as updateBatchRow,
 } from '../../operations/documents/documents.js'
 import type { InputOf } from '../../operations/row/operation.js'
-import { countAccess } from '../request/access_count.js'
+import type { Head } from '../../store/head.js'
+import { HEAD_FLAGS } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/rows/record.js'
+import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages/messages.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { countAccess } from '../request/access_count.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
 /** Entries of `env` in /v1/get. */

@@ -2,13 +2,12 @@
  * Embedding on the lanes: the requests of the front end's worker (which documents wait, which of their texts
  * need vectors), the vectors that it stores, and the progress. Only the front end sends texts to providers.
  */
-import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
-import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/messages/embedding_messages.js'
 import type { Command } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
-import { EMBEDDING_SLICES_MAX, EMBEDDING_SLICE_DOCUMENTS_MAX } from '../../limits/embedding.js'
+import { EMBEDDING_SLICE_DOCUMENTS_MAX, EMBEDDING_SLICES_MAX } from '../../limits/embedding.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   embeddingInputs as inputsRow,
   queuedEmbeddings as queuedRow,
@@ -18,14 +17,15 @@ import {
   vectorReindex as reindexRow,
   vectorStats as vectorStatsRow,
 } from '../../operations/server/embedding.js'
-import type { InputOf } from '../../operations/row/operation.js'
+import type { Collection } from '../../store/collections/collection_row.js'
 import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors/vector_record.js'
+import type { View } from '../../store/view.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer } from '../../wire/answer.js'
-import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
-import type { Collection } from '../../store/collections/collection_row.js'
-import type { View } from '../../store/view.js'
+import type { CutDocuments, MadeVectors, NamedDocument, ReindexMessage } from '../../wire/messages/embedding_messages.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages/messages.js'
+import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 
 /** Documents that one page of a reindex returns. With two pages in progress, all slices are busy. */
 export const UNEMBEDDED_DOCUMENTS_MAX = EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX

@@ -8,12 +8,13 @@ import {
   activeEmbedding,
   checkEmbeddingId,
   defaultEmbedding,
+  type EmbeddingChange,
   embeddingConfig,
   embeddingConfigs,
-  showEmbedding,
-  type EmbeddingChange,
   type EmbeddingDraft,
+  showEmbedding,
 } from '../../domain/settings/embedding_configs.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   activeEmbeddingConfig as activeEmbeddingConfigRow,
   createEmbeddingConfig as createRow,
@@ -23,9 +24,8 @@ import {
   setDefaultEmbeddingConfig as setDefaultEmbeddingConfigRow,
   updateEmbeddingConfig as updateRow,
 } from '../../operations/settings/embedding_configs.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { io, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, io, type LaneContext, read } from '../request/handler.js'
 import { NULLS } from '../request/input.js'
 
 function json(value: unknown): Answer {

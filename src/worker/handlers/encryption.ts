@@ -3,20 +3,20 @@
  * Counting reads the key id of every state, so it runs on the bulk lane.
  */
 import { randomBytes } from 'node:crypto'
-import { configOf } from '../../domain/settings/collection_settings.js'
 import type { Command } from '../../domain/commands.js'
 import { showRotation, unfinishedRotation } from '../../domain/rotation.js'
+import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   encryptionJob as jobRow,
   encryptionJobs as encryptionJobsRow,
   encryptionStatus as encryptionStatusRow,
   rotateEncryption as rotateRow,
 } from '../../operations/server/encryption.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 
 function json(value: unknown): Answer {
   return { body: JSON.stringify(value) }

@@ -4,8 +4,8 @@
  */
 import { tmpdir } from 'node:os'
 import { EntryNames } from '../../domain/export/entry_names.js'
-import { ExportPages } from '../../domain/export/pages.js'
 import type { DocumentForm } from '../../domain/export/pages.js'
+import { ExportPages } from '../../domain/export/pages.js'
 import { ZipWriter } from '../../domain/export/zip_writer.js'
 import { parseFilters } from '../../domain/search/filters.js'
 import { ServiceError, serviceError } from '../../errors.js'
@@ -13,10 +13,10 @@ import { EXPORT_PART_BYTES } from '../../limits/documents.js'
 import { EXPORT_FORMAT_DEFAULT, exportCollection as exportRow } from '../../operations/documents/export.js'
 import type { InputOf } from '../../operations/row/operation.js'
 import { unescapeContent } from '../../store/body.js'
-import { textOfHead } from '../../store/head.js'
 import { Spool } from '../../store/files/spool.js'
+import { textOfHead } from '../../store/head.js'
 import { log } from '../../telemetry/log.js'
-import { stream, type AnswerStream, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type AnswerStream, type BoundHandler, type LaneContext, stream } from '../request/handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
   const { collection, format = EXPORT_FORMAT_DEFAULT } = input

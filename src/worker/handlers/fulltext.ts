@@ -3,15 +3,15 @@
  */
 import { readRequest } from '../../domain/fulltext/fulltext_request.js'
 import { searchFulltext } from '../../domain/fulltext/fulltext_search.js'
-import { searchMany } from '../../domain/fulltext/multi_search.js'
 import type { PreparedSearch } from '../../domain/fulltext/multi_search.js'
+import { searchMany } from '../../domain/fulltext/multi_search.js'
 import { LANGUAGES } from '../../engine/text/languages.js'
 import type { InputOf } from '../../operations/row/operation.js'
-import { fts, ftsLanguages as ftsLanguagesRow, ftsQuery as ftsQueryRow, multiSearch } from '../../operations/search/fulltext.js'
 import type { FtsQueryInput } from '../../operations/search/fulltext.js'
+import { fts, ftsLanguages as ftsLanguagesRow, ftsQuery as ftsQueryRow, multiSearch } from '../../operations/search/fulltext.js'
 import type { Answer } from '../../wire/answer.js'
-import { read } from '../request/handler.js'
 import type { BoundHandler, LaneContext, RequestContext } from '../request/handler.js'
+import { read } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
 
 export const fulltextHandlers: readonly BoundHandler[] = [

@@ -6,7 +6,7 @@ import { badRequest } from '../../errors.js'
 import { PROFILE_SECONDS_DEFAULT, PROFILE_SECONDS_MAX } from '../../limits/process.js'
 import { cpuProfile, heapProfile, profiles } from '../../operations/server/profiles.js'
 import type { ProfileFormat, ProfileWanted } from '../../telemetry/profile_messages.js'
-import { io, type BoundHandler } from '../request/handler.js'
+import { type BoundHandler, io } from '../request/handler.js'
 
 const MAIN = 'main'
 

@@ -1,9 +1,9 @@
 /** Revisions: the states of a document that were kept, newest first. The newest is the present one. */
-import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
 import type { Command } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/documents/past_states.js'
+import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { FTS_POLL_RESULTS } from '../../limits/search.js'
@@ -14,10 +14,10 @@ import {
   truncate as truncateRow,
 } from '../../operations/documents/revisions.js'
 import type { InputOf } from '../../operations/row/operation.js'
-import { textOfHead, type Head } from '../../store/head.js'
+import { type Head, textOfHead } from '../../store/head.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages/messages.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
 /** Bytes of a revision in the answer, beside its metadata and content. */

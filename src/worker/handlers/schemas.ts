@@ -3,10 +3,11 @@
  * src/domain/schemas. Every write is checked against them (src/domain/writes/write_rules.ts).
  */
 import type { Command } from '../../domain/commands.js'
-import { schemaTextOf } from '../../domain/settings/collection_settings.js'
 import { parseMetadata } from '../../domain/documents/metadata.js'
 import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
 import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
+import { schemaTextOf } from '../../domain/settings/collection_settings.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   deleteSchema as deleteSchemaRow,
   getSchema as getSchemaRow,
@@ -14,9 +15,8 @@ import {
   setSchema as setRow,
   validate as validateRow,
 } from '../../operations/settings/collection_schemas.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { settingsCommand } from '../request/settings_command.js'
 
 interface Named {

@@ -3,10 +3,10 @@
  * end makes the changes that the request asks for (src/background/search_advisor.ts).
  */
 import { adviseOn } from '../../domain/advice/advisor.js'
-import { searchAdvisor } from '../../operations/search/search_advice.js'
 import type { InputOf } from '../../operations/row/operation.js'
+import { searchAdvisor } from '../../operations/search/search_advice.js'
 import type { AdviceGiven } from '../../wire/messages/messages.js'
-import { io, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, io, type LaneContext } from '../request/handler.js'
 
 export const adviceHandlers: readonly BoundHandler[] = [io(searchAdvisor, advise)]
 

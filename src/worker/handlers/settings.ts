@@ -4,23 +4,24 @@
  */
 import { randomBytes } from 'node:crypto'
 import { isServerAdmin, requireServerAdmin } from '../../access/authorize.js'
+import type { Command } from '../../domain/commands.js'
 import {
+  type CollectionConfig,
+  type ConfigChange,
   readChange,
   SERVER_ADMIN_FIELDS,
   showConfig,
-  type CollectionConfig,
-  type ConfigChange,
 } from '../../domain/settings/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
-import type { Command } from '../../domain/commands.js'
-import { readDraft } from '../../domain/settings/curation.js'
 import type { CurationRule } from '../../domain/settings/curation.js'
-import { configBefore, newLocation } from '../../domain/settings/storage.js'
-import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/words/vocabulary.js'
+import { readDraft } from '../../domain/settings/curation.js'
 import type { SettingsChange } from '../../domain/settings/settings_commands.js'
+import { configBefore, newLocation } from '../../domain/settings/storage.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
+import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/words/vocabulary.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { STOP_WORDS_MAX } from '../../limits/documents.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   deleteCollectionConfig as deleteConfigRow,
   getCollectionConfig as getConfigRow,
@@ -41,11 +42,10 @@ import {
   listSynonyms as listSynonymsRow,
   setSynonyms as setSynonymsRow,
 } from '../../operations/settings/vocabulary.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages/messages.js'
-import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
 import { NULLS } from '../request/input.js'
 import { settingsCommand } from '../request/settings_command.js'
 import { probedFirst } from '../request/storage.js'

@@ -5,10 +5,11 @@
  */
 import type { Command } from '../../domain/commands.js'
 import type { BodyMove } from '../../domain/commands.js'
-import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import { readingAll } from '../../domain/documents/wanted_bodies.js'
+import { type Storage, storageOfCollection } from '../../domain/settings/storage.js'
 import { RELEASES_SCANNED_MAX } from '../../limits/store.js'
 import { MIB } from '../../limits/units.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import {
   bodyLocations as bodyLocationsRow,
   clearObjects as clearRow,
@@ -17,16 +18,15 @@ import {
   moveBodies as moveRow,
   unwantedObjects as unwantedRow,
 } from '../../operations/server/storage.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Head } from '../../store/head.js'
 import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import type { View } from '../../store/view.js'
+import { log } from '../../telemetry/log.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages/messages.js'
-import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read } from '../request/handler.js'
 import { ObjectMaking } from '../request/storage.js'
-import { log } from '../../telemetry/log.js'
 
 /**
  * Documents that one step checks for bodies in another location than the one in the settings: 20 000 x 1 us.

@@ -8,14 +8,14 @@ import type { CollectionConfig } from '../../domain/settings/collection_config.j
 import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
+import { metrics as metricsRow, stats as statsRow } from '../../operations/server/health.js'
 import { checksum64Of, checksumOf } from '../../store/document_hash.js'
 import type { View } from '../../store/view.js'
-import { renderMetrics } from '../../telemetry/exposition.js'
 import type { CollectionGauges, StoreGauges, VectorGauges } from '../../telemetry/exposition.js'
-import { threadTelemetry, type TelemetryReading } from '../../telemetry/registry.js'
-import { metrics as metricsRow, stats as statsRow } from '../../operations/server/health.js'
+import { renderMetrics } from '../../telemetry/exposition.js'
+import { type TelemetryReading, threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer } from '../../wire/answer.js'
-import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, read } from '../request/handler.js'
 
 interface CountedCollection extends CollectionGauges {
   readonly checksum: string

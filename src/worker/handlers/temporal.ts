@@ -2,9 +2,8 @@
  * Histories of documents, leaderboards and histograms of events. Read lanes. The stored data:
  * src/store/histories/history_tables.ts.
  */
-import { findDocument } from '../../domain/writes/changes.js'
-import { readLimit } from '../../domain/search/paging.js'
 import { documentId } from '../../domain/documents/identity.js'
+import { readLimit } from '../../domain/search/paging.js'
 import {
   bucketsOf,
   eventsOf,
@@ -14,6 +13,7 @@ import {
   readTimeRange,
   readTopN,
 } from '../../domain/temporal/temporal_requests.js'
+import { findDocument } from '../../domain/writes/changes.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits/documents.js'
 import { FTS_POLL_RESULTS } from '../../limits/search.js'
@@ -23,7 +23,7 @@ import type { Head } from '../../store/head.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
-import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, read, type RequestContext } from '../request/handler.js'
 
 /** Default number of events. */
 const EVENTS_LIMIT_DEFAULT = 100

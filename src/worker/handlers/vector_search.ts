@@ -2,18 +2,19 @@
  * Handlers of the vector search operations. The rules are in src/domain/vectors and src/domain/hybrid. They
  * run on read lanes, except duplicates and projections, which run on the bulk lane.
  */
-import { badRequest, serviceError } from '../../errors.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
-import { parseFilters } from '../../domain/search/filters.js'
 import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
 import { searchHybrid } from '../../domain/hybrid/hybrid_search.js'
+import { parseFilters } from '../../domain/search/filters.js'
+import { readRetrieval } from '../../domain/search/retrieval.js'
 import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
 import { projectVectors } from '../../domain/vectors/projection.js'
 import { algorithmOf, readChoice, readNumber, readQueryText, readQueryVector, readTopK } from '../../domain/vectors/vector_request.js'
-import { readRetrieval } from '../../domain/search/retrieval.js'
 import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
+import { badRequest, serviceError } from '../../errors.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { hybridSearch as hybridRow } from '../../operations/search/hybrid_search.js'
 import {
   classify as classifyRow,
@@ -22,9 +23,8 @@ import {
   vectorProjection as projectionRow,
   vectorSearch as searchRow,
 } from '../../operations/search/vector_search.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, read, type RequestContext } from '../request/handler.js'
 import { promptFacts } from './response_prompt.js'
 
 /** Default number of results of a vector search, and of a search across collections. */

@@ -3,13 +3,14 @@
  * src/domain/spell. Reads run on read lanes; dictionaries are changed like settings.
  */
 import type { Command } from '../../domain/commands.js'
-import { spellWordsOf } from '../../domain/settings/collection_settings.js'
 import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
 import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
+import { spellWordsOf } from '../../domain/settings/collection_settings.js'
 import type { Misspelling } from '../../domain/spell/corrector.js'
 import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/spell_requests.js'
 import { resolveLanguage } from '../../engine/text/languages.js'
 import { serviceError } from '../../errors.js'
+import type { InputOf } from '../../operations/row/operation.js'
 import { autocomplete as autocompleteRow } from '../../operations/search/autocomplete.js'
 import {
   addSpellWords as addWordsRow,
@@ -18,9 +19,8 @@ import {
   spellCleanup as cleanupRow,
   spellSuggest as suggestRow,
 } from '../../operations/search/spell.js'
-import type { InputOf } from '../../operations/row/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { type BoundHandler, type LaneContext, prepare, read } from '../request/handler.js'
 import { settingsCommand } from '../request/settings_command.js'
 
 function json(value: unknown): Answer {

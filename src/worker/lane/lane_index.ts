@@ -3,8 +3,8 @@
  * the shares of the read lanes, and the rebuild beside the requests. The write lane and the read lanes.
  */
 import { join } from 'node:path'
-import { reachesBack, replay } from '../../consumers/replay.js'
 import type { RebuildOptions, RebuildShare } from '../../consumers/rebuild.js'
+import { reachesBack, replay } from '../../consumers/replay.js'
 import { analysisVersion } from '../../domain/documents/analysis.js'
 import { currentGeneration, restoreAdvice, TRUTH_FILE } from '../../store/files/layout.js'
 import { log } from '../../telemetry/log.js'

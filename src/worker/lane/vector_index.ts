@@ -5,13 +5,13 @@
  * process that prepares a restored store.
  */
 import { join } from 'node:path'
-import type { ControlBlock } from '../../wire/control_block.js'
 import { changeOf } from '../../domain/embedding/embedded_document.js'
 import { encodeVectorBatch, encodeVectorStamps } from '../../engine/vectors/vector_bytes.js'
 import type { VectorChange, VectorEngine, VectorLoading, VectorStamp } from '../../engine/vectors/vector_types.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import type { LaneContext } from '../request/handler.js'
 import { log } from '../../telemetry/log.js'
+import type { ControlBlock } from '../../wire/control_block.js'
+import type { LaneContext } from '../request/handler.js'
 
 /**
  * Documents whose vectors are passed to the engine at once during a start: 64 of three chunks of 1 536

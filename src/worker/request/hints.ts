@@ -6,7 +6,7 @@
  */
 import { ServiceError } from '../../errors.js'
 import type { Schema } from '../../operations/row/json_schema.js'
-import { NULLS, type Input } from './input.js'
+import { type Input, NULLS } from './input.js'
 
 /** Characters in the `hint` of a refusal: two lines of a terminal for each of three fields. */
 export const HINT_CHARACTERS_MAX = 500

@@ -3,8 +3,8 @@
  * checked here, the shape in validation.ts. Lane threads only.
  */
 import { isUtf8 } from 'node:buffer'
-import { JsonScanner, ANY } from '../../engine/json_scan.js'
 import type { KnownMembers } from '../../engine/json_scan.js'
+import { ANY, JsonScanner } from '../../engine/json_scan.js'
 import type { StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { JSON_DEPTH_MAX } from '../../limits/documents.js'

@@ -7,7 +7,7 @@ import { EXCESS_TEXTS } from '../../wire/json_bounds.js'
 import { unpackInput } from '../../wire/msgpack_input.js'
 import { scanMsgpack } from '../../wire/msgpack_scan.js'
 import type { FormReader } from './form_reader.js'
-import { settleNulls, type Input } from './input.js'
+import { type Input, settleNulls } from './input.js'
 
 const NO_MAP = 'The input is expected to be one MessagePack map.'
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { authorize, type Authorized } from '../../access/authorize.js'
-import { decodeCommand, encodeCommand, ownsItsBytes, type Command } from '../../domain/commands.js'
+import { type Command, decodeCommand, encodeCommand, ownsItsBytes } from '../../domain/commands.js'
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
 import { serviceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
-import { isInternal, type AnyOperation } from '../../operations/row/operation.js'
+import { type AnyOperation, isInternal } from '../../operations/row/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
 import type { ControlBlock } from '../../wire/control_block.js'
@@ -20,6 +20,7 @@ import {
   bytesOf,
   droppedFrame,
   errorAnswer,
+  type FormReaders,
   forwardFrame,
   hinted,
   messageFrame,
@@ -28,7 +29,6 @@ import {
   requestContext,
   stopWordOf,
   textsFrame,
-  type FormReaders,
 } from './lane_request.js'
 import { fetchMessage } from './storage.js'
 

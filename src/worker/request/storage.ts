@@ -4,9 +4,6 @@
  * before the command. Also builds the message for requests that need objects which are not cached: the front
  * end fetches them first. The other side is src/background/objects/object_io.ts.
  */
-import type { FetchFirst, StoreFirst } from '../../wire/messages/messages.js'
-import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
-import { encodeCommand, type Command } from '../../domain/commands.js'
 import type {
   AddBatchCommand,
   AddCommand,
@@ -17,19 +14,22 @@ import type {
   UpdateBatchCommand,
   UpdateCommand,
 } from '../../domain/commands.js'
-import { compressionOf } from '../../domain/writes/preparation.js'
-import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
+import { type Command, encodeCommand } from '../../domain/commands.js'
 import type { Locations } from '../../domain/settings/locations.js'
+import { type Storage, storageOfCollection } from '../../domain/settings/storage.js'
+import { compressionOf } from '../../domain/writes/preparation.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { encodeBody } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
-import { lowerCase } from '../../operations/row/lower_case.js'
-import { encodeObject, folderOf, hashOfObject, keyOfObject, MEMORY_LOCATION, newObjectId } from '../../store/objects.js'
 import type { BodyObject } from '../../store/objects.js'
+import { encodeObject, folderOf, hashOfObject, keyOfObject, MEMORY_LOCATION, newObjectId } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/rows/record.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import { keyIdOf } from '../../store/sealing/sealed_record.js'
 import type { View } from '../../store/view.js'
+import type { FetchFirst, StoreFirst } from '../../wire/messages/messages.js'
+import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
 import type { LaneContext } from './handler.js'
 
 type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand

@@ -5,14 +5,14 @@
  * <field>`. Unknown fields are ignored. Lane threads.
  */
 import assert from 'node:assert/strict'
-import { serviceError, ServiceError } from '../../errors.js'
+import { ServiceError, serviceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
 import type { Schema } from '../../operations/row/json_schema.js'
 import type { AnyOperation } from '../../operations/row/operation.js'
 import { hintAt } from './hints.js'
 import type { Input } from './input.js'
-import { checkOf } from './schema_check.js'
 import type { Check, Mismatch } from './schema_check.js'
+import { checkOf } from './schema_check.js'
 
 const checks: ReadonlyMap<AnyOperation, Check> = new Map(laneOperations.map((row) => [row, checkOf(row.input)]))
 

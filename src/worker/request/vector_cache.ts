@@ -6,7 +6,7 @@
 import type { VectorCache } from '../../domain/embedding/text_vectors.js'
 import type { SharedBodies } from '../../engine/shared_bodies.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
-import { decodeCachedVector, encodeCachedVector, cachedVectorId } from '../../wire/text_vectors.js'
+import { cachedVectorId, decodeCachedVector, encodeCachedVector } from '../../wire/text_vectors.js'
 
 export function vectorCacheOf(bodies: SharedBodies): VectorCache {
   return {

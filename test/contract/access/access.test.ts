@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, JWT_SECRET, keyOf, tokenOf, type Headers } from '../../harness/server/access.js'
-import { clientsOfLoops, LOOP_LOG } from '../../harness/server/loop_clients.js'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, type Headers, JWT_SECRET, keyOf, tokenOf } from '../../harness/server/access.js'
+import { clientsOfLoops, LOOP_LOG } from '../../harness/server/loop_clients.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 

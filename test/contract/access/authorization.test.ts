@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { operations } from '../../../src/operations/index.js'
 import { exampleInput } from '../../../src/surface/http/pages/openapi.js'
-import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
 import { Client, SURFACE_EDITS, surfaceEnv } from '../../harness/msgpack_surface/client.js'
-import { scratchCopy, type Edit } from '../../harness/scratch_copy.js'
+import { type Edit, scratchCopy } from '../../harness/scratch_copy.js'
+import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
 import { startServer } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-authorization-'))

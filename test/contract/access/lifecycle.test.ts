@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { openEnvironment } from '../../../src/store/environment.js'
 import { currentGeneration } from '../../../src/store/files/layout.js'
 import { View } from '../../../src/store/view.js'
-import { ACCESS_ENV, ADMIN_PASSWORD, Admin, asUser, bearer, keyOf, type Headers } from '../../harness/server/access.js'
 import { execFile } from '../../harness/process/owned_processes.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, type Headers, keyOf } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 

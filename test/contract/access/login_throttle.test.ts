@@ -1,10 +1,10 @@
 /** Failed logins: outside of production no client of the contract waits; a burst is one audit event. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { scratchCopy } from '../../harness/scratch_copy.js'
 import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser } from '../../harness/server/access.js'
 import { auditOf, type EventJson } from '../../harness/server/audit_log.js'
-import { scratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 
 it('logins: fifteen wrong passwords in a row are 401 each outside of production, the right one is 200, and the burst is one event', async (test) => {
   const env = { ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true', SVC_INCIDENT_AUTH_THRESHOLD: '4', SVC_INCIDENT_AUTH_WINDOW_SEC: '3600' }

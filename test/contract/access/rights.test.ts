@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, Admin, asUser, keyOf, type Headers } from '../../harness/server/access.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, Admin, asUser, type Headers, keyOf } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 type Request = readonly [method: string, path: string, body?: object]
 /** Users in the order of their rights on the collection `own`. */

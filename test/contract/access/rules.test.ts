@@ -4,13 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { ACCESS_ENV, ADMIN_PASSWORD, Admin, REAL_HASHES, asUser, bearer, keyOf, tokenOf } from '../../harness/server/access.js'
+import { niceCounts } from '../../harness/process/threads.js'
+import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, keyOf, REAL_HASHES, tokenOf } from '../../harness/server/access.js'
 import { auditOf, type EventJson } from '../../harness/server/audit_log.js'
 import { clientsOfLoops, LOOP_LOG } from '../../harness/server/loop_clients.js'
 import { startServer } from '../../harness/server/server.js'
 import { ServerPool } from '../../harness/server/server_pool.js'
-import { niceCounts } from '../../harness/process/threads.js'
-import { untilAsked } from '../../harness/process/until.js'
 
 const DOCUMENT = { collection: 'blog', key: 'k', lang: 'en' }
 const folder = mkdtempSync(join(tmpdir(), 'mds-access-rules-'))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, JWT_SECRET, keyOf } from '../../harness/server/access.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 describe('secrets of clients', () => {
   let server: Server

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../../src/store/environment.js'
 import { currentGeneration } from '../../../src/store/files/layout.js'
-import { addDocuments, auditOf, killStarted, startAudited, timesOf } from '../../harness/server/audit_log.js'
-import { askGraphql } from '../../harness/clients/graphql.js'
 import { DocumentsClient, summary } from '../../harness/clients/documents_client.js'
-import { startServer } from '../../harness/server/server.js'
+import { askGraphql } from '../../harness/clients/graphql.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { addDocuments, auditOf, killStarted, startAudited, timesOf } from '../../harness/server/audit_log.js'
+import { startServer } from '../../harness/server/server.js'
 
 after(killStarted)
 

@@ -5,13 +5,13 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http'
-import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { addDocuments, auditOf, exportersOf, killStarted, startAudited, type EventJson } from '../../harness/server/audit_log.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { addDocuments, auditOf, type EventJson, exportersOf, killStarted, startAudited } from '../../harness/server/audit_log.js'
 
 const closers: (() => void)[] = []
 after(async () => {

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { AddressInfo } from 'node:net'
-import { CommandError } from '../../../src/cli/terminal.js'
 import { credentialHeaders } from '../../../src/cli/credentials.js'
+import { CommandError } from '../../../src/cli/terminal.js'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))

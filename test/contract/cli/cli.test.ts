@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { createGunzip } from 'node:zlib'
 import { splitLines } from '../../../src/cli/files/line_splitter.js'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { DocumentsClient } from '../../harness/clients/documents_client.js'
 import { spawn } from '../../harness/process/owned_processes.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
-import { DocumentsClient } from '../../harness/clients/documents_client.js'
 
 /** An export that takes longer will never end. */
 const EXPORT_MS_MAX = 60_000

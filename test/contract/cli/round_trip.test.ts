@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { DocumentsClient, summary, type Fields } from '../../harness/clients/documents_client.js'
+import { DocumentsClient, type Fields, summary } from '../../harness/clients/documents_client.js'
 import { spawn } from '../../harness/process/owned_processes.js'
 
 const BIN = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'bin', 'mds.mjs')

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { embeddingEnv } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { startServer, type Server } from '../../harness/server/server.js'
-import { embeddingEnv } from '../../harness/embedding/embedding_client.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))

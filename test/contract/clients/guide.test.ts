@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { PROTO } from '../../harness/clients/grpc.js'
 import { execFile } from '../../harness/process/owned_processes.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..')
 /** Installed by `npm run campaign -- grpc-clients`. */

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { credentials, loadPackageDefinition, status, type Client, type ServiceError } from '@grpc/grpc-js'
+import { type Client, credentials, loadPackageDefinition, type ServiceError, status } from '@grpc/grpc-js'
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
-import { ACCESS_ENV, Admin, keyOf, tokenOf } from '../../harness/server/access.js'
 import { GrpcClient, PROTO } from '../../harness/clients/grpc.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { ACCESS_ENV, Admin, keyOf, tokenOf } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 /** The loader of the Node client. */
 const LOADER = { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true } as const

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, Admin, ADMIN_PASSWORD, keyOf, tokenOf } from '../../harness/server/access.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { ACCESS_ENV, Admin, ADMIN_PASSWORD, keyOf, tokenOf } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -6,15 +6,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Ajv } from 'ajv'
-import { MdsClient, MdsError, type Document } from '../../../clients/typescript/src/index.js'
 import { NOUNS, ROUTES } from '../../../clients/typescript/src/generated.js'
+import { type Document, MdsClient, MdsError } from '../../../clients/typescript/src/index.js'
 import type { Route } from '../../../clients/typescript/src/route.js'
 import { operations } from '../../../src/operations/index.js'
-import { ACCESS_ENV, ADMIN_PASSWORD, tokenOf } from '../../harness/server/access.js'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { embeddingEnv } from '../../harness/embedding/embedding_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, tokenOf } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const VECTOR = [1, 0, 0, 0, 0, 0, 0, 0]
 const POST = { collection: 'blog', key: 'hello', lang: 'en' }

@@ -3,9 +3,9 @@
  * the compiler and by a browser. The examples of its README run. In Bun: `npm run campaign -- http-clients`.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { findBrowser, Page } from '../../harness/clients/browser.js'
 import { execFile } from '../../harness/process/owned_processes.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..')
 const SOURCE = join(ROOT, 'clients', 'typescript')

@@ -3,8 +3,8 @@
  * of a network (docs/decisions/interfaces/clients.md).
  */
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getEventListeners, once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { MdsClient, MdsConnectionError, MdsError, MdsGraphqlError, MdsTimeoutError } from '../../../clients/typescript/src/index.js'

@@ -7,8 +7,8 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { MdsClient, MdsError, MdsTimeoutError } from '../../../clients/typescript/src/index.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const DOCUMENTS = 10_000
 const TEXT = `${'a text of some length, with ünïcode and "quotes"\n'.repeat(80)}`

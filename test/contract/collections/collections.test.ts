@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { DocumentsClient, type Fields, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
 import { bothChecksums, type Checksums } from '../../harness/store/checksums.js'
-import { DocumentsClient, MISSING_FIELDS, summary, type Fields } from '../../harness/clients/documents_client.js'
 
 const EMPTY = '00000000'
 

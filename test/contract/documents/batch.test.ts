@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, summary } from '../../harness/clients/documents_client.js'
 import type { BatchJson } from '../../harness/clients/documents_client.js'
+import { DocumentsClient, summary } from '../../harness/clients/documents_client.js'
 
 interface Item {
   readonly key: string

@@ -8,9 +8,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import type { TestResponse } from '../../harness/server/server.js'
 import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import type { TestResponse } from '../../harness/server/server.js'
 
 interface JobJson {
   readonly id: string

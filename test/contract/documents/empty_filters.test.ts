@@ -15,7 +15,7 @@ import { GraphqlCaller } from '../../harness/protocols/graphql_caller.js'
 import { GrpcCaller } from '../../harness/protocols/grpc_caller.js'
 import { HttpCaller } from '../../harness/protocols/http_caller.js'
 import { McpCaller } from '../../harness/protocols/mcp_caller.js'
-import { snakeCase, type Caller, type Fields } from '../../harness/protocols/outcome.js'
+import { type Caller, type Fields, snakeCase } from '../../harness/protocols/outcome.js'
 
 const C = 'guarded'
 /** Two have the key, one has it without a value, one lacks it. */

@@ -7,9 +7,9 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { EXPORT_NAME_BYTES_MAX } from '../../../src/domain/export/entry_names.js'
-import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { DocumentsClient, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
 import type { DocumentJson, Fields } from '../../harness/clients/documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
+import { RawSocket } from '../../harness/clients/raw_socket.js'
 import { readZip } from '../../harness/zip_files.js'
 
 /** More than the sockets of both sides buffer, so that a client that does not read stops the server. */

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, NOT_FOUND, summary, type DocumentJson, type Fields } from '../../harness/clients/documents_client.js'
+import { type DocumentJson, DocumentsClient, type Fields, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 
 /**
  * All combinations of two collections, two keys and two languages, in the order in which they are written.

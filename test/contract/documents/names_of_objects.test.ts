@@ -7,8 +7,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TestResponse } from '../../harness/server/server.js'
 import { DocumentsClient, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
+import type { TestResponse } from '../../harness/server/server.js'
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
 /** fromEntries defines own properties. */

@@ -1,7 +1,7 @@
 /** The server reads plain documents natively: what a client gets is the same, and a metric counts them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 describe('documents that are read natively', () => {
   let server: Server

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
 

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 import type { DocumentJson } from '../../harness/clients/documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 
 describe('revisions', () => {
   let client: DocumentsClient

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import {
-  DocumentsClient,
   type DocumentJson,
+  DocumentsClient,
   type Fields,
   MISSING_FIELDS,
   NOT_FOUND,

@@ -8,10 +8,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
 import { untilHolds } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const DIMENSIONS = 64
 const CLEAR = 'the text of a document that anybody may read'

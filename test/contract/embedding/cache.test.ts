@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const TTL_MS = 1000
 

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server, type ServerOptions, type TestResponse } from '../../harness/server/server.js'
-import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { untilHolds } from '../../harness/process/until.js'
+import { type Server, type ServerOptions, startServer, type TestResponse } from '../../harness/server/server.js'
+import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 
 const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
 

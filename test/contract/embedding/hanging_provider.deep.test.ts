@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { FORCED_COLLECTIONS } from '../../harness/process/forced_gc.js'
-import { startServer, type Server } from '../../harness/server/server.js'
-import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const WAIT_MS = 15_000
 /**

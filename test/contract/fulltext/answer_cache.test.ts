@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 import { ServerPool } from '../../harness/server/server_pool.js'
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' }

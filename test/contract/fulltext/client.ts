@@ -1,6 +1,6 @@
 /** A small collection `blog` on a server, and the requests of the contract tests of full-text search. */
 import assert from 'node:assert/strict'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 
 export interface FulltextAnswer {

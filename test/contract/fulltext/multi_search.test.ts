@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { FulltextClient, results, type FulltextAnswer, type FulltextResult } from './client.js'
+import { type FulltextAnswer, FulltextClient, type FulltextResult, results } from './client.js'
 
 interface Merged extends FulltextResult {
   readonly collection: string

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { type DocumentJson, DocumentsClient } from '../../harness/clients/documents_client.js'
 import { holds } from '../../harness/property.js'
-import { DocumentsClient, type DocumentJson } from '../../harness/clients/documents_client.js'
 
 const PASTED = [
   'https://example.org/search?q=foo&page=2#top',

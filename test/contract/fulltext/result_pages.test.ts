@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 import type { Server } from '../../harness/server/server.js'
+import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 
 const WORDS = ['walrus', 'log', 'logging', 'größe', 'naïve', '東京', 'index', 'store', 'stores', 'e-mail', 'user_id', 'quote"d', 'emoji😀']
 const COLLECTION = collectionOf('pages')

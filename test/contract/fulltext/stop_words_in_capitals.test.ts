@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, type DocumentJson, type Fields } from '../../harness/clients/documents_client.js'
+import { type DocumentJson, DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
 
 const TITLES = [
   'BEAUTY AND THE BEAST',

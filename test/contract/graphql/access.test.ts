@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { buildSchema, type GraphQLField } from 'graphql'
 import { SCHEMA } from '../../../src/surface/graphql/schema.js'
+import { askGraphql, CONTRACT_LINES, dataOf, type GraphqlError, type Headers, leastRequest } from '../../harness/clients/graphql.js'
 import { ACCESS_ENV, Admin, asUser, bearer, keyOf } from '../../harness/server/access.js'
-import { askGraphql, CONTRACT_LINES, dataOf, leastRequest, type GraphqlError, type Headers } from '../../harness/clients/graphql.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 let server: Server
 before(async () => {

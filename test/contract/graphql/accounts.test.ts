@@ -1,9 +1,9 @@
 /** GraphQL's fields about accounts: logins, users, API keys, groups and permissions. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
 import { askGraphql, dataOf } from '../../harness/clients/graphql.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 

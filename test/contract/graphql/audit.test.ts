@@ -1,10 +1,10 @@
 /** Audit events of GraphQL: those of its checks, and those of the operations that its fields run. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { askGraphql } from '../../harness/clients/graphql.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, asUser, bearer } from '../../harness/server/access.js'
 import { auditOf } from '../../harness/server/audit_log.js'
-import { askGraphql } from '../../harness/clients/graphql.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const AGENT = { 'user-agent': 'tester/1' }
 const ADD = 'mutation { addDocument(input: {collection: "c", key: "k", lang: "en", contentMd: "x"}) { id } }'

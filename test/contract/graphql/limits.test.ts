@@ -7,8 +7,8 @@ import { request } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { getIntrospectionQuery } from 'graphql'
 import { askGraphql, dataOf } from '../../harness/clients/graphql.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const nested = (levels: number): string => '{ a'.repeat(levels) + ' }'.repeat(levels)
 const many = (count: number, field: (at: number) => string): string =>

@@ -1,10 +1,10 @@
 /** GET /playground: the page, its policy, and GraphiQL in a real browser. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import { after, before, describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { findBrowser, Page } from '../../harness/clients/browser.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const browser = findBrowser()
 

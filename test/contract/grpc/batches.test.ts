@@ -1,11 +1,11 @@
 /** `updateBatch`, which only gRPC offers: documents that exist are updated, each independently of others. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
-import { auditOf } from '../../harness/server/audit_log.js'
 import { DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
 import { GrpcCaller } from '../../harness/protocols/grpc_caller.js'
 import type { Outcome } from '../../harness/protocols/outcome.js'
+import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
+import { auditOf } from '../../harness/server/audit_log.js'
 import { startServer } from '../../harness/server/server.js'
 
 interface Outcomes {

@@ -1,11 +1,11 @@
 /** gRPC through its real port: every RPC of an operation, the rules of presence, refusals. */
 import assert from 'node:assert/strict'
-import { status } from '@grpc/grpc-js'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { status } from '@grpc/grpc-js'
 import { operations } from '../../../src/operations/index.js'
 import { GrpcClient, type Message } from '../../harness/clients/grpc.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 let server: Server
 let client: GrpcClient

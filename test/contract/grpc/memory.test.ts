@@ -1,12 +1,12 @@
 /** The memory of gRPC is bounded, whatever its clients do not send and do not read; others are served. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { describe, it, type TestContext } from 'node:test'
-import { status, type ServiceError } from '@grpc/grpc-js'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
-import { startServer } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { startServer } from '../../harness/server/server.js'
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
 /** A Get of it. */

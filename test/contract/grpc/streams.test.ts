@@ -1,13 +1,13 @@
 /** gRPC under load and under bad clients: streams, deadlines, cancellations, long messages, hostile bytes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { constants, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
+import { connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2'
 import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { status, type ServiceError } from '@grpc/grpc-js'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const ID = { collection: 'c', key: 'k', lang: 'en' }
 const DOCUMENTS = 2_000

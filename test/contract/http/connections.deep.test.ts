@@ -8,9 +8,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
-import { scratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { scratchCopy } from '../../harness/scratch_copy.js'
+import { type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const MOST = 6
 const ADDRESSES = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])

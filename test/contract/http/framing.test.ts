@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
 
 const HOST = 'Host: localhost\r\n'
 const ADD = JSON.stringify({ collection: 'smuggled', key: 'k', lang: 'en', contentMd: 'x' })

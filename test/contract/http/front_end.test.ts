@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { rawPost, RawSocket } from '../../harness/clients/raw_socket.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { withoutHint } from '../../harness/clients/documents_client.js'
+import { rawPost, RawSocket } from '../../harness/clients/raw_socket.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const BODY_MAX = 64 * 1024
 const ERROR = (text: string): string => JSON.stringify({ error: text })

@@ -7,11 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { lastingPort } from '../../harness/process/ports.js'
 import { rawPost, RawSocket } from '../../harness/clients/raw_socket.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
-import { sharedServer } from '../../harness/server/shared_server.js'
+import { lastingPort } from '../../harness/process/ports.js'
 import { untilHolds } from '../../harness/process/until.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
+import { sharedServer } from '../../harness/server/shared_server.js'
 
 const DOCUMENT = { collection: 'life', key: 'k', lang: 'en', contentMd: 'text' }
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { HOSTILE_REQUESTS, type HostileRequest } from '../../harness/hostile_requests.js'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 
 let server: Server
 before(async () => {

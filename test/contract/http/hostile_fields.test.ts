@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { askEach, hostileValues } from '../../harness/hostile_fields.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 /** Of each field; hostile_fields.deep.test.ts takes all. */
 const VALUES_MAX = 4

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TestResponse } from '../../harness/server/server.js'
 import { DocumentsClient } from '../../harness/clients/documents_client.js'
+import type { TestResponse } from '../../harness/server/server.js'
 
 type Body = Readonly<Record<string, unknown>>
 

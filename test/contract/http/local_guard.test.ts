@@ -8,10 +8,10 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { LocalGuard } from '../../../src/surface/http/local_guard.js'
-import { ThisMachine, OWN_ADDRESSES_KEPT_MS } from '../../../src/surface/http/this_machine.js'
+import { OWN_ADDRESSES_KEPT_MS, ThisMachine } from '../../../src/surface/http/this_machine.js'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { startServer } from '../../harness/server/server.js'
 import type { Server, ServerOptions } from '../../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
 
 const ADD = JSON.stringify({ collection: 'c', key: 'k', lang: 'en', contentMd: 'from a web page' })
 const FOREIGN = ['https://evil.example', 'http://evil.example:11023', 'null', 'http://localhost.evil.example', 'http://localhost@evil.example', 'http://192.168.1.1', 'http://0.0.0.0', 'file://', 'x', 'http://127.0.0.1, http://evil.example', 'chrome://x'] // prettier-ignore

@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { clientsOfLoops, LOOP_LOG, LoopClient, threadOf, type LoopAnswer } from '../../harness/server/loop_clients.js'
-import { RawSocket, rawPost } from '../../harness/clients/raw_socket.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
+import { rawPost, RawSocket } from '../../harness/clients/raw_socket.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { clientsOfLoops, LOOP_LOG, type LoopAnswer, LoopClient, threadOf } from '../../harness/server/loop_clients.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
 
 const LOOPS = 3
 const BODIES_MAX = 4 << 20

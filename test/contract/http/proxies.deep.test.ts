@@ -11,11 +11,11 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { projectFolder } from '../../../src/base/installation.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
-import { connectionsTo, nginxMain, skippedWithout, startProxy, type Proxy, type ProxyName } from '../../harness/proxies.js'
-import { lastingPort } from '../../harness/process/ports.js'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { lastingPort } from '../../harness/process/ports.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { connectionsTo, nginxMain, type Proxy, type ProxyName, skippedWithout, startProxy } from '../../harness/proxies.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const GUIDE = readFileSync(join(projectFolder(), 'docs/guides/behind-a-proxy.md'), 'utf8')
 const BLOCKS = new Map([...GUIDE.matchAll(/^```([\w-]+)\n([\s\S]*?)^```$/gm)].map(([, name = '', block = '']) => [name, block]))

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
+import { RawSocket } from '../../harness/clients/raw_socket.js'
+import { untilAsked } from '../../harness/process/until.js'
 import { ACCESS_ENV, asUser, bearer, tokenOf } from '../../harness/server/access.js'
 import { auditOf } from '../../harness/server/audit_log.js'
 import { clientsOfLoops, LOOP_LOG, type LoopAnswer, type LoopClient } from '../../harness/server/loop_clients.js'
-import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { sharedServer } from '../../harness/server/shared_server.js'
-import { untilAsked } from '../../harness/process/until.js'
 
 const LOOPS = 2
 const LIMIT = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_HTTP_LOOPS: String(LOOPS) } as const

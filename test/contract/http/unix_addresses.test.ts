@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { runToEnd, startServer, type ServerOptions } from '../../harness/server/server.js'
+import { runToEnd, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-unix-'))
 after(() => rmSync(folder, { recursive: true }))

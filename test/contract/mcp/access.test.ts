@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, Admin, asUser, bearer } from '../../harness/server/access.js'
-import { McpClient, type Answer, type Headers } from '../../harness/clients/mcp_client.js'
+import { type Answer, type Headers, McpClient } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import type { Server } from '../../harness/server/server.js'
-import { ServerPool, type Env } from '../../harness/server/server_pool.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { ACCESS_ENV, Admin, asUser, bearer } from '../../harness/server/access.js'
+import type { Server } from '../../harness/server/server.js'
+import { type Env, ServerPool } from '../../harness/server/server_pool.js'
 
 const PLAIN: Env = {}
 const CLOSED: Env = { ...ACCESS_ENV, SVC_AUDIT_ENABLED: 'true' }

@@ -7,17 +7,17 @@ import { after, before, describe, it } from 'node:test'
 import {
   DEFAULT_TOKENS,
   documentOf,
+  type Fields,
   itemsOf,
   readable,
   resultOf,
   textsOf,
   tokensOf,
   valueOf,
-  type Fields,
 } from '../../harness/clients/mcp_answers.js'
 import { McpClient, type Result } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const PAGES = 112
 const paragraph = (page: number, at: number): string =>

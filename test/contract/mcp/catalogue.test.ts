@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { loadCustomTools } from '../../../src/surface/mcp/catalogue/custom_tools.js'
+import { type Answer, McpClient } from '../../harness/clients/mcp_client.js'
 import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
-import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
-import { runToEnd, startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
+import { runToEnd, type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name)
 

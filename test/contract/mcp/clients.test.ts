@@ -15,12 +15,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { McpClient, META, messagesOf, REVISION, type Rpc } from '../../harness/clients/mcp_client.js'
+import { McpClient, messagesOf, META, REVISION, type Rpc } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
 import { MARK, spawn } from '../../harness/process/owned_processes.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const INFO = { name: 'test', version: '1' }
 const TEXT = [{ type: 'text', text: 'This is a simple text response for testing.' }]

@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV } from '../../harness/server/access.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
 import { freePort } from '../../harness/process/ports.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { ACCESS_ENV } from '../../harness/server/access.js'
+import { type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 describe('mcp: configuration and plain paths', () => {
   let copy: ScratchCopy

@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
+import { McpClient } from '../../harness/clients/mcp_client.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { McpClient } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { startServer } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
+import { startServer } from '../../harness/server/server.js'
 
 describe('mcp: the core', () => {
   let copy: ScratchCopy

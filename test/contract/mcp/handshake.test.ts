@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
+import { type Answer, McpClient } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 describe('mcp: the handshake era', () => {
   let copy: ScratchCopy

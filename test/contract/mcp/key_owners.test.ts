@@ -1,9 +1,9 @@
 /** What a key of MCP may do: what the user who made it may do now. Through the port of MCP. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { type Answer, McpClient } from '../../harness/clients/mcp_client.js'
 import { ACCESS_ENV, Admin, asUser } from '../../harness/server/access.js'
-import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 describe('mcp: owners of keys', () => {
   let server: Server

@@ -7,16 +7,16 @@ import { after, before, describe, it } from 'node:test'
 import {
   DEFAULT_TOKENS,
   documentOf,
+  type Fields,
   itemsOf,
   readable,
   resultOf,
   textsOf,
   tokensOf,
   valueOf,
-  type Fields,
 } from '../../harness/clients/mcp_answers.js'
 import { McpClient, type Result } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const PARAGRAPH = `How the otter swims, dives and sleeps. ${'It floats on its back. '.repeat(12)}`.trim()
 const paragraphs = (count: number): string => Array.from({ length: count }, (_, n) => `${n}. ${PARAGRAPH}`).join('\n\n')

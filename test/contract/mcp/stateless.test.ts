@@ -5,18 +5,18 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import {
+  type Answer,
   CAPABILITIES_KEY,
+  type Headers,
   McpClient,
   META,
   REVISION,
   SERVER_KEY,
   VERSION_KEY,
-  type Answer,
-  type Headers,
 } from '../../harness/clients/mcp_client.js'
 import { FIXTURE_EDITS } from '../../harness/mcp_fixtures.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
 
 const LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo'

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
+import { type Headers, McpClient } from '../../harness/clients/mcp_client.js'
 import { ACCESS_ENV, Admin, asUser, bearer, keyOf, tokenOf } from '../../harness/server/access.js'
-import { McpClient, type Headers } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const PULSE_ENV = { ...ACCESS_ENV, SVC_LIMIT_MCP_STREAM_PULSE_MS: '50' }
 const ENDED_MS = 20_000

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { itemsOf, resultOf, valueOf, type Fields } from '../../harness/clients/mcp_answers.js'
+import { type Fields, itemsOf, resultOf, valueOf } from '../../harness/clients/mcp_answers.js'
 import { McpClient, type Result } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 interface Listed {
   readonly name: string

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { McpClient, type Result } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 type Fields = Readonly<Record<string, unknown>>
 type Found = readonly { readonly document: Fields; readonly chunkText?: string }[]

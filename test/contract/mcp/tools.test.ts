@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { projectFolder } from '../../../src/base/installation.js'
 import { operations } from '../../../src/operations/index.js'
-import { McpClient, type Answer } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Answer, McpClient } from '../../harness/clients/mcp_client.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 interface ListedTool {
   readonly name: string

@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { parse } from 'yaml'
-import { blocksOf, GUIDES_FOLDER, README, runBlocks, type GuideBlock } from '../../harness/guides.js'
-import { freePort } from '../../harness/process/ports.js'
 import { projectFolder } from '../../../src/base/installation.js'
+import { blocksOf, type GuideBlock, GUIDES_FOLDER, README, runBlocks } from '../../harness/guides.js'
+import { freePort } from '../../harness/process/ports.js'
 
 interface Guide {
   /** Another test that runs all its blocks. */

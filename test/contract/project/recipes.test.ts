@@ -10,10 +10,10 @@ import { currentGeneration } from '../../../src/store/files/layout.js'
 import { lsnOfKey } from '../../../src/store/rows/keys.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
-import { KIND_EDITS, REMARK_CODE } from '../../harness/remark_entry.js'
-import { scratchCopy, type Addition, type Edit } from '../../harness/scratch_copy.js'
-import { startServer } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { KIND_EDITS, REMARK_CODE } from '../../harness/remark_entry.js'
+import { type Addition, type Edit, scratchCopy } from '../../harness/scratch_copy.js'
+import { startServer } from '../../harness/server/server.js'
 
 const ROW = `
 export const countWords = operation({

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { REQUEST_ON_ITS_WAY_MS } from '../../../src/limits/surfaces.js'
-import { clientsOfLoops, LOOP_LOG } from '../../harness/server/loop_clients.js'
+import { rawPost, RawSocket } from '../../harness/clients/raw_socket.js'
 import { isListening } from '../../harness/process/ports.js'
-import { RawSocket, rawPost } from '../../harness/clients/raw_socket.js'
-import { startServer } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { clientsOfLoops, LOOP_LOG } from '../../harness/server/loop_clients.js'
+import { startServer } from '../../harness/server/server.js'
 
 const DOCUMENT = { collection: 'stop', key: 'k', lang: 'en', contentMd: 'text' }
 const CLIENTS = 12

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilHolds } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 let server: Server
 before(async () => {

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { runToEnd, startServer } from '../../harness/server/server.js'
-import type { Server } from '../../harness/server/server.js'
 import { untilHolds } from '../../harness/process/until.js'
+import type { Server } from '../../harness/server/server.js'
+import { runToEnd, startServer } from '../../harness/server/server.js'
 
 interface Line {
   readonly level: string

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { showsNames } from '../../../src/access/metrics_access.js'
 import { runToEnd, type Server } from '../../harness/server/server.js'
-import { ServerPool, type Env } from '../../harness/server/server_pool.js'
+import { type Env, ServerPool } from '../../harness/server/server_pool.js'
 import { sharedServer } from '../../harness/server/shared_server.js'
 
 const TOKEN = 'scraper-token-0123456789'

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
-import { runToEnd, startServer } from '../../harness/server/server.js'
-import type { Server } from '../../harness/server/server.js'
 import { untilAsked, untilHolds } from '../../harness/process/until.js'
+import type { Server } from '../../harness/server/server.js'
+import { runToEnd, startServer } from '../../harness/server/server.js'
 
 const ROOT = new URL('../../../../', import.meta.url)
 const PACKAGE = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string }

@@ -1,7 +1,7 @@
 /** The guards of a production server: the refused start, and what /v1/compliance-status says. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { missingGuards, productionRefusal, type GuardedOptions } from '../../../src/config/production.js'
+import { type GuardedOptions, missingGuards, productionRefusal } from '../../../src/config/production.js'
 import { ACCESS_ENV, JWT_SECRET } from '../../harness/server/access.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Profile } from 'pprof-format'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
-import { sharedServer } from '../../harness/server/shared_server.js'
 import { betweenPolls, untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
+import { sharedServer } from '../../harness/server/shared_server.js'
 
 const TYPES = { cpu: ['samples/count', 'cpu/nanoseconds'], heap: ['inuse_space/bytes'] } as const
 

@@ -3,16 +3,16 @@
  * supervisor ends.
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { after, before, describe, it } from 'node:test'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { MAIN, startServer } from '../../harness/server/server.js'
-import type { Server } from '../../harness/server/server.js'
 import { untilHolds } from '../../harness/process/until.js'
+import type { Server } from '../../harness/server/server.js'
+import { MAIN, startServer } from '../../harness/server/server.js'
 
 let directory: string
 let file: string

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { restartPauseMs } from '../../../src/supervisor.js'
 import { lastingPort } from '../../harness/process/ports.js'
-import { scratchCopy } from '../../harness/scratch_copy.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked, untilHolds } from '../../harness/process/until.js'
+import { scratchCopy } from '../../harness/scratch_copy.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
 
 /** The supervisor's child: the server itself. */
 async function childPid(server: Server): Promise<number> {

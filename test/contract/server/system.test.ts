@@ -6,15 +6,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Operation } from '../../../src/operations/row/operation.js'
 import { operationByName, operations } from '../../../src/operations/index.js'
+import type { Operation } from '../../../src/operations/row/operation.js'
 import { exampleInput } from '../../../src/surface/http/pages/openapi.js'
-import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../../harness/server/access.js'
-import { runToEnd, startServer } from '../../harness/server/server.js'
-import type { Server, TestResponse } from '../../harness/server/server.js'
-import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 import { withoutHint } from '../../harness/clients/documents_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../../harness/server/access.js'
+import type { Server, TestResponse } from '../../harness/server/server.js'
+import { runToEnd, startServer } from '../../harness/server/server.js'
+import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 
 const FIRST = {
   collection: 'blog',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 interface Info {
   readonly hostname: string

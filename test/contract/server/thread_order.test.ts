@@ -5,8 +5,8 @@ import { describe, it } from 'node:test'
 import { askGraphql } from '../../harness/clients/graphql.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
-import { startServer } from '../../harness/server/server.js'
 import { niceCounts, threadsOf } from '../../harness/process/threads.js'
+import { startServer } from '../../harness/server/server.js'
 
 const LOOPS = 2
 const [LOOP, SURFACE] = [-10, 5]

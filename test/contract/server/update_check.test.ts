@@ -7,9 +7,9 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { isNewer } from '../../../src/background/update_check.js'
-import { startServer, type Server } from '../../harness/server/server.js'
-import { untilAsked } from '../../harness/process/until.js'
 import { BUILD_VERSION } from '../../../src/base/version.js'
+import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 describe('update check', () => {
   let releases: HttpServer

@@ -7,11 +7,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { type Fields, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 import { blocksOf, GUIDES_FOLDER } from '../../harness/guides.js'
 import { noObjectStore, ObjectStore, SECRET_KEY } from '../../harness/store/object_store.js'
-import { type Fields, NOT_FOUND, summary } from '../../harness/clients/documents_client.js'
 import { readZip } from '../../harness/zip_files.js'
-import { configure, configured, metricOf, locationIn, Restarted, UNAVAILABLE, unkept } from './client.js'
+import { configure, configured, locationIn, metricOf, Restarted, UNAVAILABLE, unkept } from './client.js'
 
 describe('bodies in memory', () => {
   const server = new Restarted()

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { lastBackup } from '../../../src/store/backup/backups.js'
-import { startServer, type TestResponse } from '../../harness/server/server.js'
 import { DocumentsClient, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
+import { startServer, type TestResponse } from '../../harness/server/server.js'
 
 const HOSTILE = [
   '../x.db',

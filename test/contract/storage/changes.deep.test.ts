@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { type DocumentsClient, type Fields, summary } from '../../harness/clients/documents_client.js'
 import { noObjectStore, ObjectStore } from '../../harness/store/object_store.js'
-import { summary, type DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
-import { configure, configured, metricOf, locationIn, Restarted, UNAVAILABLE, unkept } from './client.js'
+import { configure, configured, locationIn, metricOf, Restarted, UNAVAILABLE, unkept } from './client.js'
 
 const KEYS = 24
 const ROUNDS_MIN = 12

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ACCESS_KEY, REGION, SECRET_KEY, type ObjectStore } from '../../harness/store/object_store.js'
-import { DocumentsClient, summary, type Fields } from '../../harness/clients/documents_client.js'
+import { DocumentsClient, type Fields, summary } from '../../harness/clients/documents_client.js'
+import { ACCESS_KEY, type ObjectStore, REGION, SECRET_KEY } from '../../harness/store/object_store.js'
 
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 export const UNAVAILABLE = '503 {"error":"storage backend unavailable"}'

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openEnvironment } from '../../../src/store/environment.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
-import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
+import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
 
 const KEY = randomBytes(32).toString('base64')
 const OTHER_KEY = randomBytes(32).toString('base64')

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { parseAllowed } from '../../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
+import { parseAllowed } from '../../../src/outbound/allowlist.js'
 import { OutboundRefused } from '../../../src/outbound/destination.js'
-import { Outbound } from '../../../src/outbound/safe_fetch.js'
-import { S3Client, S3Error, S3_LISTED_MAX } from '../../../src/outbound/s3_client.js'
+import { S3_LISTED_MAX, S3Client, S3Error } from '../../../src/outbound/s3_client.js'
 import type { S3Location } from '../../../src/outbound/s3_location.js'
+import { Outbound } from '../../../src/outbound/safe_fetch.js'
 import { ACCESS_KEY, noObjectStore, ObjectStore, REGION, SECRET_KEY } from '../../harness/store/object_store.js'
 
 describe('a client of object stores', { skip: noObjectStore }, () => {

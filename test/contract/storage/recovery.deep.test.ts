@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { openEnvironment } from '../../../src/store/environment.js'
-import { isIndexIncomplete } from '../../../src/store/index_mark.js'
 import { generationPath } from '../../../src/store/files/layout.js'
+import { isIndexIncomplete } from '../../../src/store/index_mark.js'
 import { isUnwanted } from '../../../src/store/objects.js'
+import { type DocumentsClient, summary } from '../../harness/clients/documents_client.js'
 import { noObjectStore, ObjectStore } from '../../harness/store/object_store.js'
-import { summary, type DocumentsClient } from '../../harness/clients/documents_client.js'
-import { configure, configured, metricOf, locationIn, Restarted, unkept } from './client.js'
+import { configure, configured, locationIn, metricOf, Restarted, unkept } from './client.js'
 
 const FIRST_KEY = Buffer.alloc(32, 7).toString('base64')
 const SECOND_KEY = { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 8).toString('base64'), SVC_ENCRYPTION_KEY_ID: '2' }

@@ -9,8 +9,8 @@ import { status as grpcStatus } from '@grpc/grpc-js'
 import { askGraphql, type GraphqlError } from '../../harness/clients/graphql.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const SEARCHES = 50
 const LONG = 100_000

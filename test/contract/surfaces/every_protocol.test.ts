@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operations } from '../../../src/operations/index.js'
-import { OWN } from '../../harness/server/authorisation_model.js'
 import { CASES, ELSEWHERE } from '../../harness/protocols/cases.js'
 import { ADMINISTRATOR, ASKERS, namedRows, ProtocolServer } from '../../harness/protocols/protocol_server.js'
+import { OWN } from '../../harness/server/authorisation_model.js'
 
 /** The others differ less, and their calls, which are permitted, take long. */
 const FAST_ASKERS = new Set(['without credentials', 'a reader', 'a writer'])

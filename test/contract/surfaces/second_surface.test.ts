@@ -10,9 +10,9 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entryOf, type ErrorCode } from '../../../src/errors.js'
 import { Client, isReachable, SURFACE_EDITS, surfaceEnv } from '../../harness/msgpack_surface/client.js'
-import { END_THREAD, type Answered } from '../../harness/msgpack_surface/frames.js'
-import { scratchCopy, type ScratchCopy } from '../../harness/scratch_copy.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Answered, END_THREAD } from '../../harness/msgpack_surface/frames.js'
+import { type ScratchCopy, scratchCopy } from '../../harness/scratch_copy.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-surface-'))
 const path = join(folder, 'socket')

@@ -10,13 +10,13 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { ConnectionOptions } from 'node:tls'
-import { REAL_HASHES } from '../../harness/server/access.js'
-import { auditOf } from '../../harness/server/audit_log.js'
-import { CertificateAuthority, LACKS_OPENSSL, textsOf, type Pair } from '../../harness/clients/certificates.js'
+import { CertificateAuthority, LACKS_OPENSSL, type Pair, textsOf } from '../../harness/clients/certificates.js'
 import { rawPost } from '../../harness/clients/raw_socket.js'
-import { startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
 import { askOnce, type TlsAnswer } from '../../harness/clients/tls_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { REAL_HASHES } from '../../harness/server/access.js'
+import { auditOf } from '../../harness/server/audit_log.js'
+import { type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const skip = LACKS_OPENSSL === false && process.platform !== 'linux' ? 'the addresses are those of Linux' : LACKS_OPENSSL
 if (skip !== false) console.error(`SKIPPED: clients of TLS, because ${skip}`)

@@ -12,9 +12,9 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { countConnections } from '../../../src/surface/http/connections/connection_census.js'
 import { CertificateAuthority, LACKS_OPENSSL, textsOf } from '../../harness/clients/certificates.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { askOnce } from '../../harness/clients/tls_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 let folder: string
 let ca: CertificateAuthority

@@ -8,10 +8,10 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { CertificateAuthority, LACKS_OPENSSL, textsOf, type Pair } from '../../harness/clients/certificates.js'
-import { startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
+import { CertificateAuthority, LACKS_OPENSSL, type Pair, textsOf } from '../../harness/clients/certificates.js'
 import { askOnce } from '../../harness/clients/tls_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const skip = LACKS_OPENSSL
 if (skip !== false) console.error(`SKIPPED: renewal of certificates, because ${skip}`)

@@ -9,15 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
-import { loadConfig } from '../../../src/config/config.js'
 import { projectFolder } from '../../../src/base/installation.js'
+import { loadConfig } from '../../../src/config/config.js'
 import { proxyHeader } from '../../../src/surface/http/gate/proxy_header.js'
 import { Credentials } from '../../../src/surface/tls/credentials.js'
-import { CertificateAuthority, LACKS_OPENSSL, openssl, selfSignedRsa, textsOf, type Pair } from '../../harness/clients/certificates.js'
+import { CertificateAuthority, LACKS_OPENSSL, openssl, type Pair, selfSignedRsa, textsOf } from '../../harness/clients/certificates.js'
 import { rawPost } from '../../harness/clients/raw_socket.js'
-import { runToEnd, startServer, type Server, type ServerOptions } from '../../harness/server/server.js'
 import { askOnce } from '../../harness/clients/tls_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { runToEnd, type Server, type ServerOptions, startServer } from '../../harness/server/server.js'
 
 const skip = LACKS_OPENSSL
 if (skip !== false) console.error(`SKIPPED: TLS, because ${skip}`)

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
-import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
+import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 
 interface Found {
   readonly total: number

@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 
 /** More than four doublings of the first round's size. */
 const MORTAL = 400

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { DocumentsClient, MISSING_FIELDS, summary, type DocumentJson, type Fields } from '../../harness/clients/documents_client.js'
+import { type DocumentJson, DocumentsClient, type Fields, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
 
 const DIMENSIONS = 64
 const QUERY = 'otter river'

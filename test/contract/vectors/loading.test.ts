@@ -13,10 +13,10 @@ import { decideVectors, type EmbeddedDocument } from '../../../src/domain/embedd
 import { openDataDirectory } from '../../../src/store/files/layout.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
 import type { QueuedEmbedding } from '../../../src/store/vectors/vector_tables.js'
-import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
-import { prepared } from '../../harness/store/store_operations.js'
 import { embeddingEnv, vectorStats } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
+import { prepared } from '../../harness/store/store_operations.js'
 
 const DOCUMENTS = 3_000
 const GROUP = 500

@@ -7,9 +7,9 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { DocumentsClient, type DocumentJson, type Fields } from '../../harness/clients/documents_client.js'
+import { type DocumentJson, DocumentsClient, type Fields } from '../../harness/clients/documents_client.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
 
 const DIMENSIONS = 64
 /** Enough for a search by codes: fewer vectors are compared one by one, exactly. */

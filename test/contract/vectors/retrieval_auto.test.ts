@@ -1,7 +1,7 @@
 /** retrievalMode auto: docs/decisions/interfaces/mcp.md. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 interface Document {
   readonly key: string

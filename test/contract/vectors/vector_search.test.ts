@@ -5,17 +5,17 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import type { TestResponse } from '../../harness/server/server.js'
 import {
+  type DocumentJson,
   DocumentsClient,
+  type Fields,
   MISSING_FIELDS,
   NOT_FOUND,
   summary,
-  type DocumentJson,
-  type Fields,
 } from '../../harness/clients/documents_client.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
+import type { TestResponse } from '../../harness/server/server.js'
 
 const DIMENSIONS = 64
 const ANIMALS = ['otter river fish', 'otter river water', 'heron river bank', 'lynx forest snow', 'lynx forest hare', 'owl forest night']

@@ -8,8 +8,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { it } from 'node:test'
-import { ServerProcess } from '../../harness/server/server_process.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { ServerProcess } from '../../harness/server/server_process.js'
 
 const COLLECTION = 'damage'
 const DOCUMENTS = 6

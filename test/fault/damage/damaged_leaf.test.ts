@@ -15,10 +15,10 @@ import { checkTruth } from '../../../src/engine/search/native_engine.js'
 import { openEnvironment } from '../../../src/store/environment.js'
 import { documentKey } from '../../../src/store/rows/keys.js'
 import { View } from '../../../src/store/view.js'
-import { damageLeaf } from '../../harness/store/damaged_leaf.js'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
+import { damageLeaf } from '../../harness/store/damaged_leaf.js'
 
 const MDS = fileURLToPath(new URL('../../../../bin/mds.mjs', import.meta.url))
 const DOCUMENTS = 40

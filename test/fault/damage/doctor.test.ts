@@ -9,15 +9,15 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { encodeBody } from '../../../src/store/body.js'
-import { writeCollectionCounters, readCollectionCounters } from '../../../src/store/counters.js'
-import { openEnvironment, openTable, TABLES } from '../../../src/store/environment.js'
+import { readCollectionCounters, writeCollectionCounters } from '../../../src/store/counters.js'
 import type { Environment, TableName } from '../../../src/store/environment.js'
+import { openEnvironment, openTable, TABLES } from '../../../src/store/environment.js'
 import { bodyKey, collectionKey, counterKey, documentKey, identityKey } from '../../../src/store/rows/keys.js'
 import { TALLIED } from '../../../src/store/tally.js'
 import { View } from '../../../src/store/view.js'
-import { makeFilledStore, STORE_ENV as env, storeKeyring } from '../../harness/store/filled_store.js'
 import { spawn } from '../../harness/process/owned_processes.js'
 import { startServer } from '../../harness/server/server.js'
+import { makeFilledStore, STORE_ENV as env, storeKeyring } from '../../harness/store/filled_store.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-doctor-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -8,11 +8,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
-import { askAll, questions, showsAnother, withoutTimes, type Answer, type Question } from './flip_questions.js'
-import { documentOf, FlipStore } from './flip_store.js'
-import { targetsOf, type Targets } from './flip_targets.js'
 import type { Random } from '../../harness/random.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
+import { type Answer, askAll, type Question, questions, showsAnother, withoutTimes } from './flip_questions.js'
+import { documentOf, FlipStore } from './flip_store.js'
+import { type Targets, targetsOf } from './flip_targets.js'
 
 /**
  * `ended`: a signal ended the server, because LMDB trusts its pages; its supervisor prints one line about it.

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { COLLECTIONS, keysOf } from './flip_questions.js'
 
 const MASTER_KEY = Buffer.from('00112233445566778899aabbccddeeff').toString('base64')

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { FlipRun, type FlipReport } from './flip_run.js'
 import { Random, runSeed } from '../../harness/random.js'
+import { type FlipReport, FlipRun } from './flip_run.js'
 
 /** Kinds of pages, and the parts of rows that identify their owners. */
 const KINDS = [

@@ -8,13 +8,13 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { openEnvironment, openTable, TABLES, tablesOfCollections } from '../../../src/store/environment.js'
 import type { Environment, TableName } from '../../../src/store/environment.js'
+import { openEnvironment, openTable, TABLES, tablesOfCollections } from '../../../src/store/environment.js'
 import { collectionKey, counterKey, identityKey, settingKey, spellingKey } from '../../../src/store/rows/keys.js'
 import { View } from '../../../src/store/view.js'
-import { contentOfStored, makeFilledStore, STORE_ENV as env, STORED_KEYS, storeKeyring } from '../../harness/store/filled_store.js'
-import { runToEnd, startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
+import { runToEnd, startServer } from '../../harness/server/server.js'
+import { contentOfStored, makeFilledStore, STORE_ENV as env, STORED_KEYS, storeKeyring } from '../../harness/store/filled_store.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-row-damage-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

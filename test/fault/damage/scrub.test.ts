@@ -9,12 +9,12 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { readCollectionCounters, writeCollectionCounters } from '../../../src/store/counters.js'
-import { openEnvironment } from '../../../src/store/environment.js'
 import type { Environment } from '../../../src/store/environment.js'
+import { openEnvironment } from '../../../src/store/environment.js'
 import { collectionKey, documentKey, identityKey } from '../../../src/store/rows/keys.js'
 import { View } from '../../../src/store/view.js'
-import { startServer } from '../../harness/server/server.js'
 import type { Server } from '../../harness/server/server.js'
+import { startServer } from '../../harness/server/server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrub-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -10,10 +10,10 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { spawn } from '../../harness/process/owned_processes.js'
-import { Random } from '../../harness/random.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
 import { UNTIL_MS_MAX, untilAsked } from '../../harness/process/until.js'
+import { Random } from '../../harness/random.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { document, isStatus, NOT_MOUNTED, REFUSED, startOnDisk, until, untilReserved, wordsOf } from './full_disk.js'
 
 const MDS = fileURLToPath(new URL('../../../../bin/mds.mjs', import.meta.url))

@@ -7,11 +7,11 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startServer, type Server } from '../../harness/server/server.js'
-import { HttpClient, NoAnswer } from '../../harness/server/http_client.js'
-import { Ledger } from '../load/ledger.js'
-import { Random } from '../../harness/random.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
+import { Random } from '../../harness/random.js'
+import { HttpClient, NoAnswer } from '../../harness/server/http_client.js'
+import { type Server, startServer } from '../../harness/server/server.js'
+import { Ledger } from '../load/ledger.js'
 import { verifyStore } from '../load/verification.js'
 import { COLLECTION, WriteLoad } from '../load/write_load.js'
 

@@ -5,10 +5,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startServer, type Server, type ServerOptions, type TestResponse } from '../../harness/server/server.js'
-import type { Random } from '../../harness/random.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
 import { untilAsked } from '../../harness/process/until.js'
+import type { Random } from '../../harness/random.js'
+import { type Server, type ServerOptions, startServer, type TestResponse } from '../../harness/server/server.js'
 
 export const REFUSED = '{"error":"disk full, writes are refused until there is space"}'
 export const document = (key: string, collection = 'full'): Record<string, string> => ({

@@ -24,8 +24,8 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { programPath } from '../../../src/base/installation.js'
 import { embeddingEnv } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
-import { runToEnd, startServer, type Server } from '../../harness/server/server.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
+import { runToEnd, type Server, startServer } from '../../harness/server/server.js'
 
 const COLLECTION = 'kept'
 const DOCUMENTS = 40

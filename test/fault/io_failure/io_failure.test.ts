@@ -6,9 +6,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { runSeed } from '../../harness/random.js'
 import type { Fault } from '../shim/fault_control.js'
 import { FailureRun, type PointReport } from './io_failure_run.js'
-import { runSeed } from '../../harness/random.js'
 
 const UNDER_LOAD: readonly Fault[] = [
   { kind: 'flush', at: 1, error: 'EIO', manner: 'clean', lasts: false },

@@ -11,14 +11,14 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Chores, type ChoreOutcome } from '../load/chores.js'
-import { FaultControl, type Fault } from '../shim/fault_control.js'
-import { ANSWER_MS_MAX, NoAnswer, type Reply } from '../../harness/server/http_client.js'
-import { Ledger } from '../load/ledger.js'
 import { Random } from '../../harness/random.js'
+import { ANSWER_MS_MAX, NoAnswer, type Reply } from '../../harness/server/http_client.js'
 import { ServerProcess } from '../../harness/server/server_process.js'
+import { type ChoreOutcome, Chores } from '../load/chores.js'
+import { Ledger } from '../load/ledger.js'
 import { verifyStore } from '../load/verification.js'
-import { COLLECTION, WriteLoad, type LoadOutcome } from '../load/write_load.js'
+import { COLLECTION, type LoadOutcome, WriteLoad } from '../load/write_load.js'
+import { type Fault, FaultControl } from '../shim/fault_control.js'
 
 /**
  * Maximum number of rounds until the failing call occurs: 300 writes are some ten rounds. Calls of rare kinds

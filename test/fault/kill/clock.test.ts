@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { buildShim } from '../shim/shim_build.js'
 
 const NOTE = /the clock is before 1970 or after 2106: times are stored as the nearest valid value/g

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { embeddingEnv, vectorStats, whenEmbedded } from '../../harness/embedding/embedding_client.js'
-import { EmbeddingServer, type EmbeddingFault } from '../../harness/embedding/embedding_server.js'
+import { type EmbeddingFault, EmbeddingServer } from '../../harness/embedding/embedding_server.js'
+import { runSeed } from '../../harness/random.js'
 import { startServer } from '../../harness/server/server.js'
 import { runEmbeddingKills } from './embedding_run.js'
-import { runSeed } from '../../harness/random.js'
 
 const DOCUMENTS = 300
 const KILLS = 3

@@ -15,8 +15,8 @@ import { openDataDirectory } from '../../../src/store/files/layout.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { Random } from '../../harness/random.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 /** Large enough that a call takes few texts, and many calls are in flight. */
 const DIMENSIONS = 4096

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { runKills } from './kill_run.js'
 import { runSeed } from '../../harness/random.js'
+import { runKills } from './kill_run.js'
 
 const ROUNDS = 10
 const seed = runSeed()

@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Ledger } from '../load/ledger.js'
 import { Random } from '../../harness/random.js'
 import { ServerProcess } from '../../harness/server/server_process.js'
+import { Ledger } from '../load/ledger.js'
 import { verifyStore } from '../load/verification.js'
 import { WriteLoad } from '../load/write_load.js'
 

@@ -6,10 +6,10 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { noObjectStore } from '../../harness/store/object_store.js'
-import { ANSWER_MS_MAX } from '../../harness/server/http_client.js'
-import { runObjectStore } from './object_store_run.js'
 import { runSeed } from '../../harness/random.js'
+import { ANSWER_MS_MAX } from '../../harness/server/http_client.js'
+import { noObjectStore } from '../../harness/store/object_store.js'
+import { runObjectStore } from './object_store_run.js'
 
 const SIZE = { writes: 120, kills: 2 }
 const seed = runSeed()

@@ -6,8 +6,8 @@
  */
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { NoAnswer, type HttpClient, type Reply } from '../../harness/server/http_client.js'
 import type { Random } from '../../harness/random.js'
+import { type HttpClient, NoAnswer, type Reply } from '../../harness/server/http_client.js'
 import { COLLECTION } from './write_load.js'
 
 const BULK_COLLECTION = 'bulk'

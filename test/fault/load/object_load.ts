@@ -5,10 +5,10 @@
  * refusal because the backend is unavailable guarantees that nothing was written; every other leaves the keys
  * uncertain.
  */
-import { NoAnswer, type HttpClient, type Reply } from '../../harness/server/http_client.js'
-import { digestOf, type DocumentState, type Ledger } from './ledger.js'
 import { Random } from '../../harness/random.js'
-import { Versions, type Version } from './versions.js'
+import { type HttpClient, NoAnswer, type Reply } from '../../harness/server/http_client.js'
+import { digestOf, type DocumentState, type Ledger } from './ledger.js'
+import { type Version, Versions } from './versions.js'
 import { COLLECTION } from './write_load.js'
 
 const CLIENTS = 6

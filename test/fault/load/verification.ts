@@ -4,8 +4,8 @@
  * the collection's count equals the number of documents, and its checksums are those of the documents.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { checksumsOf, type Checksums, type HashedDocument } from '../../harness/store/checksums.js'
 import type { HttpClient } from '../../harness/server/http_client.js'
+import { type Checksums, checksumsOf, type HashedDocument } from '../../harness/store/checksums.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
 import { COLLECTION } from './write_load.js'
 

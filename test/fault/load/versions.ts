@@ -3,8 +3,8 @@
  * whether exactly that version is indexed. Kept by digest, so that a document found after a restart can be
  * distinguished from all its other versions. Grows with the writes of a run: some 2 KB each.
  */
-import { digestOf } from './ledger.js'
 import type { Random } from '../../harness/random.js'
+import { digestOf } from './ledger.js'
 
 export interface Version {
   readonly contentMd: string

@@ -4,10 +4,10 @@
  * outcome excludes its keys from the load until their state has been observed (`Ledger.observe`). Runs until
  * the server ends, or until it is stopped.
  */
-import { NoAnswer, type HttpClient, type Reply } from '../../harness/server/http_client.js'
-import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
 import { Random } from '../../harness/random.js'
-import { Versions, type Version } from './versions.js'
+import { type HttpClient, NoAnswer, type Reply } from '../../harness/server/http_client.js'
+import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
+import { type Version, Versions } from './versions.js'
 
 export const COLLECTION = 'faults'
 const LANG = 'en'

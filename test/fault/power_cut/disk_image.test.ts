@@ -7,9 +7,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, it } from 'node:test'
+import { Random } from '../../harness/random.js'
 import { DiskState } from './disk_image.js'
 import type { IoRecord } from './io_log.js'
-import { Random } from '../../harness/random.js'
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-disk-image-'))
 const NOTHING_ELSE = { survive: 0, torn: 0 }

@@ -11,8 +11,8 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { IoRecord } from './io_log.js'
 import type { Random } from '../../harness/random.js'
+import type { IoRecord } from './io_log.js'
 
 const SECTOR_BYTES = 512
 

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cutPower, recordRun } from './power_cut_run.js'
 import { runSeed } from '../../harness/random.js'
+import { cutPower, recordRun } from './power_cut_run.js'
 
 const CUTS = 20
 /** Without flushes nearly every cut loses something. */

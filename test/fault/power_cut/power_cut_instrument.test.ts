@@ -5,15 +5,15 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { DiskState } from './disk_image.js'
-import { readIoLog, type IoRecord } from './io_log.js'
 import { Random, runSeed } from '../../harness/random.js'
 import { buildShim } from '../shim/shim_build.js'
+import { DiskState } from './disk_image.js'
+import { type IoRecord, readIoLog } from './io_log.js'
 
 const PROBE = fileURLToPath(new URL('lmdb_probe.js', import.meta.url))
 const CUTS = 20

@@ -4,17 +4,17 @@
  * after a reboot, and compared with the clients' knowledge at that moment. Used by power_cut.test.ts and
  * scripts/campaigns/power-cut.mjs.
  */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DiskState } from './disk_image.js'
-import { ClientEvents, readIoLog, type IoRecord } from './io_log.js'
-import { Ledger, type LedgerEvent } from '../load/ledger.js'
 import { Random } from '../../harness/random.js'
 import { ServerProcess } from '../../harness/server/server_process.js'
-import { buildShim } from '../shim/shim_build.js'
+import { Ledger, type LedgerEvent } from '../load/ledger.js'
 import { verifyStore } from '../load/verification.js'
 import { WriteLoad } from '../load/write_load.js'
+import { buildShim } from '../shim/shim_build.js'
+import { DiskState } from './disk_image.js'
+import { ClientEvents, type IoRecord, readIoLog } from './io_log.js'
 
 /** 8 clients x 60 requests: about 900 documents written, some 30 MB of log. */
 const REQUESTS_PER_CLIENT = 60

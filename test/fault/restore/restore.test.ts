@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { SmallDisk } from '../../harness/process/small_disk.js'
 import { runSeed } from '../../harness/random.js'
 import { nameOf, RestoreRun, SCENARIOS } from './restore_run.js'
-import { SmallDisk } from '../../harness/process/small_disk.js'
 
 const seed = runSeed()
 

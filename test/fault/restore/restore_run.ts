@@ -12,12 +12,12 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { currentGeneration } from '../../../src/store/files/layout.js'
-import { bothChecksums, type Checksums } from '../../harness/store/checksums.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
-import { Random } from '../../harness/random.js'
 import { directoryBytes, type SmallDisk } from '../../harness/process/small_disk.js'
+import { Random } from '../../harness/random.js'
+import { type Server, startServer } from '../../harness/server/server.js'
+import { bothChecksums, type Checksums } from '../../harness/store/checksums.js'
 import { whenLoaded } from './vectors_run.js'
 
 const PAGES = 50

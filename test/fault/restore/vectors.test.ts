@@ -8,7 +8,7 @@ import { Random, runSeed } from '../../harness/random.js'
 import { DamageRun, DAMAGES } from './vectors_damage.js'
 import { runLostTail } from './vectors_lost_tail.js'
 import { runRestore } from './vectors_restore.js'
-import { VectorRun, type KillMoment } from './vectors_run.js'
+import { type KillMoment, VectorRun } from './vectors_run.js'
 
 const seed = runSeed()
 

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 import { DIMENSIONS, vectorLines, vectorsFolder, whenLoaded } from './vectors_run.js'
 
 /** Enough documents for a graph in one collection, and few in the other. */

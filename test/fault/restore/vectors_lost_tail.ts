@@ -11,7 +11,7 @@ import { currentGeneration } from '../../../src/store/files/layout.js'
 import { vectorStats } from '../../harness/embedding/embedding_client.js'
 import { embedText } from '../../harness/embedding/embedding_server.js'
 import type { Server } from '../../harness/server/server.js'
-import { DIMENSIONS, vectorsFolder, whenLoaded, type VectorRun } from './vectors_run.js'
+import { DIMENSIONS, type VectorRun, vectorsFolder, whenLoaded } from './vectors_run.js'
 
 const COLLECTION = 'c'
 /** More than the minimum that is stored at rest. */

@@ -13,8 +13,8 @@ import { createChunker } from '../../../src/engine/text/chunker.js'
 import { currentGeneration } from '../../../src/store/files/layout.js'
 import { embeddingEnv, whenEmbedded } from '../../harness/embedding/embedding_client.js'
 import { EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
-import { startServer, type Server } from '../../harness/server/server.js'
 import { Random } from '../../harness/random.js'
+import { type Server, startServer } from '../../harness/server/server.js'
 
 export const DIMENSIONS = 64
 const CHUNK_SIZE = 200

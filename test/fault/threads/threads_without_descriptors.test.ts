@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Outcomes } from './few_descriptors.js'
 import { execFile } from '../../harness/process/owned_processes.js'
+import type { Outcomes } from './few_descriptors.js'
 
 const CHILD = fileURLToPath(new URL('./few_descriptors.js', import.meta.url))
 const DESCRIPTORS = 128

@@ -1,10 +1,10 @@
 /** A reader thread of torn_reads_run.ts. Reads until it is told to stop, then reports. */
 import assert from 'node:assert/strict'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import type { DocumentSource } from '../../../src/base/document_source.js'
 import { openDocuments } from '../../../src/engine/document_reader.js'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../../../src/limits/store.js'
 import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
-import type { DocumentSource } from '../../../src/base/document_source.js'
 import { emptyKeyring } from '../../../src/store/sealing/keyring.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
 import { Random } from '../../harness/random.js'

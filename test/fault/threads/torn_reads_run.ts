@@ -13,10 +13,10 @@ import { Worker } from 'node:worker_threads'
 import { decidePut } from '../../../src/domain/decision.js'
 import { openDataDirectory, TRUTH_FILE } from '../../../src/store/files/layout.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
-import { checksumsOf, shownChecksums, type HashedDocument } from '../../harness/store/checksums.js'
-import { prepared } from '../../harness/store/store_operations.js'
 import { Random } from '../../harness/random.js'
-import { COLLECTION, DOCUMENTS, keyOf, textOf, type ReaderReport, type ReaderStart } from './torn_reads_reader.js'
+import { checksumsOf, type HashedDocument, shownChecksums } from '../../harness/store/checksums.js'
+import { prepared } from '../../harness/store/store_operations.js'
+import { COLLECTION, DOCUMENTS, keyOf, type ReaderReport, type ReaderStart, textOf } from './torn_reads_reader.js'
 
 const READERS = 2
 const WRITES_A_GROUP = 16

@@ -2,7 +2,7 @@
  * A browser for tests: the machine's Chromium, headless, driven by its own protocol over a WebSocket. Nothing
  * is installed: tests say so when they skip.
  */
-import { spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -3,9 +3,9 @@
  * server, or shares that of the run; tests are separated by collection.
  */
 import assert from 'node:assert/strict'
-import { collectionOf, sharedServer } from '../server/shared_server.js'
-import { startServer, type Server, type ServerOptions, type TestResponse } from '../server/server.js'
 import { untilHolds } from '../process/until.js'
+import { type Server, type ServerOptions, startServer, type TestResponse } from '../server/server.js'
+import { collectionOf, sharedServer } from '../server/shared_server.js'
 
 export interface DocumentJson {
   readonly id: string

@@ -3,16 +3,16 @@
  * with separate budgets, and reads the events of each exchange. Clients are real sockets on the same loop.
  */
 import type { us_listen_socket } from 'uWebSockets.js'
-import { uWS } from '../../../src/surface/http/connections/uws.js'
-import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../../src/wire/body_streams.js'
 import { SpareBuffers } from '../../../src/dispatch/port/spare_buffers.js'
 import { BODY_PROGRESS_MS_MAX } from '../../../src/limits/surfaces.js'
 import type { HttpAnswer } from '../../../src/surface/http/answer/http_answer.js'
 import { BodyWatch } from '../../../src/surface/http/bounds/body_watch.js'
 import { ByteBudget } from '../../../src/surface/http/bounds/byte_budget.js'
-import { Exchange, type ExchangeListener } from '../../../src/surface/http/exchange.js'
 import { OpenStreams } from '../../../src/surface/http/bounds/open_streams.js'
 import { WriteTurns } from '../../../src/surface/http/bounds/write_turns.js'
+import { uWS } from '../../../src/surface/http/connections/uws.js'
+import { Exchange, type ExchangeListener } from '../../../src/surface/http/exchange.js'
+import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../../src/wire/body_streams.js'
 import { RawSocket } from './raw_socket.js'
 
 export const MIB = 2 ** 20

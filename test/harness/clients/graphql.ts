@@ -4,16 +4,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   getNamedType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
   isScalarType,
-  type GraphQLArgument,
-  type GraphQLField,
-  type GraphQLInputType,
-  type GraphQLSchema,
 } from 'graphql'
 import type { Server } from '../server/server.js'
 

@@ -1,7 +1,7 @@
 /** Clients of gRPC as those of the reference are: the usual loader and its options. */
-import { credentials, loadPackageDefinition, Metadata, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
 import { join } from 'node:path'
+import { type ChannelCredentials, type Client, credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
 import { projectFolder } from '../../../src/base/installation.js'
 import type { Server } from '../server/server.js'
 

@@ -2,7 +2,7 @@
  * A plain client of MCP for tests: JSON-RPC over HTTP, with nothing added that a test does not name. The
  * official clients are in test/contract/mcp/clients.test.ts.
  */
-import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http'
 import type { Server } from '../server/server.js'
 
 export const REVISION = '2026-07-28'

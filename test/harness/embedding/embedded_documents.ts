@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import type { EmbeddedDocument } from '../../../src/domain/embedding/embedded_document.js'
 import { unescapeContent } from '../../../src/store/body.js'
-import { textOfHead, type Head } from '../../../src/store/head.js'
+import { type Head, textOfHead } from '../../../src/store/head.js'
 import { crc32 } from '../../../src/store/rows/packages.js'
 import type { QueuedEmbedding } from '../../../src/store/vectors/vector_tables.js'
 import type { View } from '../../../src/store/view.js'

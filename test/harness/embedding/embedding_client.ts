@@ -1,8 +1,8 @@
 /** Requests of the embedding tests to a server. */
 import assert from 'node:assert/strict'
-import type { EmbeddingServer } from './embedding_server.js'
-import type { Server } from '../server/server.js'
 import { betweenPolls } from '../process/until.js'
+import type { Server } from '../server/server.js'
+import type { EmbeddingServer } from './embedding_server.js'
 
 export interface VectorStats {
   readonly enabled: boolean

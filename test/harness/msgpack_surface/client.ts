@@ -1,7 +1,7 @@
 /** A client of the surface, and the edits that install the surface in a scratch copy of the server. */
 import { connect, type Socket } from 'node:net'
 import type { Edit } from '../scratch_copy.js'
-import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
+import { type Answered, type Asked, frameOf, FrameReader } from './frames.js'
 import { SOCKET_VARIABLE } from './index.js'
 
 /** The one line in the list of surfaces, and its import. */

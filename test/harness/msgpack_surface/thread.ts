@@ -8,9 +8,9 @@ import { operationByName } from '../../../src/operations/index.js'
 import { PortCore } from '../../../src/surface/thread/port_core.js'
 import { ThreadPort } from '../../../src/surface/thread/thread_port.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
-import { bytesInput, packAnswer } from '../../../src/wire/msgpack_input.js'
 import type { SurfaceStart } from '../../../src/wire/messages/surface_messages.js'
-import { END_THREAD, frameOf, FrameReader, type Answered, type Asked } from './frames.js'
+import { bytesInput, packAnswer } from '../../../src/wire/msgpack_input.js'
+import { type Answered, type Asked, END_THREAD, frameOf, FrameReader } from './frames.js'
 
 const { port, options } = workerData as SurfaceStart
 const { path } = options as { readonly path: string }

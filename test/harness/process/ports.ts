@@ -1,6 +1,6 @@
 /** TCP ports of the loopback address, for programs that have to be told theirs. */
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 
 /** A port that nobody listens on; another program may take it before the caller does. */
 export async function freePort(): Promise<number> {

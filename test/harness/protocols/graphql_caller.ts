@@ -1,9 +1,9 @@
 /** Calls by GraphQL: a document with every scalar of the field's answer, made from the schema. */
-import { getNamedType, isInputObjectType, isListType, isNonNullType, isObjectType, type GraphQLField, type GraphQLInputType, type GraphQLOutputType, type GraphQLSchema } from 'graphql' // prettier-ignore
+import { getNamedType, type GraphQLField, type GraphQLInputType, type GraphQLOutputType, type GraphQLSchema,isInputObjectType, isListType, isNonNullType, isObjectType } from 'graphql' // prettier-ignore
 import { operationByName } from '../../../src/operations/index.js'
 import { askGraphql } from '../clients/graphql.js'
 import type { Server } from '../server/server.js'
-import { refused, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
+import { type Caller, type Fields, type Outcome, type Refusal, refused, succeeded } from './outcome.js'
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   BAD_USER_INPUT: 'invalid', UNAUTHENTICATED: 'unauthenticated', FORBIDDEN: 'forbidden', NOT_FOUND: 'not found', CONFLICT: 'conflict',

@@ -1,12 +1,12 @@
 /** Calls by gRPC: requests are made from the descriptors of the proto, answers read with the usual loader. */
-import { credentials, loadPackageDefinition, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
 import { join } from 'node:path'
+import { type Client, credentials, loadPackageDefinition, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
 import protobuf from 'protobufjs'
 import { projectFolder } from '../../../src/base/installation.js'
 import { operationByName } from '../../../src/operations/index.js'
 import type { Server } from '../server/server.js'
-import { camelCase, refused, snakeCase, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
+import { type Caller, camelCase, type Fields, type Outcome, type Refusal, refused, snakeCase, succeeded } from './outcome.js'
 
 const PROTO = join(projectFolder(), 'src/surface/grpc/proto/mddb.proto')
 const REFUSALS: Readonly<Partial<Record<status, Refusal>>> = {

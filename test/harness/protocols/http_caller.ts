@@ -1,7 +1,7 @@
 /** Calls by HTTP, by the first route of the operation. */
 import { operationByName } from '../../../src/operations/index.js'
 import type { Server } from '../server/server.js'
-import { refused, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
+import { type Caller, type Fields, type Outcome, type Refusal, refused, succeeded } from './outcome.js'
 
 const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: 'invalid', 401: 'unauthenticated', 403: 'forbidden', 404: 'not found', 409: 'conflict', 413: 'invalid', 422: 'invalid',

@@ -2,7 +2,7 @@
 import { entryOf, ERROR_CODES } from '../../../src/errors.js'
 import { operationByName } from '../../../src/operations/index.js'
 import type { Server } from '../server/server.js'
-import { refused, snakeCase, succeeded, type Caller, type Fields, type Outcome, type Refusal } from './outcome.js'
+import { type Caller, type Fields, type Outcome, type Refusal, refused, snakeCase, succeeded } from './outcome.js'
 
 interface Answer {
   readonly status: number

@@ -3,8 +3,8 @@
  * users.
  */
 import assert from 'node:assert/strict'
-import { TokenSigner } from '../../../src/access/tokens.js'
 import type { Grant } from '../../../src/access/rights.js'
+import { TokenSigner } from '../../../src/access/tokens.js'
 import type { Server, TestResponse } from './server.js'
 
 export const JWT_SECRET = 'a secret of tests, which is long enough'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { lineOf } from '../../../src/audit/event_line.js'
 import type { ExporterState } from '../../../src/wire/messages/audit_messages.js'
 import { execFile } from '../process/owned_processes.js'
-import { startServer, type Server, type ServerOptions } from './server.js'
+import { type Server, type ServerOptions, startServer } from './server.js'
 
 const MDS = fileURLToPath(new URL('../../../../bin/mds.mjs', import.meta.url))
 

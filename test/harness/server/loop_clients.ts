@@ -2,10 +2,10 @@
  * One connection to each event loop of a server. The kernel divides connections between the loops, and the
  * access log names the thread that served a request, so connections are opened until each loop has one.
  */
-import { Agent, request as httpRequest, type ClientRequest } from 'node:http'
+import { Agent, type ClientRequest, request as httpRequest } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Server } from './server.js'
 import { untilAsked } from '../process/until.js'
+import type { Server } from './server.js'
 
 /** The server must be started with these. */
 export const LOOP_LOG = { SVC_LOG_FORMAT: 'json', SVC_ACCESS_LOG: 'true' } as const

@@ -2,7 +2,7 @@
  * The servers of one test file: tests that need the same environment and only ask have one server. A test
  * that kills, fills or damages its server starts its own.
  */
-import { startServer, type Server, type ServerOptions } from './server.js'
+import { type Server, type ServerOptions, startServer } from './server.js'
 
 export type Env = Readonly<Record<string, string>>
 

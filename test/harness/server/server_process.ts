@@ -2,8 +2,8 @@
  * A server for the fault tests: with a preloaded shim, a client that counts silence as a failure, and a check
  * whether the process is still alive.
  */
-import { startServer, type Server } from './server.js'
 import { HttpClient, NoAnswer } from './http_client.js'
+import { type Server, startServer } from './server.js'
 
 /** Time limit for the index to catch up after the ready line. */
 const HEALTHY_MS_MAX = 60_000

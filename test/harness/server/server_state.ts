@@ -1,10 +1,10 @@
 /** The state of a server as loop operations read it, for tests without a server. */
 import { tmpdir } from 'node:os'
 import { loadConfig } from '../../../src/config/config.js'
-import { ACCESS_ENV } from './access.js'
 import { surfaces } from '../../../src/surface/index.js'
 import type { ServerState } from '../../../src/system/server_state.js'
 import type { Phase } from '../../../src/wire/control_block.js'
+import { ACCESS_ENV } from './access.js'
 
 export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
   const features = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_PPROF_ENABLED: 'true' }

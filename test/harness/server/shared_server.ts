@@ -7,7 +7,7 @@
  * (statistics, metrics, lists of all collections, its output, its end) starts its own.
  */
 import { basename } from 'node:path'
-import { connectTo, startServer, type Server } from './server.js'
+import { connectTo, type Server, startServer } from './server.js'
 
 export const SHARED_VARIABLE = 'MDS_TEST_SHARED_SERVER'
 

@@ -3,8 +3,8 @@
  * docs/formats/truth-env.md and without the code of the server. Times that are 0 are not there.
  */
 import { createHash } from 'node:crypto'
-import { checksum64Of, checksumOf } from '../../../src/store/document_hash.js'
 import type { CollectionCounters } from '../../../src/store/counters.js'
+import { checksum64Of, checksumOf } from '../../../src/store/document_hash.js'
 import type { Server } from '../server/server.js'
 
 export interface Checksums {

@@ -13,8 +13,8 @@ import { openEnvironment } from '../../../src/store/environment.js'
 import { currentGeneration } from '../../../src/store/files/layout.js'
 import { View } from '../../../src/store/view.js'
 import { EmbeddingServer } from '../embedding/embedding_server.js'
+import { type Server, startServer } from '../server/server.js'
 import { answersOf, GOLDEN_ENTRIES, goldenEntriesEnv, goldenEntriesKeyring, plainEntry, untilEmbedded } from './golden_entries.js'
-import { startServer, type Server } from '../server/server.js'
 
 type Request = readonly [method: string, path: string, body: Readonly<Record<string, unknown>>]
 

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import type { PreparedObject } from '../../../src/domain/commands.js'
 import type { ObjectSource } from '../../../src/store/object_source.js'
-import { encodeObject, hashOfObject, MEMORY_LOCATION, newObjectId } from '../../../src/store/objects.js'
 import type { BodyObject } from '../../../src/store/objects.js'
+import { encodeObject, hashOfObject, MEMORY_LOCATION, newObjectId } from '../../../src/store/objects.js'
 import { keyIdOf } from '../../../src/store/sealing/sealed_record.js'
 import type { View } from '../../../src/store/view.js'
 

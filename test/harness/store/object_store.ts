@@ -3,7 +3,7 @@
  * It checks signatures and preconditions. If it is missing (scripts/install-object-store.mjs installs it into
  * .cache/bin), the tests that need it are skipped with a message.
  */
-import { spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

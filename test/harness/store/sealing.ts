@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import type { WriteTransaction } from '../../../src/store/apply.js'
+import type { ResealedRows, ResealedTable } from '../../../src/store/resealing/resealing.js'
+import { RESEALED_TABLES } from '../../../src/store/resealing/resealing.js'
 import type { Cipher } from '../../../src/store/sealing/cipher.js'
 import { Keyring } from '../../../src/store/sealing/keyring.js'
-import { RESEALED_TABLES } from '../../../src/store/resealing/resealing.js'
-import type { ResealedRows, ResealedTable } from '../../../src/store/resealing/resealing.js'
 
 const MASTERS = [1, 2].map((id) => ({ id, bytes: Buffer.alloc(32, id) }))
 

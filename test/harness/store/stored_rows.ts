@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { openEnvironment } from '../../../src/store/environment.js'
-import { bodyKey, counterKey, parseBodyKey } from '../../../src/store/rows/keys.js'
 import { openDataDirectory } from '../../../src/store/files/layout.js'
+import type { Head } from '../../../src/store/head.js'
 import { decodeObject } from '../../../src/store/objects.js'
+import { bodyKey, counterKey, parseBodyKey } from '../../../src/store/rows/keys.js'
 import { View } from '../../../src/store/view.js'
 import { keyringWith } from './sealing.js'
-import type { Head } from '../../../src/store/head.js'
 
 /**
  * Every body counts its states and the bodies that are differences from it. It exists as long as the count is

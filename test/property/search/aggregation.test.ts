@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { Aggregation } from '../../../src/domain/listing/aggregation.js'
-import { type FilterInput, parseFilters } from '../../../src/domain/search/filters.js'
-import { bucketsOf } from '../../../src/domain/search/facets.js'
 import { passesFilter } from '../../../src/domain/documents/metadata.js'
+import { Aggregation } from '../../../src/domain/listing/aggregation.js'
+import { bucketsOf } from '../../../src/domain/search/facets.js'
+import { type FilterInput, parseFilters } from '../../../src/domain/search/filters.js'
 import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../../src/engine/search/index_batch.js'
 import { openEngine } from '../../../src/engine/search/native_engine.js'
 import type { TimeInterval } from '../../../src/engine/types.js'
+import { holds } from '../../harness/property.js'
 
 interface Counted {
   readonly docid: number

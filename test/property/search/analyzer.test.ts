@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { createAnalyzer } from '../../../src/engine/text/analyzer.js'
 import { LANGUAGES } from '../../../src/engine/text/languages.js'
 import type { AnalysisOptions } from '../../../src/engine/types.js'
+import { holds } from '../../harness/property.js'
 import { readPackedTokens } from '../../harness/store/packed_tokens.js'
 
 const analyzer = createAnalyzer()

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { createChunker } from '../../../src/engine/text/chunker.js'
+import { holds } from '../../harness/property.js'
 
 const chunker = createChunker()
 

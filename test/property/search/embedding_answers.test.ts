@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { cohere, voyage, openai } from '../../../src/outbound/embedding/providers.js'
 import { ollama } from '../../../src/outbound/embedding/ollama.js'
 import { BadAnswer, type Protocol } from '../../../src/outbound/embedding/protocol.js'
+import { cohere, openai, voyage } from '../../../src/outbound/embedding/providers.js'
 import { vectorsOf } from '../../../src/outbound/embedding/received_vectors.js'
 import { cutText, portionsOf } from '../../../src/outbound/embedding/texts.js'
+import { holds } from '../../harness/property.js'
 
 const PROTOCOLS: readonly Protocol[] = [openai, voyage, cohere, ollama]
 const DIMENSIONS = 3

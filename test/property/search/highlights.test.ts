@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { closingOf } from '../../../src/domain/search/highlight_request.js'
-import { contentStartOf, readingOf } from '../../../src/domain/documents/document_json.js'
 import { isCodeDocument } from '../../../src/domain/documents/code_document.js'
+import { contentStartOf, readingOf } from '../../../src/domain/documents/document_json.js'
+import { closingOf } from '../../../src/domain/search/highlight_request.js'
 import { createAnalyzer } from '../../../src/engine/text/analyzer.js'
 import { LANGUAGES } from '../../../src/engine/text/languages.js'
 import { escapeContent } from '../../../src/store/body.js'
+import { holds } from '../../harness/property.js'
 
 interface Highlight {
   readonly fragment: string

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { fuse, type Scored } from '../../../src/domain/hybrid/fusion.js'
+import { holds } from '../../harness/property.js'
 
 interface Row {
   readonly docid: number

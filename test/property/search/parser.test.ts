@@ -3,17 +3,17 @@
  * its length.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
 import { performance } from 'node:perf_hooks'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { BOOLEAN, type Dialect, EXPRESSION } from '../../../src/domain/query/query_dialect.js'
 import { parseQuery } from '../../../src/domain/query/query_mode.js'
 import { parseTree } from '../../../src/domain/query/query_parser.js'
 import type { SyntaxNode } from '../../../src/domain/query/query_tree.js'
-import { printQuery } from '../../harness/query_printer.js'
 import { ServiceError } from '../../../src/errors.js'
 import { QUERY_BYTES_MAX } from '../../../src/limits/search.js'
+import { holds } from '../../harness/property.js'
+import { printQuery } from '../../harness/query_printer.js'
 
 const PIECES = [
   'AND',

@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { CuratedResults } from '../../../src/domain/search/curated_results.js'
 import { contentBytesOf, headOf } from '../../../src/domain/documents/document_json.js'
+import { CuratedResults } from '../../../src/domain/search/curated_results.js'
 import { FacetCounter } from '../../../src/domain/search/facets.js'
 import type { Hit } from '../../../src/engine/types.js'
 import { escapeContent } from '../../../src/store/body.js'
 import type { View } from '../../../src/store/view.js'
+import { holds } from '../../harness/property.js'
 
 const awkward = fc.oneof(
   fc.string(),

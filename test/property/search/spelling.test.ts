@@ -7,15 +7,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
+import { applyCorrections } from '../../../src/domain/spell/corrector.js'
+import { wordsOfText } from '../../../src/domain/spell/text_words.js'
+import { WordList } from '../../../src/domain/spell/word_list.js'
 import { DEFAULT_STOP_WORDS } from '../../../src/domain/words/default_stop_words.js'
 import { foldLetters } from '../../../src/domain/words/surface_words.js'
-import { applyCorrections } from '../../../src/domain/spell/corrector.js'
-import { editDistance } from '../../../src/engine/text/edit_distance.js'
-import { WordList } from '../../../src/domain/spell/word_list.js'
-import { wordsOfText } from '../../../src/domain/spell/text_words.js'
 import { createAnalyzer } from '../../../src/engine/text/analyzer.js'
+import { editDistance } from '../../../src/engine/text/edit_distance.js'
 import { DocumentsClient } from '../../harness/clients/documents_client.js'
+import { holds } from '../../harness/property.js'
 
 const VOCABULARY = [
   'configure', 'configures', 'configuration', 'configurations', 'config', 'connect', 'connection', 'connected', 'library', 'libraries', 'librarian', 'happy', 'happiness', 'run', 'running', 'runs',

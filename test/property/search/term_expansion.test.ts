@@ -6,14 +6,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { createAnalyzer } from '../../../src/engine/text/analyzer.js'
+import { nodeMatches } from '../../../src/domain/fulltext/recheck.js'
 import { expandPlan } from '../../../src/engine/search/expanded_plan.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../../src/engine/search/index_batch.js'
 import { openEngine } from '../../../src/engine/search/native_engine.js'
+import { createAnalyzer } from '../../../src/engine/text/analyzer.js'
 import { readPlanTerms } from '../../../src/engine/text/term_positions.js'
 import type { Completion, PlanNode, SearchPlan } from '../../../src/engine/types.js'
-import { nodeMatches } from '../../../src/domain/fulltext/recheck.js'
+import { holds } from '../../harness/property.js'
 
 const ANALYSIS = { language: 'en', stem: false, markdown: false } as const
 const engine = openEngine()

@@ -7,12 +7,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../../src/engine/search/index_batch.js'
 import { openEngine } from '../../../src/engine/search/native_engine.js'
 import { encodeVectorBatch, encodeVectorStamps } from '../../../src/engine/vectors/vector_bytes.js'
 import { openVectorEngine } from '../../../src/engine/vectors/vector_engine.js'
 import type { SimilarGroup, VectorChange, VectorHits, VectorMetric, VectorSearchRequest } from '../../../src/engine/vectors/vector_types.js'
+import { holds } from '../../harness/property.js'
 
 interface Known {
   readonly lsn: bigint

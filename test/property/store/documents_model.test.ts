@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { holds } from '../../harness/property.js'
-import { startServer, type Server, type TestResponse } from '../../harness/server/server.js'
+import { type Server, startServer, type TestResponse } from '../../harness/server/server.js'
 
 const RUNS = 50
 const TTL = 5000

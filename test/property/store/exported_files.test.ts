@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
+import { pathOf } from '../../../src/cli/export/git_paths.js'
 import { readExportedFile, writeExportedFile } from '../../../src/cli/files/exported_file.js'
 import { readFrontmatter } from '../../../src/cli/files/frontmatter.js'
-import { pathOf } from '../../../src/cli/export/git_paths.js'
+import { holds } from '../../harness/property.js'
 
 const odd = fc.constantFrom(
   '',

@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { decideDelete, decideDrop, decidePut } from '../../../src/domain/decision.js'
 import { bucketsOf } from '../../../src/domain/temporal/temporal_requests.js'
 import { bucketBegin, bucketEnd, bucketKey } from '../../../src/domain/temporal/time_buckets.js'
 import { encodeUpsert } from '../../../src/engine/search/index_batch.js'
 import type { WriteTransaction } from '../../../src/store/apply.js'
 import { encodeBody, escapeContent } from '../../../src/store/body.js'
+import { openDataDirectory } from '../../../src/store/files/layout.js'
 import { HEAD_FLAGS } from '../../../src/store/head.js'
 import {
   addAccesses,
@@ -27,9 +27,9 @@ import {
   HISTORY_ACCESS_GROUPS_MAX,
   HISTORY_WRITES_MAX,
 } from '../../../src/store/histories/history.js'
-import { openDataDirectory } from '../../../src/store/files/layout.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
-import { AccessRings, ACCESS_RING_ENTRIES } from '../../../src/telemetry/access_rings.js'
+import { ACCESS_RING_ENTRIES, AccessRings } from '../../../src/telemetry/access_rings.js'
+import { holds } from '../../harness/property.js'
 
 const sum = (counts: readonly { readonly count: number }[]): number => counts.reduce((all, { count }) => all + count, 0)
 

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { metadataDiff } from '../../../src/domain/diff/metadata_diff.js'
-import { writeUnifiedDiff, type UnifiedDiff } from '../../../src/domain/diff/unified_diff.js'
 import { DIFF_EDITS_MAX } from '../../../src/domain/diff/line_diff.js'
+import { metadataDiff } from '../../../src/domain/diff/metadata_diff.js'
+import { type UnifiedDiff, writeUnifiedDiff } from '../../../src/domain/diff/unified_diff.js'
 import { escapeContent, unescapeContent } from '../../../src/store/body.js'
 import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
+import { holds } from '../../harness/property.js'
 
 function unifiedDiff(
   from: string,

@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { decideExpiry, decidePut } from '../../../src/domain/decision.js'
 import { readSecond, stateAsOf } from '../../../src/domain/documents/past_states.js'
 import { encodeUpsert } from '../../../src/engine/search/index_batch.js'
 import { ServiceError } from '../../../src/errors.js'
 import type { WriteTransaction } from '../../../src/store/apply.js'
 import { encodeBody, escapeContent } from '../../../src/store/body.js'
-import { HEAD_FLAGS } from '../../../src/store/head.js'
 import { openDataDirectory } from '../../../src/store/files/layout.js'
+import { HEAD_FLAGS } from '../../../src/store/head.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
+import { holds } from '../../harness/property.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-past-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -9,24 +9,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
+import { decodeCommand, encodeCommand } from '../../../src/domain/commands.js'
+import { decideDrop } from '../../../src/domain/decision.js'
 import {
-  SERVER_ADMIN_FIELDS,
+  type CollectionConfig,
   mergeConfig,
   readChange,
+  SERVER_ADMIN_FIELDS,
   showConfig,
-  type CollectionConfig,
 } from '../../../src/domain/settings/collection_config.js'
 import { SettingsCache } from '../../../src/domain/settings/collection_settings.js'
-import { decodeCommand, encodeCommand } from '../../../src/domain/commands.js'
 import type { CurationRule } from '../../../src/domain/settings/curation.js'
-import { decideDrop } from '../../../src/domain/decision.js'
 import type { SettingsChange, SettingsCommand } from '../../../src/domain/settings/settings_commands.js'
 import { decideSettings } from '../../../src/domain/settings_decision.js'
 import { ServiceError } from '../../../src/errors.js'
 import type { WriteTransaction } from '../../../src/store/apply.js'
 import { openDataDirectory } from '../../../src/store/files/layout.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
+import { holds } from '../../harness/property.js'
 import { keyringWith, resealAll } from '../../harness/store/sealing.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-settings-model-'))

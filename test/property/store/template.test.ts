@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { Template } from '../../../src/domain/documents/template.js'
 import { ServiceError } from '../../../src/errors.js'
 import { ANSWER_BYTES_MAX } from '../../../src/limits/documents.js'
 import { escapeContent, unescapeContent } from '../../../src/store/body.js'
 import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
+import { holds } from '../../harness/property.js'
 
 const NEVER = (): void => undefined
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { buildSchema, GraphQLError, print, visit, type ASTNode } from 'graphql'
+import { type ASTNode, buildSchema, GraphQLError, print, visit } from 'graphql'
 import { formOf } from '../../../src/surface/graphql/document_form.js'
 import { Documents, type ReadyDocument } from '../../../src/surface/graphql/documents.js'
 import { installScalars } from '../../../src/surface/graphql/scalars.js'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { buildSchema, execute, GraphQLError, type ExecutionResult, type GraphQLField } from 'graphql'
+import { buildSchema, execute, type ExecutionResult, GraphQLError, type GraphQLField } from 'graphql'
 import { Documents } from '../../../src/surface/graphql/documents.js'
 import { installScalars } from '../../../src/surface/graphql/scalars.js'
 import { SCHEMA } from '../../../src/surface/graphql/schema.js'

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { ANY, JsonScanner, type JsonBounds, type KnownMembers } from '../../../src/engine/json_scan.js'
-import type { Schema } from '../../../src/operations/row/json_schema.js'
+import { ANY, type JsonBounds, JsonScanner, type KnownMembers } from '../../../src/engine/json_scan.js'
 import { laneOperations } from '../../../src/operations/index.js'
+import type { Schema } from '../../../src/operations/row/json_schema.js'
 import { knownMembers } from '../../../src/worker/request/input.js'
+import { holds } from '../../harness/property.js'
 
 const NONE: JsonBounds = { depth: 1_000, containers: 2 ** 31, values: 2 ** 31, shapes: 2 ** 31 }
 const ALL = new JsonScanner(ANY, NONE)

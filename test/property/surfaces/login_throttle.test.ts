@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { AuthFailures, AUTH_BURST_TIMES_MAX } from '../../../src/access/auth_failures.js'
+import { AUTH_BURST_TIMES_MAX, AuthFailures } from '../../../src/access/auth_failures.js'
 import type { Incident } from '../../../src/access/checks.js'
-import { LoginThrottle, loginRules, type LoginRules, LOGIN_ENTRIES_MAX, LOGIN_QUIET_MS } from '../../../src/access/login_throttle.js'
+import { LOGIN_ENTRIES_MAX, LOGIN_QUIET_MS, type LoginRules, loginRules, LoginThrottle } from '../../../src/access/login_throttle.js'
+import { holds } from '../../harness/property.js'
 
 const STRICT = loginRules({ production: true })
 const LENIENT = loginRules({ production: false })

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { classifyInboundRequest } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { eraOf, missingHeader, type EraHeaders } from '../../../src/surface/mcp/protocol/era.js'
+import { type EraHeaders, eraOf, missingHeader } from '../../../src/surface/mcp/protocol/era.js'
 import { decodedName } from '../../../src/surface/mcp/protocol/header_text.js'
 import { messageOf } from '../../../src/surface/mcp/protocol/message.js'
 import { META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION } from '../../../src/surface/mcp/protocol/meta.js'
 import { servedRevisions } from '../../../src/surface/mcp/protocol/revisions.js'
+import { holds } from '../../harness/property.js'
 
 const SERVED = servedRevisions('')
 const VERSIONS = ['2026-07-28', '2025-11-25', '2027-01-01', 'x']

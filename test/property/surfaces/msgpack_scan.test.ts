@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { packAnswer, unpackInput } from '../../../src/wire/msgpack_input.js'
 import { scanMsgpack } from '../../../src/wire/msgpack_scan.js'
+import { holds } from '../../harness/property.js'
 
 const NONE = { depth: 1_000, containers: 2 ** 31, values: 2 ** 31 }
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { PROXY_SIGNATURE, SignatureSearch } from '../../../src/surface/http/gate/proxy_header.js'
+import { holds } from '../../harness/property.js'
 
 /** Bytes that a search may get wrong: pieces of the signature, whole ones, carriage returns, others. */
 const piece = fc.oneof(

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { operations } from '../../../src/operations/index.js'
-import { Type, type Schema } from '../../../src/operations/row/json_schema.js'
+import { type Schema, Type } from '../../../src/operations/row/json_schema.js'
 import { checkOf, type Mismatch } from '../../../src/worker/request/schema_check.js'
+import { holds } from '../../harness/property.js'
 
 const ajv = new Ajv({ allErrors: false, strict: false, ownProperties: true })
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
 import { RequestQueue } from '../../../src/dispatch/queue/request_queue.js'
 import { shareOf, Shares } from '../../../src/dispatch/queue/shares.js'
 import { OWN, type Surface } from '../../../src/dispatch/surface.js'
 import type { Ticket } from '../../../src/dispatch/ticket.js'
+import { holds } from '../../harness/property.js'
 
 const SURFACES_MAX = 16
 const surfaceOf = (index: number): Surface => (index === 0 ? OWN : { name: `s${index}`, mode: 'wr', index })

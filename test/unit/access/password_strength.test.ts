@@ -1,9 +1,9 @@
 /** Which new passwords are weak, and what a server does about them: security.md, "Passwords". */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { isCommon, weaknessOf } from '../../../src/passwords/password_strength.js'
 import { loadConfig } from '../../../src/config/config.js'
 import { checkPassword } from '../../../src/domain/access/names.js'
+import { isCommon, weaknessOf } from '../../../src/passwords/password_strength.js'
 
 const COMMON = [
   'password', 'Password1', 'P@ssw0rd2024!', 'passwordpassword', '123456789012', '210987654321', 'qwertyuiop12', 'Qwertyuiop!2345',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { addressKey, addressKeyOf, clientKey } from '../../../src/access/client_key.js'
-import { RateLimit, RATE_EVENTS_MAX } from '../../../src/access/rate_limit.js'
+import { RATE_EVENTS_MAX, RateLimit } from '../../../src/access/rate_limit.js'
 
 const RULES = { rateLimitRequests: 2, rateLimitBurst: 1, rateLimitWindowMs: 10_000, rateLimitBy: 'ip' } as const
 

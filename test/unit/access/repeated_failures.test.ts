@@ -1,7 +1,7 @@
 /** Failures that a client repeats (src/audit/repeated_failures.ts). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { RepeatedFailures, AUDIT_ALIKE_CLIENTS_MAX } from '../../../src/audit/repeated_failures.js'
+import { AUDIT_ALIKE_CLIENTS_MAX, RepeatedFailures } from '../../../src/audit/repeated_failures.js'
 import type { AuditEvent } from '../../../src/telemetry/audit.js'
 
 function failure(fields: Partial<AuditEvent>): AuditEvent {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { WindowCounters, RATE_SHARED_COUNTERS } from '../../../src/access/window_counters.js'
+import { RATE_SHARED_COUNTERS, WindowCounters } from '../../../src/access/window_counters.js'
 
 const MOST = 1_000_000
 const PROGRAM = new URL('../../../src/access/window_counters.js', import.meta.url).href

@@ -5,19 +5,19 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { ImportStopped } from '../../../src/cli/import/batch_sender.js'
-import { runImport } from '../../../src/cli/import/import_run.js'
 import type { ImportPlan } from '../../../src/cli/import/import_run.js'
+import { runImport } from '../../../src/cli/import/import_run.js'
 import { openNdjson } from '../../../src/cli/import/ndjson_source.js'
 import { formatSeconds } from '../../../src/cli/import/progress.js'
-import { openResumeState } from '../../../src/cli/import/resume_state.js'
 import type { ResumeState } from '../../../src/cli/import/resume_state.js'
+import { openResumeState } from '../../../src/cli/import/resume_state.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-import-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { holds } from '../../harness/property.js'
-import { groupBatches } from '../../../src/cli/import/batches.js'
-import { SourceError } from '../../../src/cli/files/document.js'
 import type { DocumentItem, ImportSource, SourceItem } from '../../../src/cli/files/document.js'
+import { SourceError } from '../../../src/cli/files/document.js'
 import { splitLines } from '../../../src/cli/files/line_splitter.js'
+import { groupBatches } from '../../../src/cli/import/batches.js'
 import { openNdjson } from '../../../src/cli/import/ndjson_source.js'
 import { openTree } from '../../../src/cli/import/tree_source.js'
+import { holds } from '../../harness/property.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-cli-'))
 after(() => rmSync(folder, { recursive: true }))

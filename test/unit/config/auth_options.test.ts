@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
-import { loadConfig, type Config } from '../../../src/config/config.js'
+import { type Config, loadConfig } from '../../../src/config/config.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-auth-options-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

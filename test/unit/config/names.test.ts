@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { ConfigError, loadConfig, type Config } from '../../../src/config/config.js'
+import { type Config, ConfigError, loadConfig } from '../../../src/config/config.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-config-names-'))
 after(() => rmSync(folder, { recursive: true }))

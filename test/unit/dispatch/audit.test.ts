@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { ANONYMOUS } from '../../../src/access/principal.js'
-import { refusal, successOf } from '../../../src/dispatch/answers/answers.js'
 import { lineOf, NO_TIME } from '../../../src/audit/event_line.js'
 import { ForwardedEvents } from '../../../src/audit/forwarded_events.js'
+import { refusal, successOf } from '../../../src/dispatch/answers/answers.js'
 import { emitOutcome, noteAttemptedName, noteNames, pendingEvent } from '../../../src/dispatch/audit_trail.js'
 import { operations } from '../../../src/operations/index.js'
-import { receiveAuditEvents, type AuditEvent, type AuditLines } from '../../../src/telemetry/audit.js'
+import { type AuditEvent, type AuditLines, receiveAuditEvents } from '../../../src/telemetry/audit.js'
 import type { OutgoingAnswer } from '../../../src/wire/answer.js'
 
 const events: AuditEvent[] = []

@@ -1,7 +1,7 @@
 /** The scan of a MessagePack input before it is unpacked, by known encodings. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { scanMsgpack, type MsgpackScan } from '../../../src/wire/msgpack_scan.js'
+import { type MsgpackScan, scanMsgpack } from '../../../src/wire/msgpack_scan.js'
 
 const NONE = { depth: 100, containers: 100, values: 100 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { shareOf } from '../../../src/dispatch/queue/shares.js'
-import { SlotTable, SLOTS_FOR_PARTS } from '../../../src/dispatch/queue/slot_table.js'
+import { SLOTS_FOR_PARTS, SlotTable } from '../../../src/dispatch/queue/slot_table.js'
 import { OWN, type Surface } from '../../../src/dispatch/surface.js'
 import type { Ticket } from '../../../src/dispatch/ticket.js'
 import { SLOTS_MAX } from '../../../src/limits/lanes.js'

@@ -1,8 +1,8 @@
 /** Buffers that are used again: src/dispatch/port/spare_buffers.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PORT_TRANSFER_BYTES_MIN } from '../../../src/limits/lanes.js'
 import { SpareBuffers } from '../../../src/dispatch/port/spare_buffers.js'
+import { PORT_TRANSFER_BYTES_MIN } from '../../../src/limits/lanes.js'
 
 const LONG = 2 * PORT_TRANSFER_BYTES_MIN
 

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { LaneAnswer } from '../../../src/wire/answer_codec.js'
-import { Suspensions, type ObjectTransfers, type Resumption } from '../../../src/dispatch/suspensions.js'
+import { type ObjectTransfers, type Resumption, Suspensions } from '../../../src/dispatch/suspensions.js'
 import type { Ticket } from '../../../src/dispatch/ticket.js'
-import type { OutgoingAnswer } from '../../../src/wire/answer.js'
-import { encodeMessage, type FetchFirst, type StoreFirst } from '../../../src/wire/messages/messages.js'
 import { get } from '../../../src/operations/documents/documents.js'
+import type { OutgoingAnswer } from '../../../src/wire/answer.js'
+import type { LaneAnswer } from '../../../src/wire/answer_codec.js'
+import { encodeMessage, type FetchFirst, type StoreFirst } from '../../../src/wire/messages/messages.js'
 
 const WRITTEN: OutgoingAnswer = { code: null, contentType: null, facts: [], isCompressed: false, body: 'written' }
 const AWAY: OutgoingAnswer = { ...WRITTEN, code: 'backendUnavailable', body: 'away' }

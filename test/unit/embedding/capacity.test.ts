@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { ControlBlock } from '../../../src/wire/control_block.js'
-import type { NamedDocument, NamedDocuments } from '../../../src/wire/messages/embedding_messages.js'
 import { EmbeddingCapacity } from '../../../src/background/embedding/capacity.js'
 import type { Ticket } from '../../../src/dispatch/ticket.js'
-import type { OutgoingAnswer } from '../../../src/wire/answer.js'
-import { choreTools } from '../../harness/chore_tools.js'
 import { Telemetry } from '../../../src/telemetry/registry.js'
+import type { OutgoingAnswer } from '../../../src/wire/answer.js'
+import { ControlBlock } from '../../../src/wire/control_block.js'
+import type { NamedDocument, NamedDocuments } from '../../../src/wire/messages/embedding_messages.js'
+import { choreTools } from '../../harness/chore_tools.js'
 
 const SIZE = 10
 

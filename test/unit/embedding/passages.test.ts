@@ -1,10 +1,10 @@
 /** Passages in place of documents: expensive work checks whether the request is still wanted. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { EMBEDDING_CHUNK_CHARACTERS_DEFAULT } from '../../../src/config/options/vector_options.js'
 import { Passages } from '../../../src/domain/search/shown_passages.js'
 import { createChunker } from '../../../src/engine/text/chunker.js'
 import { ServiceError } from '../../../src/errors.js'
-import { EMBEDDING_CHUNK_CHARACTERS_DEFAULT } from '../../../src/config/options/vector_options.js'
 
 describe('passages of documents', () => {
   const config = {

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { EMBEDDING_REQUESTS_AT_ONCE } from '../../../src/limits/embedding.js'
-import { parseAllowed } from '../../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
+import { parseAllowed } from '../../../src/outbound/allowlist.js'
 import { Breaker, EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST } from '../../../src/outbound/embedding/breaker.js'
 import type { ProviderName } from '../../../src/outbound/embedding/models.js'
 import { detectOllama } from '../../../src/outbound/embedding/ollama.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../../src/outbound/embedding/provider.js'
 import { embeddingPolicy, makeProvider } from '../../../src/outbound/embedding/providers.js'
 import { Outbound } from '../../../src/outbound/safe_fetch.js'
-import { EmbeddingServer, embedText, type EmbeddingFault } from '../../harness/embedding/embedding_server.js'
+import { type EmbeddingFault, EmbeddingServer, embedText } from '../../harness/embedding/embedding_server.js'
 
 type Remote = Exclude<ProviderName, 'local'>
 

@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { EmbeddingBlock } from '../../../src/wire/embedding_block.js'
 import { EmbeddingTexts } from '../../../src/background/embedding/texts.js'
 import {
+  EMBEDDINGS_WANTED_MAX,
   EmbeddingsWanted,
+  type TextVectorTools,
   vectorsOfTexts,
   vectorsOfTextsIfAny,
-  type TextVectorTools,
-  EMBEDDINGS_WANTED_MAX,
 } from '../../../src/domain/embedding/text_vectors.js'
 import type { SharedBodies } from '../../../src/engine/shared_bodies.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../../src/outbound/embedding/provider.js'
 import { log } from '../../../src/telemetry/log.js'
 import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
+import { EmbeddingBlock } from '../../../src/wire/embedding_block.js'
 import { vectorCacheOf } from '../../../src/worker/request/vector_cache.js'
 
 const DIMENSIONS = 2

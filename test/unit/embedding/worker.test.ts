@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { ControlBlock } from '../../../src/wire/control_block.js'
-import { unpackInput } from '../../../src/wire/msgpack_input.js'
-import type { Dispatcher } from '../../../src/dispatch/dispatcher.js'
-import type { NamedDocument, NamedDocuments } from '../../../src/wire/messages/embedding_messages.js'
 import type { EmbeddingSlices, Outcome, SliceResult } from '../../../src/background/embedding/slices.js'
 import { EmbeddingWorker } from '../../../src/background/embedding/worker.js'
+import type { Dispatcher } from '../../../src/dispatch/dispatcher.js'
 import type { DispatchRequest } from '../../../src/dispatch/ticket.js'
-import { choreTools } from '../../harness/chore_tools.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../../src/outbound/embedding/provider.js'
+import { ControlBlock } from '../../../src/wire/control_block.js'
+import type { NamedDocument, NamedDocuments } from '../../../src/wire/messages/embedding_messages.js'
+import { unpackInput } from '../../../src/wire/msgpack_input.js'
+import { choreTools } from '../../harness/chore_tools.js'
 
 const EMBEDDED: Outcome = { kind: 'embedded', chunks: 1 }
 const NOTHING = { isOther: false, unavailable: undefined, unread: undefined }

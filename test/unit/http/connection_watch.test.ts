@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { it, type TestContext } from 'node:test'
-import { LoopConnections } from '../../../src/surface/http/connections/loop_connections.js'
 import { connectionWatch } from '../../../src/surface/http/connections/connection_watch.js'
+import { LoopConnections } from '../../../src/surface/http/connections/loop_connections.js'
 import { LoopBlock } from '../../../src/wire/loop_block.js'
 import { ownTelemetry } from '../../harness/dispatching.js'
 

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { FailureReports } from '../../../src/access/failure_reports.js'
-import { loadConfig, type ListenAddress } from '../../../src/config/config.js'
+import { type ListenAddress, loadConfig } from '../../../src/config/config.js'
 import { Admission } from '../../../src/dispatch/admission.js'
 import { successOf } from '../../../src/dispatch/answers/answers.js'
 import type { Core } from '../../../src/dispatch/core.js'
 import type { DispatchRequest } from '../../../src/dispatch/ticket.js'
-import { authenticatorOf } from '../../../src/surface/http/loop_start.js'
 import { FrontEnd } from '../../../src/surface/http/front_end.js'
+import { authenticatorOf } from '../../../src/surface/http/loop_start.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
 import { pushedText, TestProducer } from '../../harness/clients/exchange_server.js'
-import { ownTelemetry, SURFACE } from '../../harness/dispatching.js'
 import { RawSocket } from '../../harness/clients/raw_socket.js'
+import { ownTelemetry, SURFACE } from '../../harness/dispatching.js'
 
 it('front end: once it stops listening, pushed answers end in order and the surface becomes idle', async () => {
   const producer = new TestProducer()

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { serverState } from '../../harness/server/server_state.js'
 import { ANONYMOUS } from '../../../src/access/principal.js'
 import { operations } from '../../../src/operations/index.js'
-import type { Answer } from '../../../src/wire/answer.js'
 import { docsPolicy } from '../../../src/surface/http/pages/docs_page.js'
 import { referencePages } from '../../../src/surface/http/pages/reference.js'
+import type { Answer } from '../../../src/wire/answer.js'
+import { serverState } from '../../harness/server/server_state.js'
 
 function ask(name: string): Answer {
   const [, run] = referencePages(serverState().config).find(([row]) => row.name === name) ?? assert.fail(name)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseProxies, TRUSTED_PROXIES_MAX } from '../../../src/config/options/values.js'
-import { TrustedProxies, FORWARDED_ADDRESSES_MAX } from '../../../src/surface/http/trusted_proxies.js'
+import { FORWARDED_ADDRESSES_MAX, TrustedProxies } from '../../../src/surface/http/trusted_proxies.js'
 
 const proxies = new TrustedProxies(parseProxies('10.0.0.0/8, 192.0.2.1, 2001:DB8:1::/48'))
 

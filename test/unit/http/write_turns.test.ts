@@ -1,9 +1,9 @@
 /** Large answers share the turns of an event loop, over real sockets; and the rules of turns alone. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { LARGE_FIRST_BYTES, LargeAnswer, type LargeSocket } from '../../../src/surface/http/answer/large_answer.js'
 import { ByteBudget } from '../../../src/surface/http/bounds/byte_budget.js'
-import { LargeAnswer, type LargeSocket, LARGE_FIRST_BYTES } from '../../../src/surface/http/answer/large_answer.js'
-import { WriteTurns, LARGE_WRITES_OF_TURN_BYTES_MAX } from '../../../src/surface/http/bounds/write_turns.js'
+import { LARGE_WRITES_OF_TURN_BYTES_MAX, WriteTurns } from '../../../src/surface/http/bounds/write_turns.js'
 import { ExchangeServer, MIB, textAnswer } from '../../harness/clients/exchange_server.js'
 
 const nextTurn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))

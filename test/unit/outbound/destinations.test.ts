@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { describe, it } from 'node:test'
-import { classOfAddress, checkAddress, checkUrl, OutboundRefused } from '../../../src/outbound/destination.js'
-import { isAllowed, parseAllowed } from '../../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
+import { isAllowed, parseAllowed } from '../../../src/outbound/allowlist.js'
+import { checkAddress, checkUrl, classOfAddress, OutboundRefused } from '../../../src/outbound/destination.js'
 
 const STRICT = { allowed: [], allowPrivate: false }
 const PRIVATE = { allowed: [], allowPrivate: true }

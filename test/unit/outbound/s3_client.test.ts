@@ -7,13 +7,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { S3_MS_MAX } from '../../../src/limits/store.js'
-import { parseAllowed } from '../../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
-import { Outbound } from '../../../src/outbound/safe_fetch.js'
-import { S3Client, S3Error, S3_ATTEMPTS_MAX } from '../../../src/outbound/s3_client.js'
-import { checkLocation, objectUrl, refuseCredentials, S3LocationError } from '../../../src/outbound/s3_location.js'
+import { parseAllowed } from '../../../src/outbound/allowlist.js'
+import { S3_ATTEMPTS_MAX, S3Client, S3Error } from '../../../src/outbound/s3_client.js'
 import type { S3Location } from '../../../src/outbound/s3_location.js'
+import { checkLocation, objectUrl, refuseCredentials, S3LocationError } from '../../../src/outbound/s3_location.js'
 import { parseErrorCode, parseListing } from '../../../src/outbound/s3_xml.js'
+import { Outbound } from '../../../src/outbound/safe_fetch.js'
 
 const LOCATION: S3Location = { endpoint: 'store.example', bucket: 'bodies', accessKey: 'access', secretKey: 'secret' }
 /** Time that a busy machine may add to a time limit. */

@@ -4,17 +4,17 @@
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { parseAllowed } from '../../../src/outbound/allowlist.js'
-import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
 import { loadConfig } from '../../../src/config/config.js'
+import type { AllowedDestination } from '../../../src/outbound/allowlist.js'
+import { parseAllowed } from '../../../src/outbound/allowlist.js'
+import { OUTBOUND_ADDRESSES_MAX } from '../../../src/outbound/connector.js'
 import { OutboundRefused } from '../../../src/outbound/destination.js'
 import { BodyTooLarge } from '../../../src/outbound/received_body.js'
 import { Outbound } from '../../../src/outbound/safe_fetch.js'
-import { OUTBOUND_ADDRESSES_MAX } from '../../../src/outbound/connector.js'
 import { forceCollections } from '../../harness/process/forced_gc.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void

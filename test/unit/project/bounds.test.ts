@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { OVERRIDABLE } from '../../../src/limits/overridable.js'
 
 interface Bound {

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { after, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..')
 const directory = mkdtempSync(join(tmpdir(), 'mds-mutants-check-'))

@@ -1,7 +1,7 @@
 /** Advice from the counts of queries, where no server is needed. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { slowQueries, ADVICE_PER_KIND_MAX } from '../../../src/domain/advice/advisor.js'
+import { ADVICE_PER_KIND_MAX, slowQueries } from '../../../src/domain/advice/advisor.js'
 
 function counted(query: string, slowestMs: number): Parameters<typeof slowQueries>[0][number] {
   return { query, count: 9, surplus: 2, empty: 0, meanMs: 1.23456, slowestMs }

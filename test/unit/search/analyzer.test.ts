@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createAnalyzer, ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../../../src/engine/text/analyzer.js'
+import { ANALYZER_MEMORY_BYTES_KEPT_MAX, createAnalyzer } from '../../../src/engine/text/analyzer.js'
 import { LANGUAGES, resolveLanguage } from '../../../src/engine/text/languages.js'
 import { readPackedTokens } from '../../harness/store/packed_tokens.js'
 

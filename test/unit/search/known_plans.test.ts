@@ -1,7 +1,7 @@
 /** Plans of queries that were analysed lately: which readings of a text share one. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { readRequest, type FulltextInput } from '../../../src/domain/fulltext/fulltext_request.js'
+import { type FulltextInput, readRequest } from '../../../src/domain/fulltext/fulltext_request.js'
 import {
   KnownPlans,
   PLAN_CACHED_TERMS_MAX,

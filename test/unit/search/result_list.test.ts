@@ -1,7 +1,7 @@
 /** The result list of all searches: its limits, the removal of results, and the answer's fields about it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ResultList, type ResultBounds } from '../../../src/domain/search/result_list.js'
+import { type ResultBounds, ResultList } from '../../../src/domain/search/result_list.js'
 import { ANSWER_BYTES_MAX } from '../../../src/limits/documents.js'
 import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AnswerWriter, NATIVE_PAGE_BYTES_MAX, NATIVE_PAGE_DOCUMENTS_MAX } from '../../../src/domain/fulltext/fulltext_answer.js'
-import { readRequest, type FulltextInput } from '../../../src/domain/fulltext/fulltext_request.js'
+import { type FulltextInput, readRequest } from '../../../src/domain/fulltext/fulltext_request.js'
 import type { QueryPlan } from '../../../src/domain/fulltext/query_plan.js'
 import { decodeHits } from '../../../src/engine/search/hits.js'
 import type { Hits } from '../../../src/engine/types.js'

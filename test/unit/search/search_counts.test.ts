@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { COUNTED_TEXT_BYTES } from '../../../src/limits/search.js'
-import { SearchCounts, COUNTED_COLLECTIONS_MAX, COUNTED_QUERIES_MAX } from '../../../src/telemetry/search_counts.js'
+import { COUNTED_COLLECTIONS_MAX, COUNTED_QUERIES_MAX, SearchCounts } from '../../../src/telemetry/search_counts.js'
 
 function counted(text: string, ms = 1, isEmpty = false): { text: string; ms: number; isEmpty: boolean } {
   return { text, ms, isEmpty }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { documentsOf, searchUntilFull, SEARCH_AGAIN_FACTOR } from '../../../src/domain/search/rounds.js'
+import { documentsOf, SEARCH_AGAIN_FACTOR, searchUntilFull } from '../../../src/domain/search/rounds.js'
 import { BodiesWanted } from '../../../src/store/objects.js'
 import type { TruthStore } from '../../../src/store/truth_store.js'
 import type { View } from '../../../src/store/view.js'

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Chore, type ChoreOptions, type Rest } from '../../../src/chore.js'
-import { CHORE_NAMES, CHORES, type ChoreName, type ChoreState } from '../../../src/chore_list.js'
+import { CHORE_NAMES, type ChoreName, CHORES, type ChoreState } from '../../../src/chore_list.js'
 import { CHORE_STANDBY_MS } from '../../../src/limits/lanes.js'
-import { ROLES, mayWriteUnasked, type Role } from '../../../src/role.js'
+import { mayWriteUnasked, type Role, ROLES } from '../../../src/role.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
 import { StillClock } from '../../harness/chore_tools.js'
 

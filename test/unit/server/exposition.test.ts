@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CHORE_NAMES, CHORE_STATES } from '../../../src/chore_list.js'
 import { operationByName, operations } from '../../../src/operations/index.js'
-import { renderMetrics, METRIC_COLLECTIONS_MAX } from '../../../src/telemetry/exposition.js'
 import type { StoreGauges } from '../../../src/telemetry/exposition.js'
+import { METRIC_COLLECTIONS_MAX, renderMetrics } from '../../../src/telemetry/exposition.js'
 import { Telemetry } from '../../../src/telemetry/registry.js'
 
 const NAMES = operations.map(({ name }) => name)

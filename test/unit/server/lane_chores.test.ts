@@ -6,10 +6,10 @@ import { CHORE_NAMES, CHORES } from '../../../src/chore_list.js'
 import { loadConfig } from '../../../src/config/config.js'
 import type { Role } from '../../../src/role.js'
 import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
-import type { Work } from '../../../src/worker/commit/commit_work.js'
+import { type LaneChoreParts, laneChores } from '../../../src/worker/background/chores.js'
 import { DONE } from '../../../src/worker/background/lane_work.js'
+import type { Work } from '../../../src/worker/commit/commit_work.js'
 import type { CommitAnswer } from '../../../src/worker/request/handler.js'
-import { laneChores, type LaneChoreParts } from '../../../src/worker/background/chores.js'
 import { StillClock } from '../../harness/chore_tools.js'
 
 const telemetry = Telemetry.create([])

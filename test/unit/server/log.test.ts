@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { textLine, LOG_TEXT_CHARS_MAX } from '../../../src/telemetry/log.js'
 import type { LogFields } from '../../../src/telemetry/log.js'
+import { LOG_TEXT_CHARS_MAX, textLine } from '../../../src/telemetry/log.js'
 import { spawn } from '../../harness/process/owned_processes.js'
 
 /** Many times the capacity of a pipe and its reader. */

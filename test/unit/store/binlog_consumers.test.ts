@@ -22,8 +22,8 @@ import { TruthStore } from '../../../src/store/truth_store.js'
 import type { Writer } from '../../../src/store/writer.js'
 import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
 import { BinlogConsumers } from '../../../src/worker/background/binlog_consumers.js'
-import type { CommitAnswer } from '../../../src/worker/request/handler.js'
 import type { GroupEffects, Work } from '../../../src/worker/commit/commit_work.js'
+import type { CommitAnswer } from '../../../src/worker/request/handler.js'
 
 const telemetry = Telemetry.create([])
 telemetry.claimRow()

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
 import { addWrite, decodeHistory, emptyHistory, encodeHistory } from '../../../src/store/histories/history.js'
-import { minuteKey } from '../../../src/store/rows/keys.js'
 import { newObjectId } from '../../../src/store/objects.js'
+import { minuteKey } from '../../../src/store/rows/keys.js'
 import { unixSeconds } from '../../../src/store/truth_store.js'
 
 for (const [year, milliseconds, second] of [

@@ -7,12 +7,12 @@ import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { DocumentSource } from '../../../src/base/document_source.js'
 import { openDocuments } from '../../../src/engine/document_reader.js'
 import { ByteWriter } from '../../../src/store/rows/byte_writer.js'
-import type { DocumentSource } from '../../../src/base/document_source.js'
 import { emptyKeyring } from '../../../src/store/sealing/keyring.js'
 import { TruthStore } from '../../../src/store/truth_store.js'
-import { Bench, CACHE_BYTES, SHAPE, contentOf, directoryOf } from '../../harness/store/native_reader_bench.js'
+import { Bench, CACHE_BYTES, contentOf, directoryOf, SHAPE } from '../../harness/store/native_reader_bench.js'
 
 describe('the native reader beside a writer', () => {
   it('native reader: a document that is replaced while it is read is not cached for later views', async () => {

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { openEnvironment } from '../../../src/store/environment.js'
-import { bodyKey } from '../../../src/store/rows/keys.js'
 import {
   encodeObject,
   forgetReleases,
@@ -18,6 +17,7 @@ import {
   removeObject,
   writeObject,
 } from '../../../src/store/objects.js'
+import { bodyKey } from '../../../src/store/rows/keys.js'
 
 const DAY = 86_400
 const NOW = 2_000_000_000

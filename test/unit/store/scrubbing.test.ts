@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openEnvironment } from '../../../src/store/environment.js'
-import { bodyKey } from '../../../src/store/rows/keys.js'
 import { isScrubWanted, scrub, wantScrub } from '../../../src/store/resealing/scrubbing.js'
+import { bodyKey } from '../../../src/store/rows/keys.js'
 import { SmallDisk } from '../../harness/process/small_disk.js'
 
 const ROWS = 400

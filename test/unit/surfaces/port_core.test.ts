@@ -5,16 +5,16 @@ import { after, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { ANONYMOUS } from '../../../src/access/principal.js'
 import { Admission, type Admitted } from '../../../src/dispatch/admission.js'
+import { awaitAnswer, nextPart } from '../../../src/dispatch/awaited_answers.js'
 import { FieldsRequest } from '../../../src/dispatch/fields_request.js'
 import { KnownClient } from '../../../src/dispatch/surface.js'
-import { awaitAnswer, nextPart } from '../../../src/dispatch/awaited_answers.js'
 import { operationByName } from '../../../src/operations/index.js'
 import { PortCore } from '../../../src/surface/thread/port_core.js'
 import { ThreadPort } from '../../../src/surface/thread/thread_port.js'
 import type { OutgoingAnswer } from '../../../src/wire/answer.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
-import { SURFACE } from '../../harness/dispatching.js'
 import type { SurfaceReply, SurfaceRequest } from '../../../src/wire/messages/surface_messages.js'
+import { SURFACE } from '../../harness/dispatching.js'
 
 const { port1, port2 } = new MessageChannel()
 const port = new ThreadPort(port2, { onDrain: () => undefined })

@@ -3,12 +3,12 @@ import { moveExpiry } from '../../documents/expiry_rows.js'
 import { removeIdentity, removeSpellings } from '../../documents/identities.js'
 import { HEAD_FLAGS } from '../../head.js'
 import { forgetHistory } from '../../histories/history_tables.js'
-import { documentKey, garbageKey, prefixEnd } from '../../rows/keys.js'
 import { bodiesWithObjects } from '../../objects.js'
+import { documentKey, garbageKey, prefixEnd } from '../../rows/keys.js'
 import { uncountState } from '../../tally.js'
 import { forgetVectors } from '../../vectors/vector_tables.js'
-import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 
 /** Deletes a document with its revisions and spellings. */
 interface DeleteEntry extends EntryBase {

@@ -1,8 +1,8 @@
 /** Entries of kind `drop`. Layout: docs/formats/entries/drop.md. */
 import { removeCollection } from '../../collections/collection_row.js'
 import { counterKey, lsnKey } from '../../rows/keys.js'
-import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+import { neverSealed } from '../entry_kind.js'
 
 /** Deletes a collection. docid is 0. */
 interface DropEntry extends EntryBase {

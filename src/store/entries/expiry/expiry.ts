@@ -3,8 +3,8 @@ import { moveExpiry } from '../../documents/expiry_rows.js'
 import { writeHead } from '../../documents/heads.js'
 import { decodeHead } from '../../head.js'
 import { countState, uncountState } from '../../tally.js'
-import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 
 /** Changes the expiry of a document and nothing else. */
 interface ExpiryEntry extends EntryBase {

@@ -1,9 +1,9 @@
 /** Entries of kind `job`. Layout: docs/formats/entries/job.md. */
-import { JOB_KINDS, jobKey } from '../../jobs.js'
 import type { JobKind } from '../../jobs.js'
+import { JOB_KINDS, jobKey } from '../../jobs.js'
 import { isKey } from '../../rows/keys.js'
-import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
+import { neverSealed } from '../entry_kind.js'
 
 /** A job was created, made progress or was removed. collection and docid are 0. */
 interface JobEntry extends EntryBase {

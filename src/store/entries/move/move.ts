@@ -2,8 +2,8 @@
 import { removeOnlyReference, writeBody } from '../../bodies/body_references.js'
 import { HEAD_FLAGS } from '../../head.js'
 import { bodyKey } from '../../rows/keys.js'
-import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 
 /** Changes the location of the body of a document's present state. The content stays the same. */
 interface MoveEntry extends EntryBase {

@@ -1,7 +1,7 @@
 /** Entries of kind `put`: a new state of a document. Layout: docs/formats/entries/put.md. */
 import { revisionOfRecord } from '../../head.js'
-import { inCollection } from '../entry_kind.js'
 import type { EntryBase, EntryKind, Fields } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 import { applyPut } from './apply_put.js'
 import type { PutEntry } from './put_entry.js'
 

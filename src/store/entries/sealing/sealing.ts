@@ -1,8 +1,8 @@
 /** Entries of kind `sealing`. Layout: docs/formats/entries/sealing.md. */
 import { createCollection } from '../../collections/collection_row.js'
 import { changeSealing } from '../../collections/sealing_change.js'
-import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
+import { neverSealed } from '../entry_kind.js'
 
 /**
  * Switches the sealing of a collection on or off for subsequent writes. docid is 0. Creates the collection

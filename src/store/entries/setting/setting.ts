@@ -2,8 +2,8 @@
 import { createCollection } from '../../collections/collection_row.js'
 import { holdsCredential, writeSetting } from '../../collections/stored_settings.js'
 import { counterKey, isKey, lsnKey, settingKey } from '../../rows/keys.js'
-import { decidesAccess, SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
 import type { SettingKind } from '../../settings.js'
+import { decidesAccess, SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /** Changes a setting of a collection. docid is 0. Creates the collection when its id is new. */

@@ -3,8 +3,8 @@ import { writeHead } from '../../documents/heads.js'
 import { removeRevisionsBelow } from '../../documents/revision_removal.js'
 import { decodeHead, HEAD_FLAGS } from '../../head.js'
 import { countState, uncountState } from '../../tally.js'
-import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 
 /**
  * Removes superseded states with a number below `trimBelow`. The head is the same state as before, but may no

@@ -1,8 +1,8 @@
 /** Entries of kind `vectors`. Layout: docs/formats/entries/vectors.md. */
 import { lsnKey } from '../../rows/keys.js'
 import { restampVectors, setVectors } from '../../vectors/vector_tables.js'
-import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
+import { inCollection } from '../entry_kind.js'
 
 /**
  * Sets the vectors of a document, or records that nothing is to be embedded. The vectors are not part of the

@@ -1,6 +1,6 @@
 /** The fields of Mutation that do more than pass their input on and the answer back. Pure. */
 import { vectorStats } from '../../../operations/server/embedding.js'
-import { asked, askedByInput, isDone, then, whole, withMaps, type Arguments, type Resolve } from './field.js'
+import { type Arguments, asked, askedByInput, isDone, type Resolve, then, whole, withMaps } from './field.js'
 import { vectorStatsOf } from './queries.js'
 
 export const MUTATIONS: Readonly<Record<string, Resolve>> = {

@@ -1,6 +1,6 @@
 /** The fields of Query that do more than pass their input on and the answer back. Pure. */
 import type { Answered } from '../caller.js'
-import { asked, listOf, then, withMaps, type Arguments, type Resolve } from './field.js'
+import { type Arguments, asked, listOf, type Resolve, then, withMaps } from './field.js'
 
 export const QUERIES: Readonly<Record<string, Resolve>> = {
   search: ({ input }, { caller, operation }) => {

@@ -3,11 +3,11 @@
  * an answer; no other layer knows the header names of facts. Pure.
  */
 import { refusal } from '../../../dispatch/answers/answers.js'
-import { entryOf } from '../../../errors.js'
 import type { ErrorCode } from '../../../errors.js'
-import { isInternal } from '../../../operations/row/operation.js'
+import { entryOf } from '../../../errors.js'
 import type { AnyOperation } from '../../../operations/row/operation.js'
-import { factOf, type AnswerRest, type Fact, type OutgoingAnswer } from '../../../wire/answer.js'
+import { isInternal } from '../../../operations/row/operation.js'
+import { type AnswerRest, type Fact, factOf, type OutgoingAnswer } from '../../../wire/answer.js'
 import type { PushedBody } from '../../../wire/body_streams.js'
 
 export interface HttpAnswer {

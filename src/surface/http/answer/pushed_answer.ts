@@ -10,7 +10,7 @@
  * that size: a probe.
  */
 import assert from 'node:assert/strict'
-import { MIB, KIB } from '../../../limits/units.js'
+import { KIB, MIB } from '../../../limits/units.js'
 import type { BodyPush, DetachReason, PushedBody } from '../../../wire/body_streams.js'
 import type { ByteBudget } from '../bounds/byte_budget.js'
 import type { OpenStreams } from '../bounds/open_streams.js'

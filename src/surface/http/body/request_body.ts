@@ -4,13 +4,13 @@
  * Front-end thread only.
  */
 import type { HttpResponse } from 'uWebSockets.js'
-import type { BodyConsumer } from '../../../wire/body_streams.js'
 import type { ErrorCode } from '../../../errors.js'
 import { MIB } from '../../../limits/units.js'
-import { BodyCollector } from './body_collector.js'
-import { BodyStream, type StreamRefusal } from './body_stream.js'
+import type { BodyConsumer } from '../../../wire/body_streams.js'
 import type { WatchedBody } from '../bounds/body_watch.js'
 import type { LoopResources } from '../bounds/loop_resources.js'
+import { BodyCollector } from './body_collector.js'
+import { BodyStream, type StreamRefusal } from './body_stream.js'
 
 /**
  * Bytes of a refused body that are read and discarded before the connection is closed. Within this bound, a

@@ -2,9 +2,9 @@
  * The connections of one event loop, or of the gate: their number, in memory shared by the loops, and the
  * clients whose further ones are closed at once (connection_watch.ts). One object for each listener.
  */
-import { admitsConnection } from '../../descriptors.js'
 import type { Telemetry } from '../../../telemetry/registry.js'
 import type { LoopBlock } from '../../../wire/loop_block.js'
+import { admitsConnection } from '../../descriptors.js'
 
 export class LoopConnections {
   #crowded: ReadonlySet<string> = new Set()

@@ -9,7 +9,7 @@ import { GZIP_BYTES_MIN } from '../../../limits/documents.js'
 import { MIB } from '../../../limits/units.js'
 import type { Schema } from '../../../operations/row/json_schema.js'
 import type { FormReader } from '../../../worker/request/form_reader.js'
-import { parseBody, scannerOf, settle, type Input } from '../../../worker/request/input.js'
+import { type Input, parseBody, scannerOf, settle } from '../../../worker/request/input.js'
 
 /**
  * Larger answers are not compressed: gzip would occupy a lane for over 0.3 s, and memory for a second copy.

@@ -4,11 +4,11 @@
  * script.
  */
 import { createHash } from 'node:crypto'
-import { CATALOGUE } from '../../../errors.js'
-import type { Schema } from '../../../operations/row/json_schema.js'
-import type { HttpRoute } from '../../../operations/row/http_form.js'
-import type { Operation } from '../../../operations/row/operation.js'
 import { INTERFACE_VERSION } from '../../../base/version.js'
+import { CATALOGUE } from '../../../errors.js'
+import type { HttpRoute } from '../../../operations/row/http_form.js'
+import type { Schema } from '../../../operations/row/json_schema.js'
+import type { Operation } from '../../../operations/row/operation.js'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs_assets.js'
 import { errorsOf, exampleInput, propertiesOf } from './openapi.js'
 

@@ -3,14 +3,14 @@
  * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the rows also use. So schemas are copied, with the
  * changes that openapi_schemas.ts makes for clients.
  */
-import { CATALOGUE } from '../../../errors.js'
-import type { CatalogueEntry, ErrorCode } from '../../../errors.js'
-import type { Schema } from '../../../operations/row/json_schema.js'
-import type { HttpRoute } from '../../../operations/row/http_form.js'
-import type { Operation } from '../../../operations/row/operation.js'
 import { INTERFACE_VERSION } from '../../../base/version.js'
-import { SchemaComponents } from './openapi_schemas.js'
+import type { CatalogueEntry, ErrorCode } from '../../../errors.js'
+import { CATALOGUE } from '../../../errors.js'
+import type { HttpRoute } from '../../../operations/row/http_form.js'
+import type { Schema } from '../../../operations/row/json_schema.js'
+import type { Operation } from '../../../operations/row/operation.js'
 import type { Json, JsonObject } from './openapi_schemas.js'
+import { SchemaComponents } from './openapi_schemas.js'
 
 const ABOUT = `A versioned database of markdown documents with full-text search.
 

@@ -1,7 +1,7 @@
 /** The Content-Security-Policy of each HTML page. Each loop computes them on first use. */
-import { docs } from '../../../operations/server/health.js'
-import { playground } from '../../../operations/server/graphql.js'
 import type { AnyOperation } from '../../../operations/row/operation.js'
+import { playground } from '../../../operations/server/graphql.js'
+import { docs } from '../../../operations/server/health.js'
 import { PLAYGROUND_POLICY } from '../../graphql/playground/policy.js'
 import { docsPolicy } from './docs_page.js'
 

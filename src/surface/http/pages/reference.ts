@@ -3,10 +3,10 @@
  * only.
  */
 import type { BoundLoopHandler } from '../../../dispatch/loop_operations.js'
-import { playground } from '../../../operations/server/graphql.js'
-import { docs, openapi } from '../../../operations/server/health.js'
 import { offered } from '../../../operations/index.js'
 import type { Operation } from '../../../operations/row/operation.js'
+import { playground } from '../../../operations/server/graphql.js'
+import { docs, openapi } from '../../../operations/server/health.js'
 import type { Answer } from '../../../wire/answer.js'
 import { playgroundPage } from '../../graphql/playground/playground_page.js'
 import { buildDocsPage } from './docs_page.js'

@@ -5,13 +5,13 @@
 import type { AccessMode } from '../../../config/options/values.js'
 import { offered, operations } from '../../../operations/index.js'
 import type { Operation } from '../../../operations/row/operation.js'
+import { argumentsOf } from './arguments/row_arguments.js'
+import { outputSchemaOf } from './results/output_schema.js'
+import { isReadOnly, type Tool, type ToolDefinition } from './tool.js'
 import { documentTools } from './tools/documents.js'
 import { searchTools } from './tools/search.js'
 import { serverTools } from './tools/server.js'
 import { settingsTools } from './tools/settings.js'
-import { argumentsOf } from './arguments/row_arguments.js'
-import { outputSchemaOf } from './results/output_schema.js'
-import { isReadOnly, type Tool, type ToolDefinition } from './tool.js'
 
 export const BUILTIN_TOOLS: readonly Tool[] = [...documentTools, ...searchTools, ...settingsTools, ...serverTools].map((tool) => {
   const row = rowOf(operations, tool)

@@ -2,11 +2,11 @@
  * Completions of arguments of prompts and of variables of resource templates: names of collections that the
  * caller may read, and values that are known. Thread of MCP.
  */
-import { isRefusal, jsonOf } from './results/answers.js'
 import { badArgument } from './arguments/argument_values.js'
 import type { CallContext } from './call.js'
 import { argumentOf } from './prompts.js'
 import { RESOURCE_TEMPLATES } from './resources.js'
+import { isRefusal, jsonOf } from './results/answers.js'
 
 /** Values of a completion, as MCP sets it. */
 const COMPLETIONS_MAX = 100

@@ -2,12 +2,12 @@
  * How custom tools are listed and called. A call passes on what the operator declared: parameters by name,
  * and defaults, of which those that set the scope cannot be overridden. Thread of MCP.
  */
-import { argument, inputSchemaOf, type Argument } from './arguments/argument.js'
-import { badArgument, readArguments, readValue, type Arguments } from './arguments/argument_values.js'
+import { type Argument, argument, inputSchemaOf } from './arguments/argument.js'
+import { type Arguments, badArgument, readArguments, readValue } from './arguments/argument_values.js'
+import type { CallContext, ToolResult } from './call.js'
 import type { CustomTool } from './custom_tools.js'
 import { ANNOTATIONS, type Tool } from './tool.js'
-import type { CallContext, ToolResult } from './call.js'
-import { callRead, type BoundTool } from './tool_calls.js'
+import { type BoundTool, callRead } from './tool_calls.js'
 
 /** What a client could otherwise widen: the operator made the tool to narrow it. */
 const LOCKED: ReadonlySet<string> = new Set(['collection', 'filter_meta', 'has_meta', 'include_content', 'fields'])

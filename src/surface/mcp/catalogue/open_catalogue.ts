@@ -4,16 +4,16 @@
  * `/v1/endpoints`.
  */
 import { badArgument } from './arguments/argument_values.js'
-import { offeredTools, type OfferedTool } from './builtin_tools.js'
-import { failed, type CallContext, type ToolResult } from './call.js'
+import { type OfferedTool, offeredTools } from './builtin_tools.js'
+import { type CallContext, failed, type ToolResult } from './call.js'
 import type { Catalogue, CatalogueOptions } from './catalogue.js'
 import { complete } from './completions.js'
-import { bindCustomTool, callCustomTool, listedCustomTool, type BoundCustomTool } from './custom_calls.js'
+import { bindCustomTool, type BoundCustomTool, callCustomTool, listedCustomTool } from './custom_calls.js'
 import { getPrompt, LISTED_PROMPTS } from './prompts.js'
-import { readResource, RESOURCES, RESOURCE_TEMPLATES } from './resources.js'
+import { readResource, RESOURCE_TEMPLATES, RESOURCES } from './resources.js'
 import { notInMode } from './texts.js'
 import { listedTool } from './tool.js'
-import { callBound, type BoundTool } from './tool_calls.js'
+import { type BoundTool, callBound } from './tool_calls.js'
 
 /** A tool as the catalogue has it. */
 interface Entry {

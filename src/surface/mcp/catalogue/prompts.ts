@@ -4,12 +4,12 @@
  */
 import { MCP_ANSWER_TOKENS_DEFAULT } from '../../../limits/surfaces.js'
 import { factOf } from '../../../wire/answer.js'
-import { argument, required, type Argument } from './arguments/argument.js'
-import { badArgument, readArguments, type Arguments } from './arguments/argument_values.js'
-import { isRefusal, jsonOf, refusalError } from './results/answers.js'
+import { type Argument, argument, required } from './arguments/argument.js'
+import { type Arguments, badArgument, readArguments } from './arguments/argument_values.js'
 import type { CallContext } from './call.js'
-import { UNTRUSTED_NOTICE } from './texts.js'
+import { isRefusal, jsonOf, refusalError } from './results/answers.js'
 import { cutToTokens } from './results/token_budget.js'
+import { UNTRUSTED_NOTICE } from './texts.js'
 
 /** Documents that a prompt shows the beginnings of, where nothing or more is asked for. */
 const PROMPT_DOCUMENTS_DEFAULT = 20

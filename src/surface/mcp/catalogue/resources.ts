@@ -2,13 +2,13 @@
 import { MCP_ANSWER_TOKENS_DEFAULT } from '../../../limits/surfaces.js'
 import { factOf } from '../../../wire/answer.js'
 import { textOf } from '../../../wire/answer.js'
-import { isRefusal, jsonOf, refusalError } from './results/answers.js'
 import type { CallContext } from './call.js'
 import { CatalogueError, RESOURCE_NOT_FOUND } from './catalogue_error.js'
 import { readResourceUri, type ResourceUri } from './resource_uri.js'
+import { isRefusal, jsonOf, refusalError } from './results/answers.js'
 import { shownAnswer, wantedParts } from './results/shown_documents.js'
-import { UNTRUSTED_NOTICE } from './texts.js'
 import { boundedText } from './results/tool_result.js'
+import { UNTRUSTED_NOTICE } from './texts.js'
 
 /** Documents of a search resource that names no limit. */
 const SEARCH_RESOURCE_LIMIT = 10

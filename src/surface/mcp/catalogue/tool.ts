@@ -1,5 +1,5 @@
 /** The definition of a tool, and how `tools/list` shows it. Pure data; any thread. */
-import { inputSchemaOf, type Argument, type JsonSchema } from './arguments/argument.js'
+import { type Argument, inputSchemaOf, type JsonSchema } from './arguments/argument.js'
 import type { Arguments } from './arguments/argument_values.js'
 import type { ArgumentChoice } from './arguments/row_arguments.js'
 

@@ -2,15 +2,15 @@
  * Calls a tool: reads its arguments, asks its operation as the caller, and shows the answer (tool_result.ts).
  * Thread of MCP.
  */
-import { readArguments, type Arguments } from './arguments/argument_values.js'
+import { factOf, type OutgoingAnswer, textOf } from '../../../wire/answer.js'
+import { type Arguments, readArguments } from './arguments/argument_values.js'
+import { type CallContext, failed, type ToolResult } from './call.js'
 import { failureOf, isRefusal, jsonOf } from './results/answers.js'
-import { failed, type CallContext, type ToolResult } from './call.js'
 import { documentPart } from './results/document_part.js'
 import { exported } from './results/exported.js'
-import { factOf, textOf, type OutgoingAnswer } from '../../../wire/answer.js'
 import { shownAnswer } from './results/shown_documents.js'
-import type { Tool } from './tool.js'
 import { resultOf } from './results/tool_result.js'
+import type { Tool } from './tool.js'
 
 /** A tool with the name of its operation. */
 export interface BoundTool {

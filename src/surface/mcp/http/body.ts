@@ -1,7 +1,7 @@
 /** The body of a request: collected up to a bound, of one body and of all together. */
 import type { IncomingMessage } from 'node:http'
 import { MIB } from '../../../limits/units.js'
-import { refusal, REFUSED, type Refusal } from '../protocol/codes.js'
+import { type Refusal, refusal, REFUSED } from '../protocol/codes.js'
 
 /** Bytes of all bodies that are being read, or wait for their answer: four of the largest. */
 const MCP_BODIES_BYTES_MAX = 128 * MIB

@@ -4,8 +4,8 @@
  * counted by its address. One object a thread.
  */
 import type { Authenticator } from '../../../access/authenticator.js'
-import { clientKey } from '../../../access/client_key.js'
 import { emitIncident, rateIncident } from '../../../access/checks.js'
+import { clientKey } from '../../../access/client_key.js'
 import { RateLimit, type RateVerdict } from '../../../access/rate_limit.js'
 import type { Config } from '../../../config/config.js'
 import { CATALOGUE } from '../../../errors.js'

@@ -3,16 +3,16 @@
  * pages, rate limits, credential, endpoint. On node's server, which keeps up with the lanes: docs/decisions/
  * 0260. One object a thread.
  */
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
+import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Authenticator } from '../../../access/authenticator.js'
 import { newFaultId } from '../../../base/fault_id.js'
 import type { Config } from '../../../config/config.js'
-import { CATALOGUE, entryOf } from '../../../errors.js'
 import type { ErrorCode } from '../../../errors.js'
+import { CATALOGUE, entryOf } from '../../../errors.js'
 import { KIB } from '../../../limits/units.js'
 import { log } from '../../../telemetry/log.js'
 import type { TlsFiles } from '../../../wire/tls_files.js'

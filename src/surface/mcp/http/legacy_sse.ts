@@ -4,11 +4,11 @@
  */
 import { MCP_SESSION_REQUESTS_MAX } from '../../../limits/surfaces.js'
 import { INVALID_PARAMS, INVALID_REQUEST, refusal, REFUSED, SESSION_NOT_FOUND } from '../protocol/codes.js'
-import { initializeFault, initializeText, revisionOf, takeNotification } from '../sessions/handshake.js'
 import { errorText, idOf, messageOf, notificationText, type Request } from '../protocol/message.js'
 import { SSE_REVISION } from '../protocol/revisions.js'
-import { runInSession } from '../sessions/session_requests.js'
+import { initializeFault, initializeText, revisionOf, takeNotification } from '../sessions/handshake.js'
 import type { Session } from '../sessions/session.js'
+import { runInSession } from '../sessions/session_requests.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { openSessionStream } from './session_stream.js'

@@ -6,9 +6,9 @@
  */
 import type { Config } from '../../../config/config.js'
 import type { ErrorCode } from '../../../errors.js'
+import { canonicalAddress } from '../../../outbound/networks.js'
 import { isAllowedHost, isLocalOrigin, LocalGuard } from '../../http/local_guard.js'
 import { thisMachine } from '../../http/this_machine.js'
-import { canonicalAddress } from '../../../outbound/networks.js'
 import type { Exchange } from './exchange.js'
 
 type OriginRules = Pick<Config, 'corsOrigins' | 'mcpDomain' | 'mcpApiKeyEnabled' | 'authEnabled' | 'guardsLocal' | 'allowedHosts'>

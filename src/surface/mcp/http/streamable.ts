@@ -6,19 +6,19 @@ import type { Answered } from '../protocol/call.js'
 import {
   INVALID_PARAMS,
   INVALID_REQUEST,
+  type Refusal,
   refusal,
   REFUSED,
   SESSION_NOT_FOUND,
   UNSUPPORTED_VERSION,
-  type Refusal,
 } from '../protocol/codes.js'
-import { eraOf, missingHeader, type EraHeaders } from '../protocol/era.js'
-import { initializeFault, initializeText, revisionOf, takeNotification } from '../sessions/handshake.js'
+import { type EraHeaders, eraOf, missingHeader } from '../protocol/era.js'
 import { headerText } from '../protocol/header_text.js'
-import { idOf, messageOf, resultText, type Message, type Request } from '../protocol/message.js'
+import { idOf, type Message, messageOf, type Request, resultText } from '../protocol/message.js'
 import { META_LOG_LEVEL, META_SUBSCRIPTION, metaOf } from '../protocol/meta.js'
-import { runInSession } from '../sessions/session_requests.js'
+import { initializeFault, initializeText, revisionOf, takeNotification } from '../sessions/handshake.js'
 import type { Session } from '../sessions/session.js'
+import { runInSession } from '../sessions/session_requests.js'
 import type { Exchange } from './exchange.js'
 import type { Asker, EndpointParts } from './parts.js'
 import { PostAnswer } from './post_answer.js'

@@ -4,11 +4,11 @@
  * the body, because proxies route by them. The order of the checks is that of the specification. Pure.
  * Compared with the official implementation in test/property/surfaces/mcp_era.test.ts.
  */
-import { HEADER_MISMATCH, INVALID_PARAMS, refusal, UNSUPPORTED_VERSION, type Refusal } from './codes.js'
+import { HEADER_MISMATCH, INVALID_PARAMS, type Refusal, refusal, UNSUPPORTED_VERSION } from './codes.js'
 import { decodedName } from './header_text.js'
+import { isLogLevel } from './log_levels.js'
 import { isObject, type Message, type Params } from './message.js'
 import { META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, metaOf } from './meta.js'
-import { isLogLevel } from './log_levels.js'
 import { isStatelessRevision, type Served } from './revisions.js'
 
 export type Era = 'handshake' | 'stateless'

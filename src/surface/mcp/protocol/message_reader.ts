@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { JsonScan } from '../../../wire/json_bounds.js'
-import { PARSE_ERROR, refusal, type Refusal } from './codes.js'
+import { PARSE_ERROR, type Refusal, refusal } from './codes.js'
 
 export class MessageReader {
   readonly #scan: JsonScan

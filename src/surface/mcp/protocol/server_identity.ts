@@ -1,6 +1,6 @@
 /** How the server introduces itself to clients: name, version, capabilities, instructions. Pure. */
-import type { Config } from '../../../config/config.js'
 import { INTERFACE_VERSION } from '../../../base/version.js'
+import type { Config } from '../../../config/config.js'
 
 export interface ServerIdentity {
   /** `serverInfo`: an Implementation of MCP; `vendor` and `homepage` beside it. */

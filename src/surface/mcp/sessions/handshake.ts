@@ -2,12 +2,12 @@
  * What the handshake era has beside methods: `initialize`, the level of messages to a client, and
  * notifications from it. They are about a session, whatever its transport. Pure, but for the session.
  */
-import type { Session } from './session.js'
 import { INVALID_PARAMS } from '../protocol/codes.js'
 import { isLogLevel } from '../protocol/log_levels.js'
-import { errorText, isObject, resultText, type Notification, type Params, type Request } from '../protocol/message.js'
+import { errorText, isObject, type Notification, type Params, type Request, resultText } from '../protocol/message.js'
 import { negotiated, type Served } from '../protocol/revisions.js'
 import type { ServerIdentity } from '../protocol/server_identity.js'
+import type { Session } from './session.js'
 
 /** @returns what is wrong with the parameters of `initialize`; null: nothing */
 export function initializeFault({ protocolVersion, clientInfo }: Params): string | null {

@@ -4,10 +4,10 @@
  */
 import type { Answered, Caller } from '../protocol/call.js'
 import { INVALID_REQUEST } from '../protocol/codes.js'
-import { setLevelText } from './handshake.js'
 import { errorText, type Request } from '../protocol/message.js'
 import type { Methods } from '../protocol/methods.js'
 import { hasStructuredContent } from '../protocol/revisions.js'
+import { setLevelText } from './handshake.js'
 import type { Session } from './session.js'
 
 interface Channel {

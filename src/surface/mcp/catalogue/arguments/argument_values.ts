@@ -3,8 +3,8 @@
  * one string for a list of strings, a number as text, JSON as text. What is not clear is refused with the
  * name of the argument. Pure; any thread.
  */
-import type { Argument, ArgumentType } from './argument.js'
 import { CatalogueError, INVALID_PARAMS } from '../catalogue_error.js'
+import type { Argument, ArgumentType } from './argument.js'
 
 export type Arguments = Readonly<Record<string, unknown>>
 

@@ -4,7 +4,7 @@
  */
 import type { Schema } from '../../../../operations/row/json_schema.js'
 import type { Operation } from '../../../../operations/row/operation.js'
-import { argument, type Argument, type ArgumentType } from './argument.js'
+import { type Argument, argument, type ArgumentType } from './argument.js'
 
 export interface ArgumentChoice {
   /** Fields of the row that the tool does not offer. */

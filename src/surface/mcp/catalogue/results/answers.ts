@@ -1,7 +1,7 @@
 /** Answers of the core as the catalogue reads them. Any thread. */
 import { CATALOGUE, type ErrorCode } from '../../../../errors.js'
+import { type OutgoingAnswer, textOf } from '../../../../wire/answer.js'
 import { CatalogueError, INVALID_PARAMS, REFUSED } from '../catalogue_error.js'
-import { textOf, type OutgoingAnswer } from '../../../../wire/answer.js'
 
 export function jsonOf(answer: OutgoingAnswer): unknown {
   return JSON.parse(textOf(answer)) as unknown

@@ -5,10 +5,10 @@
  */
 import { nextPart } from '../../../../dispatch/awaited_answers.js'
 import type { OutgoingAnswer } from '../../../../wire/answer.js'
-import { failureOf, isRefusal } from './answers.js'
 import type { Arguments } from '../arguments/argument_values.js'
-import { failed, type CallContext, type TextContent, type ToolResult } from '../call.js'
+import { type CallContext, failed, type TextContent, type ToolResult } from '../call.js'
 import { shortenedHint, UNTRUSTED_NOTICE } from '../texts.js'
+import { failureOf, isRefusal } from './answers.js'
 import { tokensOf } from './token_estimate.js'
 import { answerTokens } from './tool_result.js'
 

@@ -2,7 +2,7 @@
  * The schema of a tool's structured results. Their fields are those of the row's output; what results of MCP
  * add to it, or leave out, is declared here. Pure; any thread.
  */
-import { Type, type Keywords, type Schema } from '../../../../operations/row/json_schema.js'
+import { type Keywords, type Schema, Type } from '../../../../operations/row/json_schema.js'
 import type { Operation } from '../../../../operations/row/operation.js'
 import { passageFields } from '../../../../operations/row/retrieval.js'
 import { Document } from '../../../../operations/row/schema.js'

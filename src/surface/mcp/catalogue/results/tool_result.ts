@@ -8,9 +8,9 @@ import { MCP_ANSWER_TOKENS_DEFAULT, MCP_ANSWER_TOKENS_MAX, MCP_ANSWER_TOKENS_MIN
 import type { Arguments } from '../arguments/argument_values.js'
 import type { CallContext, TextContent, ToolResult } from '../call.js'
 import { OUTLINE_NOTE, shortenedHint, UNTRUSTED_NOTICE } from '../texts.js'
+import type { Tool } from '../tool.js'
 import { cutToTokens, isObject } from './token_budget.js'
 import { isWithin } from './token_estimate.js'
-import type { Tool } from '../tool.js'
 
 /** A text beside structured content takes at most one in so many tokens: by default 1 000. */
 const MCP_TEXT_SHARE = 8

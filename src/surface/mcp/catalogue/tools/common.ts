@@ -5,7 +5,7 @@ import {
   MCP_ANSWER_TOKENS_MIN,
   MCP_DOCUMENT_TOKENS_DEFAULT,
 } from '../../../../limits/surfaces.js'
-import { argument, type Argument } from '../arguments/argument.js'
+import { type Argument, argument } from '../arguments/argument.js'
 
 export const includeContent = argument(
   'include_content',

@@ -1,7 +1,7 @@
 /** Tools that read and write single documents, batches and their revisions. Pure data. */
-import { argument, required, camelCase } from '../arguments/argument.js'
-import { badArgument, readValue } from '../arguments/argument_values.js'
+import { argument, camelCase, required } from '../arguments/argument.js'
 import type { Arguments } from '../arguments/argument_values.js'
+import { badArgument, readValue } from '../arguments/argument_values.js'
 import type { ToolDefinition } from '../tool.js'
 import { maxTokens, maxTokensOfDocument } from './common.js'
 
