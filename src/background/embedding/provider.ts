@@ -120,7 +120,8 @@ export class ActiveEmbedding implements Service {
   async autoDetect(): Promise<void> {
     const { embeddingProvider, embeddingAutodetect, production } = this.config
     if (embeddingProvider !== undefined || !embeddingAutodetect || production) return
-    const { detectOllama } = await loadOllama()
+    const { detectOllama, isOllamaListening } = await loadOllama()
+    if (!(await isOllamaListening())) return
     this.#found = await detectOllama(await this.#guarded())
     if (this.#found !== undefined) await this.load()
   }

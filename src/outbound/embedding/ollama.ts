@@ -3,6 +3,7 @@
  * detects which of the preferred models a local server has, if nothing is configured. Front-end thread.
  */
 import { EMBEDDING_ANSWER_FRAME_BYTES } from '../../limits/embedding.js'
+import { isListening } from '../listening.js'
 import type { Outbound } from '../safe_fetch.js'
 import { dimensionsOf, PREFERRED_OLLAMA_MODELS, PROVIDER_DEFAULTS } from './models.js'
 import type { Protocol } from './protocol.js'
@@ -24,6 +25,11 @@ export const ollama: Protocol = {
   canEncode: false,
   body: ({ model, texts, dimensions }) => ({ model, input: texts, truncate: true, ...(dimensions === undefined ? {} : { dimensions }) }),
   rows: (answer, count) => listOf(objectOf(answer).embeddings, count),
+}
+
+/** Whether a local server may be there: cheap, where most machines have none. */
+export function isOllamaListening(): Promise<boolean> {
+  return isListening(PROVIDER_DEFAULTS.ollama.apiUrl, OLLAMA_DETECTION_MS_MAX)
 }
 
 /**
