@@ -8,11 +8,11 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { readFrontmatter } from '../../conversion/frontmatter.js'
 import { MIB } from '../../limits/units.js'
 import type { ImportSource, SourceItem } from '../files/document.js'
 import { documentItem, SourceError } from '../files/document.js'
 import { readExportedFile } from '../files/exported_file.js'
-import { readFrontmatter } from '../files/frontmatter.js'
 
 /** Bytes of a file to be imported: a document, and the block that an export adds in front of it. */
 const IMPORT_FILE_BYTES_MAX = 17 * MIB

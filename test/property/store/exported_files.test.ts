@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { pathOf } from '../../../src/cli/export/git_paths.js'
 import { readExportedFile, writeExportedFile } from '../../../src/cli/files/exported_file.js'
-import { readFrontmatter } from '../../../src/cli/files/frontmatter.js'
+import { readFrontmatter } from '../../../src/conversion/frontmatter.js'
 import { holds } from '../../harness/property.js'
 
 const odd = fc.constantFrom(

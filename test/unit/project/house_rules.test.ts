@@ -87,10 +87,10 @@ const MAIN_THREAD = LAYERS.findIndex((folders) => folders.includes('dispatch'))
 const LANE_HALF = /^src\/surface\/\w+\/lane\//
 
 /**
- * Pure data, measures, authorisation and the client for outgoing requests, imported by every layer. They
- * import only types from layers.
+ * Pure data, measures, authorisation, conversion to markdown and the client for outgoing requests, imported
+ * by every layer. They import only types from layers.
  */
-const SHARED: readonly string[] = ['operations', 'access', 'passwords', 'telemetry', 'outbound', 'wire', 'limits', 'base']
+const SHARED: readonly string[] = ['operations', 'access', 'passwords', 'telemetry', 'conversion', 'outbound', 'wire', 'limits', 'base']
 
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
 const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder))

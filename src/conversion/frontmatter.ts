@@ -6,8 +6,8 @@
  */
 import { createRequire } from 'node:module'
 import type { YAMLMap } from 'yaml'
-import { YAML_ALIASES_MAX } from '../../limits/process.js'
-import { KIB } from '../../limits/units.js'
+import { YAML_ALIASES_MAX } from '../limits/process.js'
+import { KIB } from '../limits/units.js'
 
 /** Bytes of one YAML frontmatter block. The largest seen in real trees are under 20 KB. */
 export const FRONTMATTER_BYTES_MAX = 256 * KIB

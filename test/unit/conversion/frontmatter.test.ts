@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { flattenMetadata, FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX, readFrontmatter } from '../../../src/cli/files/frontmatter.js'
+import { flattenMetadata, FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX, readFrontmatter } from '../../../src/conversion/frontmatter.js'
 
 function metaOf(block: string): Readonly<Record<string, string[]>> {
   const { meta, problem } = readFrontmatter(`---\n${block}\n---\nbody\n`)
