@@ -43,6 +43,8 @@ export const CATALOGUE = {
   invalidOversample: { ...INVALID, kind: 'request', http: 422, text: 'oversample must be from 1 to 10' },
   invalidOffset: { ...INVALID, text: 'invalid offset' },
   noDocuments: { ...INVALID, text: 'no documents provided' },
+  unknownProfile: { ...INVALID, text: 'unknown ingest profile' },
+  keyNotDerived: { ...INVALID, text: 'cannot derive key from URL; provide key explicitly' },
   ingestQueueFull: { ...INVALID, text: 'bulk ingest queue is full' },
   ingestStarted: { ...INVALID, grpc: 'FAILED_PRECONDITION', text: 'job cannot be cancelled' },
   backupExists: { ...CONFLICT, text: 'backup already exists' },

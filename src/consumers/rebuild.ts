@@ -48,7 +48,10 @@ export type LostObjects = ReadonlyMap<string, string>
 export interface RebuildOptions {
   /** Default: all. */
   readonly collections?: readonly number[]
-  /** Also publish documents that the index already has at the same LSN: a re-index of unchanged documents. */
+  /**
+   * A re-index that was asked for: documents that the index already has at the same LSN are published again,
+   * and texts that an ingest left out are indexed.
+   */
   readonly replaceEqual?: boolean
   /** Skip documents that the index already has: used to complete a damaged index. */
   readonly missingOnly?: boolean
@@ -200,7 +203,7 @@ class IndexBatch {
 /** The upsert of a document in its present state. */
 export function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
   const { key, lang, metaValues } = textOfHead(head)
-  const skipsText = (head.flags & HEAD_FLAGS.textSkipped) !== 0
+  const skipsText = !replaceEqual && (head.flags & HEAD_FLAGS.textSkipped) !== 0
   const contentMd = skipsText ? '' : unescapeContent(view.escapedContent(head))
   const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, { replaceEqual, skipsText })
   stampUpsert(op, {

@@ -99,6 +99,29 @@ export interface AddBatchCommand {
   readonly errors: readonly string[]
 }
 
+export interface IngestCommand {
+  readonly kind: 'ingest'
+  readonly collection: string
+  readonly documents: readonly PreparedDocument[]
+  /** Errors of documents rejected during preparation, one per document. */
+  readonly errors: readonly string[]
+  /** The type that the collection gets if a document of this command creates it. Null: none. */
+  readonly type: string | null
+  readonly report: IngestReport
+}
+
+/** What the answer says beside the counts of the write lane. */
+export interface IngestReport {
+  readonly profile: string
+  /** Documents whose content is stored already. */
+  readonly skipped: number
+  readonly sanitized: number
+  readonly keyCollisions: readonly string[]
+  readonly warnings: readonly string[]
+  /** Unix milliseconds. */
+  readonly startedMs: number
+}
+
 export interface UpdateCommand {
   readonly kind: 'update'
   readonly collection: string
@@ -231,6 +254,7 @@ export interface BodyMove {
 export type Command =
   | AddCommand
   | AddBatchCommand
+  | IngestCommand
   | UpdateCommand
   | UpdateBatchCommand
   | RestoreCommand
@@ -254,13 +278,14 @@ export type Command =
  * be packed to stay on the thread. The others have views of rows or objects of the request.
  */
 export function ownsItsBytes({ kind }: Command): boolean {
-  return kind === 'add' || kind === 'addBatch' || kind === 'delete' || kind === 'deleteBatch' || kind === 'setTtl'
+  return kind === 'add' || kind === 'addBatch' || kind === 'ingest' || kind === 'delete' || kind === 'deleteBatch' || kind === 'setTtl'
 }
 
 /** About the bytes that a command of new documents adds to the store; 0 for others, which are small. */
 export function bytesOfDocuments(command: Command): number {
   if (command.kind === 'add') return bytesOfDocument(command.document)
-  return command.kind === 'addBatch' ? command.documents.reduce((sum, document) => sum + bytesOfDocument(document), 0) : 0
+  if (command.kind !== 'addBatch' && command.kind !== 'ingest') return 0
+  return command.documents.reduce((sum, document) => sum + bytesOfDocument(document), 0)
 }
 
 function bytesOfDocument({ body, index, meta }: PreparedDocument): number {

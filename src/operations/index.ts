@@ -12,6 +12,7 @@ import { bulkIngestOperations, ingestChunk } from './documents/bulk_ingest.js'
 import { collectionOperations } from './documents/collections.js'
 import { documentOperations } from './documents/documents.js'
 import { exportOperations } from './documents/export.js'
+import { ingestOperations } from './documents/ingest.js'
 import { revisionOperations } from './documents/revisions.js'
 import { temporalOperations } from './documents/temporal.js'
 import type { AnyOperation, InternalOperation, Operation } from './row/operation.js'
@@ -38,6 +39,7 @@ import { vocabularyOperations } from './settings/vocabulary.js'
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
+  ...ingestOperations,
   ...bulkIngestOperations,
   ...revisionOperations,
   ...temporalOperations,

@@ -191,6 +191,89 @@ export interface SetTtlInput {
   readonly ttl: number
 }
 
+export type IngestDocument = {
+  /**
+   * Where the document comes from, stored as `source_url`. Its last path segment without extension
+   * is the key if there is none.
+   */
+  readonly url?: string | undefined
+  /** Key of the document. Default: from `url`. */
+  readonly key?: string | undefined
+  /** Language code such as `en` or `en_GB`. Its case is preserved. */
+  readonly lang: string
+  /** Markdown text; may be empty. */
+  readonly contentMd: string
+  /** Metadata: each key has a list of strings. */
+  readonly meta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Takes a leading YAML block out of the text and into the metadata. `meta` has priority. */
+  readonly extractFrontmatter?: boolean | undefined
+  /** When the source was read, stored as `scraped_at`. Unix seconds. */
+  readonly scrapedAt?: number | undefined
+  /** Name of the scraper, stored as `scraper`. */
+  readonly scraper?: string | undefined
+  /** Seconds until the document expires. 0: never. */
+  readonly ttl?: number | undefined
+}
+
+export interface IngestInput {
+  /** Name of the collection. Created by the first write. */
+  readonly collection: string
+  /** At most 10 000. `lang`, `contentMd` and `key` or `url` are required in each. */
+  readonly documents: readonly IngestDocument[]
+  /** For all documents of the request. */
+  readonly options?:
+    | {
+        /**
+         * `fast`: no revisions, no webhooks, no duplicates, plain text. Flags that are given override it.
+         * Default: `"default"`.
+         */
+        readonly profile?: 'default' | 'fast' | undefined
+        /** Skips documents whose stored text is the same, whatever their metadata. */
+        readonly skipDuplicates?: boolean | undefined
+        /** Computes no vectors. `/v1/vector-reindex` does later. */
+        readonly skipEmbeddings?: boolean | undefined
+        /** Does not index the text for full-text search. `/v1/fts-reindex` does later. */
+        readonly skipFts?: boolean | undefined
+        /** Notifies no webhooks. */
+        readonly skipWebhooks?: boolean | undefined
+        /** A collection that this request creates gets the type `scraping`. */
+        readonly autoConfigureCollection?: boolean | undefined
+        /** Keeps a revision of each write. Default: true, with `fast` false. */
+        readonly saveRevision?: boolean | undefined
+        /**
+         * Plain text instead of Markdown for what is converted. Texts of this operation are not
+         * converted.
+         */
+        readonly textOnly?: boolean | undefined
+      }
+    | undefined
+}
+
+/** Number of documents by outcome. */
+export interface IngestAnswer {
+  readonly added: number
+  readonly updated: number
+  readonly skipped: number
+  readonly failed: number
+  /** Error messages, at most 50. */
+  readonly errors: readonly string[]
+  readonly collection: string
+  readonly durationMs: number
+  /** The profile that was applied. */
+  readonly profile: string
+  /**
+   * Documents of the request that are one, by spellings of a key or by URLs; the last one counts.
+   * At most 50.
+   */
+  readonly keyCollisions?: readonly string[]
+  /** Number of documents with bytes that are no UTF-8, which were dropped; present if not 0. */
+  readonly sanitized?: number
+  /** Frontmatter that could not be read and stays in the text, at most 50. */
+  readonly warnings?: readonly string[]
+  /** Number of documents stored without a vector; present if not 0. */
+  readonly embeddingDropped?: number
+}
+
 export interface SubmitBulkIngestInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
@@ -3007,6 +3090,11 @@ export interface DocumentsMethods {
   readonly deleteBatch: (input: DeleteBatchInput, options?: CallOptions) => Promise<DeleteBatchAnswer>
   /** Sets or removes the expiry of a document. `POST /v1/set-ttl` */
   readonly setTtl: (input: SetTtlInput, options?: CallOptions) => Promise<Document>
+  /**
+   * Writes scraped or imported documents: keys from URLs, frontmatter as metadata, duplicates
+   * skipped on request. `POST /v1/ingest`
+   */
+  readonly ingest: (input: IngestInput, options?: CallOptions) => Promise<IngestAnswer>
 }
 
 export interface IngestJobsMethods {
@@ -3471,6 +3559,7 @@ export const NOUNS = {
     delete: 'delete',
     deleteBatch: 'deleteBatch',
     setTtl: 'setTtl',
+    ingest: 'ingest',
   },
   ingestJobs: { submit: 'submitBulkIngest', get: 'getBulkIngest', cancel: 'cancelBulkIngest', list: 'listBulkIngests' },
   revisions: { list: 'revisions', restore: 'restoreRevision', diff: 'revisionDiff', truncate: 'truncate' },
@@ -3573,6 +3662,7 @@ export const ROUTES = {
   delete: { method: 'POST', path: '/v1/delete', repeat: 'unlessUnknown' },
   deleteBatch: { method: 'POST', path: '/v1/delete-batch', repeat: 'never' },
   setTtl: { method: 'POST', path: '/v1/set-ttl', repeat: 'always' },
+  ingest: { method: 'POST', path: '/v1/ingest', repeat: 'never' },
   submitBulkIngest: { method: 'POST', path: '/v1/bulk-ingest-job', repeat: 'never' },
   getBulkIngest: { method: 'GET', path: '/v1/bulk-ingest-job/:id', repeat: 'always' },
   cancelBulkIngest: { method: 'DELETE', path: '/v1/bulk-ingest-job/:id', repeat: 'unlessUnknown' },

@@ -22,6 +22,9 @@ const EMBEDDING_CAPACITY_POLL_MS = 25
 /** A write that waits for capacity is answered this long before its deadline. */
 const EMBEDDING_CAPACITY_MARGIN_MS = 2_000
 
+/** Operations whose answers count the documents that are stored without vectors. */
+const COUNTING: readonly string[] = ['addBatch', 'ingest']
+
 /** Progress of the embedding worker. */
 interface Progress {
   readonly settled: number
@@ -78,7 +81,7 @@ export class EmbeddingCapacity {
     const record = parsed(body)
     const isJob = operation.name === 'ingestChunk'
     const dropped = await this.#drop({ epoch: named.epoch, documents: without }, isJob && typeof record.id === 'string' ? record.id : '')
-    if (dropped === 0 || (operation.name !== 'addBatch' && !isJob)) return answer
+    if (dropped === 0 || (!COUNTING.includes(operation.name) && !isJob)) return answer
     const before = typeof record.embeddingDropped === 'number' ? record.embeddingDropped : 0
     return { ...answer, body: JSON.stringify({ ...record, embeddingDropped: before + dropped }) }
   }

@@ -15,6 +15,7 @@ import { type AnalysisSettings, type AnalysisTools, indexedTexts } from '../docu
 import { checkIdentity } from '../documents/identity.js'
 import type { Metadata } from '../documents/metadata.js'
 import { parseMetadata } from '../documents/metadata.js'
+import { type Draft, type Enriched, enriched } from './enrichment.js'
 import { requireSchema, type WriteRules } from './write_rules.js'
 
 /** Seconds. 100 years: a later expiry is a mistake in the unit. */
@@ -44,13 +45,11 @@ export interface PreparationTools extends AnalysisTools {
   readonly embedding?: { readonly current: object | undefined }
 }
 
-interface DocumentInput {
+interface DocumentInput extends Draft {
   readonly key: string
   readonly lang: string
-  readonly meta: unknown
   /** The collection's requirements for its documents. */
   readonly rules: WriteRules
-  readonly contentMd: string
   /** Seconds; 0: no expiry; null: the expiry does not change. */
   readonly ttl: number | null
   /** Unix seconds; 0 and undefined: `ttl` applies. */
@@ -62,6 +61,9 @@ interface DocumentInput {
    * indexed.
    */
   readonly skipsFullText?: boolean
+  /** No vectors are computed for this state. Default: as the server does. */
+  readonly skipsEmbedding?: boolean
+  readonly skipsWebhooks?: boolean
   /** The content is that of an earlier state, which is already stored. */
   readonly sharedBody?: SharedBody
   /** False if the answer does not contain the document. */
@@ -70,15 +72,20 @@ interface DocumentInput {
 
 /** @throws ServiceError 400 for anything outside the rules; there are no side effects then */
 export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
+  return prepareEnriched(tools, input, enriched(input))
+}
+
+/** The same, for callers that have looked at the enriched document. */
+export function prepareEnriched(tools: PreparationTools, input: DocumentInput, { contentMd, meta }: Enriched): PreparedDocument {
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
   checkStated(input)
-  const metadata = parseMetadata(input.meta)
+  const metadata = parseMetadata(meta)
   requireSchema(input.rules, metadata.values)
-  const bytes = Buffer.byteLength(input.contentMd)
+  const bytes = Buffer.byteLength(contentMd)
   if (bytes > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${bytes} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
-  const escaped = escapeContent(input.contentMd)
-  const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
+  const escaped = escapeContent(contentMd)
+  const template = contentMd.includes('%%') ? HEAD_FLAGS.template : 0
   const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
   const textSkipped = input.skipsFullText === true ? HEAD_FLAGS.textSkipped : 0
   return {
@@ -92,11 +99,12 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     contentHash: contentHash({ key: input.key, lang: input.lang, meta: metadata.json }, escaped),
     body: input.sharedBody ?? newBody(tools.config, escaped),
     escaped: input.answered ? escaped : NOTHING,
-    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd, { skipsText: textSkipped !== 0 }).buffer),
+    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, contentMd, { skipsText: textSkipped !== 0 }).buffer),
     ttl: input.ttl,
     ...(isStated(input.expiresAt) ? { expiresAt: input.expiresAt } : {}),
     ...(input.times === undefined ? {} : { times: input.times }),
-    embeds: tools.embedding?.current !== undefined,
+    embeds: tools.embedding?.current !== undefined && input.skipsEmbedding !== true,
+    ...(input.skipsWebhooks === true ? { skipsWebhooks: true } : {}),
   }
 }
 

@@ -39,7 +39,7 @@ const BulkIngestJob = shape('A job.', {
 export const submitBulkIngest = operation({
   name: 'submitBulkIngest',
   client: 'ingestJobs.submit',
-  polledIn: 'worker/handlers/bulk_ingest.ts',
+  polledIn: 'worker/handlers/ingest/bulk_ingest.ts',
   boundedBy: ['INGEST_CHUNK_DOCUMENTS_MAX', 'JSON_VALUES_MAX'],
   protocols: { grpc: null, graphql: null, mcp: 'bulk_ingest_submit' },
   group: 'Documents',
@@ -135,7 +135,7 @@ export const listBulkIngests = operation({
 /** Requested by the front end from the bulk lane for a running job. Not available to clients. */
 export const ingestChunk = internal({
   name: 'ingestChunk',
-  polledIn: 'worker/handlers/bulk_ingest.ts',
+  polledIn: 'worker/handlers/ingest/bulk_ingest.ts',
   boundedBy: ['INGEST_CHUNK_DOCUMENTS_MAX', 'JSON_VALUES_MAX'],
   description: 'Stores a part of a bulk ingest job',
   effect: 'write',

@@ -67,6 +67,8 @@ interface Core<Input extends Schema, Output extends Schema> {
   readonly freesSpace?: true
   /** The answer is made in parts: its handler is a `stream`. */
   readonly comesInParts?: true
+  /** Bytes of a JSON body that are no UTF-8 reach the handler as lone surrogates, instead of a refusal. */
+  readonly dropsInvalidText?: true
   /** Searches the vector index: 503 while that is being loaded. */
   readonly searchesVectors?: true
 }

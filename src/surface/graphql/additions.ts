@@ -6,6 +6,14 @@ export const ADDITIONS = /* GraphQL */ `
     "Metadata keys that documents must have, with any value. Empty: no condition."
     hasMeta: [String!]
   }
+  extend type IngestResult {
+    "Documents of the request that are one, by spellings of a key or by URLs; the last one counts. At most 50."
+    keyCollisions: [String!]
+    "Frontmatter that could not be read and stays in the text, at most 50."
+    warnings: [String!]
+    "Number of documents stored without a vector; present if not 0."
+    embeddingDropped: Int
+  }
   extend input VectorSearchInput {
     "Metadata keys that documents must have, with any value. Empty: no condition."
     hasMeta: [String!]

@@ -29,6 +29,15 @@ function batchOf(input: Input): Input {
   return { ...input, documents: documents.map((document) => withRevision({ contentMd: '', ...document })) }
 }
 
+function ingestOf(input: Input): Input {
+  const documents = (input['documents'] ?? []) as readonly Input[]
+  return {
+    ...input,
+    documents: documents.map((document) => ({ contentMd: '', ...document })),
+    options: withRevision((input['options'] ?? {}) as Input),
+  }
+}
+
 /** Only what the flags name is applied. */
 function changesOf({ meta = {}, contentMd = '', ttl = 0, updateMeta, updateContent, updateTtl, ...identity }: Input): Input {
   return {
@@ -69,6 +78,7 @@ export const RPC_RULES: Readonly<Record<string, RpcRules>> = {
     input: ({ saveRevision, ...input }) => ({ ...input, skipRevision: saveRevision !== true }),
   },
   AddBatch: { input: batchOf },
+  Ingest: { input: ingestOf },
   DeleteBatch: { always: ['documents'] },
   UpdateBatch: {
     always: ['documents'],

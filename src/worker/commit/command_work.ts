@@ -4,18 +4,17 @@
  */
 import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
-import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import type {
   Command,
   DeleteCollectionCommand,
   ForgetReleasesCommand,
   IngestChunkCommand,
   MoveCommand,
-  PreparedDocument,
   SetTtlCommand,
 } from '../../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { requirePlainName } from '../../domain/documents/identity.js'
+import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
 import { findDocument, requireCollection } from '../../domain/writes/changes.js'
@@ -25,6 +24,7 @@ import { COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_SCANNED_MAX } from '../../limits/s
 import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { CommitAnswer } from '../request/handler.js'
+import { addBatch, ingest } from './batch_work.js'
 import { changeDocument } from './change_work.js'
 import type { CommitTools, GroupEffects, Work } from './commit_work.js'
 import {
@@ -38,7 +38,6 @@ import {
   refusalText,
   requireLocation,
   single,
-  slicesOf,
 } from './commit_work.js'
 import { truncate } from './truncate_work.js'
 import { updateBatch } from './update_batch_work.js'
@@ -107,7 +106,9 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'forgetReleases':
       return forgetReleases(command)
     case 'addBatch':
-      return addBatch(tools, command.collection, command.documents, command.errors)
+      return addBatch(tools, command)
+    case 'ingest':
+      return ingest(tools, command)
     case 'updateBatch':
       return updateBatch(tools, command)
     case 'deleteBatch':
@@ -178,44 +179,6 @@ function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collecti
   const decision = decideExpiry(transaction, head, ttl > 0 ? transaction.view.now + ttl : 0)
   carryOut(transaction, effects, decision.steps)
   return documentAnswer(decision, escaped)
-}
-
-function addBatch(tools: CommitTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
-  const refused = [...refusedBefore]
-  let next = 0
-  let added = 0
-  let updated = 0
-  return {
-    onFullDisk: 'refused',
-    slices: slicesOf(documents),
-    get weight() {
-      return Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next)
-    },
-    run(transaction, effects) {
-      const end = Math.min(next + COMMIT_SLICE_DOCUMENTS_MAX, documents.length)
-      for (; next < end; next++) {
-        const document = documents[next] as PreparedDocument
-        try {
-          const decision = decideChecked(tools, transaction, collection, document)
-          carryOut(transaction, effects, decision.steps)
-          if (decision.added) added++
-          else updated++
-        } catch (error) {
-          refused.push(`${document.key}: ${refusalText(transaction, error)}`)
-        }
-      }
-      return next < documents.length
-    },
-    answer() {
-      if (added + updated === 0 && refused.length > 0) {
-        return {
-          code: 'allFailed',
-          body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }),
-        }
-      }
-      return jsonAnswer({ added, updated, failed: refused.length, errors: refused.slice(0, BATCH_ERRORS_MAX) })
-    },
-  }
 }
 
 function deleteBatch(collection: string, documents: readonly (readonly [string, string])[], refusedBefore: readonly string[]): Work {

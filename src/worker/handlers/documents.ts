@@ -69,7 +69,8 @@ function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, 
   return commandOf(lane, { kind: 'addBatch', collection: input.collection, documents, errors })
 }
 
-function checkBatch(documents: readonly unknown[]): void {
+/** @throws ServiceError 400 */
+export function checkBatch(documents: readonly unknown[]): void {
   if (documents.length > BATCH_DOCUMENTS_MAX)
     throw badRequest(`invalid documents: ${documents.length}, at most ${BATCH_DOCUMENTS_MAX} are allowed`)
 }

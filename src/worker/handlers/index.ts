@@ -9,7 +9,7 @@ import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
 import { auditHandlers } from './audit.js'
 import { backupHandlers } from './backup.js'
-import { bulkIngestHandlers } from './bulk_ingest.js'
+import { bulkIngestHandlers } from './ingest/bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { embeddingHandlers } from './embedding.js'
@@ -17,6 +17,7 @@ import { embeddingConfigHandlers } from './embedding_configs.js'
 import { encryptionHandlers } from './encryption.js'
 import { exportHandlers } from './export.js'
 import { fulltextHandlers } from './fulltext.js'
+import { ingestHandlers } from './ingest/ingest.js'
 import { profileHandlers } from './profiles.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -30,6 +31,7 @@ import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...documentHandlers,
+  ...ingestHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
   ...collectionHandlers,

@@ -12,6 +12,7 @@ import { KIB } from '../../limits/units.js'
 import type { Schema } from '../../operations/row/json_schema.js'
 import type { AnyOperation } from '../../operations/row/operation.js'
 import { EXCESS_TEXTS, JSON_BOUNDS } from '../../wire/json_bounds.js'
+import { markedUtf8, withLoneSurrogates } from './invalid_text.js'
 
 /**
  * Bodies of this size or more are scanned for JSON_BOUNDS before they are parsed. Smaller ones cannot take 6
@@ -44,16 +45,18 @@ function bodyScanner(schema: Schema): JsonScanner {
 
 /**
  * @param body modified if it is large: members that the operation does not know become spaces
+ * @param dropsInvalidText of the row: invalid UTF-8 becomes lone surrogates
  * @throws ServiceError 400, or 503 if nobody waits for the answer any more
  */
-export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWord): Input {
+export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWord, dropsInvalidText = false): Input {
   if (body.length === 0) return {}
-  if (!isUtf8(body)) throw serviceError('invalidUtf8')
-  const text = Buffer.from(body.buffer, body.byteOffset, body.length)
+  const isValid = isUtf8(body)
+  if (!isValid && !dropsInvalidText) throw serviceError('invalidUtf8')
+  const text = isValid ? Buffer.from(body.buffer, body.byteOffset, body.length) : markedUtf8(body)
   if (text.length >= JSON_SCANNED_BYTES_MIN) look(scanner, text, stop)
   let parsed: unknown
   try {
-    parsed = JSON.parse(text.toString('utf8'))
+    parsed = JSON.parse(isValid ? text.toString('utf8') : withLoneSurrogates(text))
   } catch (error) {
     throw serviceError('invalidJson', hintOfBody(positionOf(error as Error)))
   }

@@ -8,6 +8,7 @@ import type {
   AddBatchCommand,
   AddCommand,
   IngestChunkCommand,
+  IngestCommand,
   PreparedDocument,
   PreparedObject,
   RestoreCommand,
@@ -32,7 +33,8 @@ import type { FetchFirst, StoreFirst } from '../../wire/messages/messages.js'
 import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/messages/object_messages.js'
 import type { LaneContext } from './handler.js'
 
-type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
+type DocumentCommand =
+  AddCommand | AddBatchCommand | IngestCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
 
 /**
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be

@@ -55,6 +55,8 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
   'documents.add': () => client.documents.add({ ...POST, contentMd: '# Hello\n\nA first word.', meta: { tags: ['a', 'b'] } }),
   'documents.addBatch': () =>
     client.documents.addBatch({ ...BLOG, documents: [{ key: 'second', lang: 'en', contentMd: 'another word', meta: { tags: ['b'] } }] }),
+  'documents.ingest': () =>
+    client.documents.ingest({ ...BLOG, documents: [{ url: 'https://example.com/third.html', lang: 'en', contentMd: 'scraped' }] }),
   'documents.get': () => client.documents.get(POST),
   'documents.getMeta': () => client.documents.getMeta(POST),
   'documents.update': () => client.documents.update({ ...POST, meta: { tags: ['a', 'c'] } }),

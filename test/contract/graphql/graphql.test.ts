@@ -381,7 +381,6 @@ describe('graphql', () => {
       ['mutation', 'registerWebhook(input: {url: "http://x", events: [], collection: ""}) { id }'],
       ['mutation', 'deleteWebhook(id: "1")'],
       ['mutation', 'importURL(collection: "c", url: "http://x", lang: "en") { id }'],
-      ['mutation', 'ingestDocuments(collection: "c", documents: [{lang: "en", contentMd: "x"}]) { added }'],
     ] as const) {
       const { status, errors } = await askGraphql(server, `${kind} { ${field} }`)
       assert.equal(status, 200, field)

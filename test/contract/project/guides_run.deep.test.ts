@@ -38,6 +38,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'backup.md': { before: SERVER + add('blog', 'a') },
   'behind-a-proxy.md': { elsewhere: 'contract/http/proxies.deep.test.ts' },
   'bulk-ingest.md': { before: SERVER },
+  'ingest.md': { before: SERVER },
   'clients.md': { elsewhere: 'contract/clients/guide.test.ts' },
   'command-line.md': { before: SERVER },
   'compliance.md': { before: SERVER },

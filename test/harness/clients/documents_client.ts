@@ -33,6 +33,16 @@ export interface BatchJson {
   readonly errors: readonly string[]
 }
 
+export interface IngestJson extends BatchJson {
+  readonly skipped: number
+  readonly collection: string
+  readonly durationMs: number
+  readonly profile: string
+  readonly keyCollisions?: readonly string[]
+  readonly sanitized?: number
+  readonly warnings?: readonly string[]
+}
+
 export interface CollectionStats {
   readonly name: string
   readonly documentCount: number
@@ -99,6 +109,10 @@ export class DocumentsClient {
 
   async addBatch(collection: string, documents: readonly unknown[]): Promise<BatchJson> {
     return this.#value('POST', '/v1/add-batch', { collection, documents })
+  }
+
+  async ingest(collection: string, documents: readonly unknown[], options?: Fields): Promise<IngestJson> {
+    return this.#value('POST', '/v1/ingest', { collection, documents, ...(options === undefined ? {} : { options }) })
   }
 
   /** Undefined if the answer is 404 `not found`. */

@@ -78,6 +78,25 @@ export const CASES: Readonly<Record<string, Case>> = {
     view: members('added', 'updated', 'failed'),
     writes: true,
   },
+  ingest: {
+    input: {
+      collection: OWN,
+      documents: [
+        {
+          url: 'https://example.com/docs/start.html',
+          lang: 'en',
+          contentMd: 'x',
+          meta: { n: ['1'] },
+          scraper: 'crawl',
+          scrapedAt: 1735689600,
+        },
+        { key: 'hello-world', lang: 'en', contentMd: '---\ntags: [y]\n---\ny', extractFrontmatter: true },
+      ],
+      options: { skipDuplicates: true },
+    },
+    view: members('added', 'updated', 'skipped', 'failed', 'collection'),
+    writes: true,
+  },
   get: { input: document, view: CONTENT },
   search: { input: { collection: OWN, filterMeta: { category: ['tutorial'] }, sort: 'key', limit: 5 }, view: KEYS },
   update: { input: { ...document, contentMd: 'changed' }, view: DOCUMENT, writes: true },

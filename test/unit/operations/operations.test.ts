@@ -67,7 +67,8 @@ describe('the table', () => {
     for (const name of ['health', 'metrics', 'stats', 'config', 'docs', 'openapi'])
       assert.equal(operationByName.get(name)?.effect, 'system')
     // What a name says, and the list does not know.
-    const writes = /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|register|restore|rotate|truncate|.*Reindex$)/
+    const writes =
+      /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|ingest|register|restore|rotate|truncate|.*Reindex$)/
     for (const { name, effect } of operations) assert.equal(effect === 'write', writes.test(name), name)
   })
 

@@ -20,7 +20,7 @@ const QUERY_PARAMETERS_MAX = 512
 
 export const httpForm: FormReader = {
   read(operation, { body, head, params }, stop) {
-    const input = parseBody(body, scannerOf(operation), stop)
+    const input = parseBody(body, scannerOf(operation), stop, operation.dropsInvalidText)
     addQuery(input, head, operation.input.properties ?? {})
     addParams(input, params)
     return input

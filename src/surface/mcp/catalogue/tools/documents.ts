@@ -24,6 +24,34 @@ const documents = required(
   }),
 )
 
+const INGEST_ITEM = {
+  type: 'object',
+  properties: {
+    url: { type: 'string', description: 'Where the document comes from; gives the key if there is none.' },
+    key: { type: 'string' },
+    lang: { type: 'string' },
+    content_md: { type: 'string' },
+    meta: { type: 'object', description: 'Lists of strings by key.' },
+    extract_frontmatter: { type: 'boolean', description: 'Moves a leading YAML block into the metadata.' },
+    scraped_at: { type: 'integer', description: 'Unix seconds.' },
+    scraper: { type: 'string' },
+    ttl: { type: 'integer', description: 'Seconds until the document expires.' },
+  },
+  required: ['lang', 'content_md'],
+}
+
+const INGEST_OPTIONS = ['skip_duplicates', 'skip_embeddings', 'skip_fts', 'skip_webhooks', 'auto_configure_collection', 'save_revision']
+
+const ingestArguments = [
+  required(
+    argument('documents', 'array', 'Documents to write, at most 10 000. Each needs a key or a url.', {
+      items: INGEST_ITEM,
+      examples: [[{ url: 'https://example.com/docs/start.html', lang: 'en', content_md: '# Start' }]],
+    }),
+  ),
+  argument('options', 'object', `Flags for all documents: ${INGEST_OPTIONS.join(', ')}; each true or false.`),
+]
+
 const withDocuments = ({ documents: list }: Arguments) => ({ documents: batchDocuments(list as readonly unknown[]) })
 
 export const documentTools: readonly ToolDefinition[] = [
@@ -93,6 +121,19 @@ export const documentTools: readonly ToolDefinition[] = [
     without: ['keepTimes'],
     own: [documents],
     input: withDocuments,
+  },
+  {
+    name: 'ingest_documents',
+    title: 'Write scraped or imported documents',
+    description:
+      'Writes up to 10 000 documents of web pages or other sources in one call. The key follows from the url if none is given, frontmatter becomes metadata on request, and documents with the same text as the stored one can be skipped. Use add_documents_batch for documents of your own.',
+    class: 'WN',
+    answers: 'plain',
+    own: ingestArguments,
+    input: ({ documents: list, options }: Arguments) => ({
+      documents: batchDocuments(list as readonly unknown[]),
+      ...(options === undefined ? {} : { options: camelCased(options as object) }),
+    }),
   },
   {
     name: 'delete_documents_batch',
@@ -177,9 +218,12 @@ function batchDocuments(list: readonly unknown[]): readonly object[] {
   return list.map((item, index) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))
       throw badArgument(`invalid argument documents[${index}]: an object expected`)
-    const entries = Object.entries(item).map(([name, value]) => [camelCase(name), fieldOf(name, value)] as const)
-    return Object.fromEntries(entries)
+    return camelCased(item)
   })
+}
+
+function camelCased(item: object): object {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [camelCase(name), fieldOf(name, value)] as const))
 }
 
 function fieldOf(name: string, value: unknown): unknown {

@@ -4,32 +4,32 @@
  * add-batch.
  */
 import { randomBytes } from 'node:crypto'
-import type { IngestError } from '../../domain/bulk_ingest.js'
-import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
-import type { PreparedDocument } from '../../domain/commands.js'
-import { type Command, encodeCommand } from '../../domain/commands.js'
-import { badRequest, ServiceError, serviceError } from '../../errors.js'
+import type { IngestError } from '../../../domain/bulk_ingest.js'
+import { findIngest, ingestsOf, showIngest } from '../../../domain/bulk_ingest.js'
+import type { PreparedDocument } from '../../../domain/commands.js'
+import { type Command, encodeCommand } from '../../../domain/commands.js'
+import { badRequest, ServiceError, serviceError } from '../../../errors.js'
 import {
   cancelBulkIngest as cancelRow,
   getBulkIngest as getRow,
   ingestChunk as chunkRow,
   listBulkIngests as listRow,
   submitBulkIngest as submitRow,
-} from '../../operations/documents/bulk_ingest.js'
-import type { InputOf } from '../../operations/row/operation.js'
-import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
-import type { Answer } from '../../wire/answer.js'
+} from '../../../operations/documents/bulk_ingest.js'
+import type { InputOf } from '../../../operations/row/operation.js'
+import { checkUrl, OutboundRefused } from '../../../outbound/destination.js'
+import type { Answer } from '../../../wire/answer.js'
 import {
   decodeIngestDocuments,
   encodeIngestDocuments,
   type IngestChunk,
   type IngestDocuments,
   type SubmittedIngest,
-} from '../../wire/messages/ingest_messages.js'
-import type { StoreFirst } from '../../wire/messages/messages.js'
-import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../request/handler.js'
-import { commandOf } from '../request/storage.js'
-import { prepareItem, rulesOf } from './documents.js'
+} from '../../../wire/messages/ingest_messages.js'
+import type { StoreFirst } from '../../../wire/messages/messages.js'
+import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../../request/handler.js'
+import { commandOf } from '../../request/storage.js'
+import { prepareItem, rulesOf } from '../documents.js'
 
 /** Documents of a bulk ingest that are prepared and committed together. Fixed by the contract. */
 const INGEST_CHUNK_DOCUMENTS_MAX = 500
