@@ -4,6 +4,7 @@
  */
 import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
+import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import type {
   Command,
   DeleteCollectionCommand,
@@ -14,7 +15,6 @@ import type {
 } from '../../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
 import { requirePlainName } from '../../domain/documents/identity.js'
-import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
 import { findDocument, requireCollection } from '../../domain/writes/changes.js'

@@ -5,7 +5,6 @@
  */
 import { Rights } from '../../access/rights.js'
 import { identityOfUser } from '../../domain/access/accounts.js'
-import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
 import type { IngestError, IngestProgress, MayWrite } from '../../domain/bulk_ingest.js'
 import {
   decideAbandoned,
@@ -18,6 +17,7 @@ import {
   showIngest,
   shownError,
 } from '../../domain/bulk_ingest.js'
+import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Job } from '../../store/jobs.js'

@@ -3,9 +3,9 @@
  * that were embedded for a store that has been replaced meanwhile are not written, because their docids
  * denote other documents in this store.
  */
+import { decideDropped } from '../../domain/bulk_ingest.js'
 import type { VectorsCommand } from '../../domain/commands.js'
 import { decideVectors } from '../../domain/embedding/embedded_document.js'
-import { decideDropped } from '../../domain/bulk_ingest.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
 import { noteDamage } from '../../store/rows/noted_damage.js'
 import type { CommitTools, Work } from './commit_work.js'
