@@ -24,6 +24,8 @@ const PROGRAMS = [
   'worker/lane/local_model',
   'programs/restore_preparation',
   'programs/doctor_check',
+  'programs/converter',
+  'programs/conversion_thread',
 ]
 
 /**
