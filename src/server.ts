@@ -11,12 +11,14 @@ import { answerAuditQuestions } from './audit/audit_answers.js'
 import { AuditLog } from './audit/audit_log.js'
 import { Accounts } from './background/access/accounts.js'
 import { BulkIngests } from './background/bulk_ingests.js'
+import { Converters } from './background/converters.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
+import { servePageImports } from './background/page_imports.js'
 import { serveProfiles } from './background/profiles.js'
 import { serveAdvice } from './background/search_advisor.js'
 import { type Update, UpdateCheck } from './background/update_check.js'
@@ -87,6 +89,7 @@ class Server implements ServerState, LanesListener {
   /** Those that run, by name, in the order of their definitions. */
   readonly #running: ReadonlyMap<string, RunningSurface>
   #lanes: Lanes | undefined
+  readonly #converters = new Converters()
   #onLanesReady: () => void = () => undefined
   #phaseReason = ''
   #diskFloorBytes: number | undefined
@@ -101,10 +104,7 @@ class Server implements ServerState, LanesListener {
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
     const sharedBodies = openSharedBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, sharedBodies))
-    const offered = surfaces.flatMap((definition) => {
-      const mode = definition.mode(config)
-      return mode === undefined ? [] : [{ definition, mode }]
-    })
+    const offered = offeredSurfaces(config)
     this.mode = modeOfAll(offered.map(({ mode }) => mode))
     const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
@@ -133,6 +133,7 @@ class Server implements ServerState, LanesListener {
     this.#running = new Map(opened)
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
+    servePageImports(this.#dispatcher, outbound, this.#converters)
     this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
@@ -154,6 +155,8 @@ class Server implements ServerState, LanesListener {
       service('dispatcher', { stop: () => this.#endDispatcher() }),
       // Nobody can log in before the administrator exists.
       ...(accounts === undefined ? [] : [accounts]),
+      // After the requests, which may have files converted.
+      this.#converters,
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
         this.#provider,
@@ -410,6 +413,14 @@ function lock({ path, lockPath, isReadOnly }: DataDirectory): void {
     if (reason === 'locked') throw new Error(`${path} is in use by another process`)
     throw error
   }
+}
+
+/** The surfaces that the configuration turns on. */
+function offeredSurfaces(config: Config): { readonly definition: SurfaceDefinition; readonly mode: AccessMode }[] {
+  return surfaces.flatMap((definition) => {
+    const mode = definition.mode(config)
+    return mode === undefined ? [] : [{ definition, mode }]
+  })
 }
 
 /** A surface may refuse its configuration. */

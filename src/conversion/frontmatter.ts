@@ -17,7 +17,7 @@ export const FRONTMATTER_BYTES_MAX = 256 * KIB
  */
 export const FRONTMATTER_DEPTH_MAX = 32
 
-interface Frontmatter {
+export interface Frontmatter {
   readonly meta: Readonly<Record<string, string[]>>
   /** Index of the body in the text: after the closing line, or 0 if there is no frontmatter. */
   readonly bodyOffset: number

@@ -2,6 +2,11 @@
  * Text of files that state their encoding badly or not at all, and the fenced code block of those that are
  * wrapped. Pure; any thread and process.
  */
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+
+const loadIconv = (): typeof import('iconv-lite') => require('iconv-lite') as typeof import('iconv-lite')
 
 /** Characters of HTML in which a declaration of the encoding is looked for, as browsers do. */
 const DECLARATION_CHARACTERS = 1024
@@ -9,35 +14,42 @@ const DECLARATION_CHARACTERS = 1024
 const DECLARED = /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/i
 
 /**
- * A byte order mark decides, then the declaration of an HTML file, then UTF-8 if the bytes are valid, else
- * windows-1252, of which every byte is a character. The mark is removed.
+ * A byte order mark decides, then the charset that the sender named, then the declaration of an HTML file,
+ * then UTF-8 if the bytes are valid, else windows-1252, of which every byte is a character. The mark is
+ * removed.
+ * @param charset empty: none was named; one that does not exist counts as none
  */
-export function decodeText(bytes: Uint8Array, declares = false): string {
-  const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  const declared = declares ? declaredDecoder(bytes) : undefined
-  if (declared !== undefined) return declared.decode(bytes)
+export function decodeText(bytes: Uint8Array, { declares = false, charset = '' }: { declares?: boolean; charset?: string } = {}): string {
+  const named = markedCharset(bytes) ?? knownCharset(charset) ?? (declares ? declaredCharset(bytes) : undefined)
+  if (named !== undefined) return decodeAs(bytes, named)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes) // A fatal decoder throws only if the bytes are invalid.
+    return decodeAs(bytes, 'windows-1252') // A fatal decoder throws only if the bytes are invalid.
   }
 }
 
+function markedCharset([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined
+}
+
+function knownCharset(charset: string): string | undefined {
+  return charset !== '' && loadIconv().encodingExists(charset) ? charset : undefined
+}
+
 /** Undefined if nothing is declared, or nothing that exists, or UTF-8, which is tried anyway. */
-function declaredDecoder(bytes: Uint8Array): InstanceType<typeof TextDecoder> | undefined {
-  const head = new TextDecoder('windows-1252').decode(bytes.subarray(0, DECLARATION_CHARACTERS))
-  const match = DECLARED.exec(head)
-  const label = match?.[1] ?? match?.[2]
-  if (label === undefined) return undefined
-  try {
-    const decoder = new TextDecoder(label)
-    // A declaration that is readable byte by byte can't be in UTF-16 (HTML standard, "prescan").
-    return decoder.encoding === 'utf-8' || decoder.encoding.startsWith('utf-16') ? undefined : decoder
-  } catch {
-    return undefined // An unknown label.
-  }
+function declaredCharset(bytes: Uint8Array): string | undefined {
+  const match = DECLARED.exec(Buffer.from(bytes.subarray(0, DECLARATION_CHARACTERS)).toString('latin1'))
+  const label = knownCharset(match?.[1] ?? match?.[2] ?? '')
+  // A declaration that is readable byte by byte can't be in UTF-16 (HTML standard, "prescan").
+  return label === undefined || /^(?:utf|ucs)-?\d/i.test(label) ? undefined : label
+}
+
+/** Not by Node's decoder: that of Node 20 leaves the bytes 0x80 to 0x9f of windows-1252 as control characters. */
+function decodeAs(bytes: Uint8Array, charset: string): string {
+  return loadIconv().decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset)
 }
 
 /** A fence of backticks that is longer than any row of them in the text. */

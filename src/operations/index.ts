@@ -12,6 +12,7 @@ import { bulkIngestOperations, ingestChunk } from './documents/bulk_ingest.js'
 import { collectionOperations } from './documents/collections.js'
 import { documentOperations } from './documents/documents.js'
 import { exportOperations } from './documents/export.js'
+import { importUrlOperations, storePage } from './documents/import_url.js'
 import { ingestOperations } from './documents/ingest.js'
 import { revisionOperations } from './documents/revisions.js'
 import { temporalOperations } from './documents/temporal.js'
@@ -40,6 +41,7 @@ import { vocabularyOperations } from './settings/vocabulary.js'
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...ingestOperations,
+  ...importUrlOperations,
   ...bulkIngestOperations,
   ...revisionOperations,
   ...temporalOperations,
@@ -73,6 +75,7 @@ export const operations: readonly Operation[] = checked([
 /** Operations that the front end requests from the lanes. No surface offers them. */
 const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
+  storePage,
   ...storageOperations,
   activeEmbeddingConfig,
   ...internalEmbeddingOperations,

@@ -274,6 +274,21 @@ export interface IngestAnswer {
   readonly embeddingDropped?: number
 }
 
+export interface ImportUrlInput {
+  /** Name of the collection. Created by the first write. */
+  readonly collection: string
+  /** http or https URL of a text or an HTML page, at most 10 MB. Redirects are followed. */
+  readonly url: string
+  /** Language code such as `en` or `en_GB`. Its case is preserved. */
+  readonly lang: string
+  /** Key of the document. Default: the last segment of the URL's path, without extension. */
+  readonly key?: string | undefined
+  /** Metadata: each key has a list of strings. */
+  readonly meta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Seconds until the document expires. 0: never. */
+  readonly ttl?: number | undefined
+}
+
 export interface SubmitBulkIngestInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
@@ -3095,6 +3110,11 @@ export interface DocumentsMethods {
    * skipped on request. `POST /v1/ingest`
    */
   readonly ingest: (input: IngestInput, options?: CallOptions) => Promise<IngestAnswer>
+  /**
+   * Fetches a page of the web and writes it as a document: text as it is, HTML as Markdown. `POST
+   * /v1/import-url`
+   */
+  readonly importUrl: (input: ImportUrlInput, options?: CallOptions) => Promise<Document>
 }
 
 export interface IngestJobsMethods {
@@ -3560,6 +3580,7 @@ export const NOUNS = {
     deleteBatch: 'deleteBatch',
     setTtl: 'setTtl',
     ingest: 'ingest',
+    importUrl: 'importUrl',
   },
   ingestJobs: { submit: 'submitBulkIngest', get: 'getBulkIngest', cancel: 'cancelBulkIngest', list: 'listBulkIngests' },
   revisions: { list: 'revisions', restore: 'restoreRevision', diff: 'revisionDiff', truncate: 'truncate' },
@@ -3663,6 +3684,7 @@ export const ROUTES = {
   deleteBatch: { method: 'POST', path: '/v1/delete-batch', repeat: 'never' },
   setTtl: { method: 'POST', path: '/v1/set-ttl', repeat: 'always' },
   ingest: { method: 'POST', path: '/v1/ingest', repeat: 'never' },
+  importUrl: { method: 'POST', path: '/v1/import-url', repeat: 'never' },
   submitBulkIngest: { method: 'POST', path: '/v1/bulk-ingest-job', repeat: 'never' },
   getBulkIngest: { method: 'GET', path: '/v1/bulk-ingest-job/:id', repeat: 'always' },
   cancelBulkIngest: { method: 'DELETE', path: '/v1/bulk-ingest-job/:id', repeat: 'unlessUnknown' },

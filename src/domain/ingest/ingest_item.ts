@@ -2,6 +2,7 @@
  * One document of an ingest as its client gave it, and the draft that follows from it: text without invalid
  * parts, a key from the URL, metadata about its origin. Pure; any error is one of this document only.
  */
+import { readFrontmatter } from '../../conversion/frontmatter.js'
 import { keyOfUrl } from '../../conversion/url_key.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { checkIdentity } from '../documents/identity.js'
@@ -36,7 +37,7 @@ export function ingestDraft(item: unknown, warn: (warning: string) => void): Ing
     meta: fields['meta'],
     ttl: (ttl ?? 0) as number,
     keyedBy: given === '' ? url : '',
-    extractsFrontmatter: extractFrontmatter === true,
+    ...(extractFrontmatter === true ? { frontmatter: readFrontmatter } : {}),
     injected: originOf(url, scraper, secondOf(fields['scrapedAt'])),
     warn,
   }

@@ -3,14 +3,14 @@
  * through, whatever its protocol; so what it adds is in the entry, and neither a replay nor a rebuild repeats
  * it. Pure; on the lane that prepares.
  */
-import { readFrontmatter } from '../../conversion/frontmatter.js'
+import type { Frontmatter } from '../../conversion/frontmatter.js'
 
 export interface Draft {
   readonly contentMd: string
   /** As the client gave it; checked later. */
   readonly meta: unknown
-  /** A leading YAML block moves from the content into the metadata. */
-  readonly extractsFrontmatter?: boolean
+  /** Reads the block at the beginning that moves from the content into the metadata. Default: it stays. */
+  readonly frontmatter?: (contentMd: string) => Frontmatter
   /** Metadata of the server, which replaces the client's. */
   readonly injected?: Readonly<Record<string, readonly string[]>>
   /** Called with what the client should know, although the document is written. */
@@ -33,8 +33,8 @@ export function enriched(draft: Draft): Enriched {
 
 /** A block that can't be read stays in the content. The client's metadata has priority. */
 function withFrontmatter(draft: Draft): Enriched {
-  if (draft.extractsFrontmatter !== true) return draft
-  const { meta, bodyOffset, problem } = readFrontmatter(draft.contentMd)
+  if (draft.frontmatter === undefined) return draft
+  const { meta, bodyOffset, problem } = draft.frontmatter(draft.contentMd)
   if (problem !== undefined) {
     draft.warn?.(problem)
     return draft

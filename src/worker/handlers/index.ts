@@ -17,6 +17,7 @@ import { encryptionHandlers } from './encryption.js'
 import { exportHandlers } from './export.js'
 import { fulltextHandlers } from './fulltext.js'
 import { bulkIngestHandlers } from './ingest/bulk_ingest.js'
+import { importUrlHandlers } from './ingest/import_url.js'
 import { ingestHandlers } from './ingest/ingest.js'
 import { profileHandlers } from './profiles.js'
 import { revisionHandlers } from './revisions.js'
@@ -32,6 +33,7 @@ import { wordHandlers } from './words.js'
 export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...documentHandlers,
   ...ingestHandlers,
+  ...importUrlHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
   ...collectionHandlers,

@@ -57,6 +57,7 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
     client.documents.addBatch({ ...BLOG, documents: [{ key: 'second', lang: 'en', contentMd: 'another word', meta: { tags: ['b'] } }] }),
   'documents.ingest': () =>
     client.documents.ingest({ ...BLOG, documents: [{ url: 'https://example.com/third.html', lang: 'en', contentMd: 'scraped' }] }),
+  'documents.importUrl': () => refused(400, client.documents.importUrl({ ...BLOG, url: 'http://127.0.0.1:1/page', lang: 'en' })),
   'documents.get': () => client.documents.get(POST),
   'documents.getMeta': () => client.documents.getMeta(POST),
   'documents.update': () => client.documents.update({ ...POST, meta: { tags: ['a', 'c'] } }),

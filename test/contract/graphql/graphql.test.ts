@@ -380,7 +380,6 @@ describe('graphql', () => {
       ['query', 'webhooks { id }'],
       ['mutation', 'registerWebhook(input: {url: "http://x", events: [], collection: ""}) { id }'],
       ['mutation', 'deleteWebhook(id: "1")'],
-      ['mutation', 'importURL(collection: "c", url: "http://x", lang: "en") { id }'],
     ] as const) {
       const { status, errors } = await askGraphql(server, `${kind} { ${field} }`)
       assert.equal(status, 200, field)

@@ -199,5 +199,6 @@ export const CASES: Readonly<Record<string, Case>> = {
 /** Rows without a case, each with the test that compares its protocols. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   updateBatch: 'it has no HTTP form: test/contract/grpc/batches.test.ts',
+  importUrl: 'it needs a server of pages: test/contract/documents/import_url.test.ts',
   cancelBulkIngest: 'a job that has not ended cannot be had each time: test/contract/mcp/tools.test.ts',
 }

@@ -11,6 +11,7 @@ export const MUTATIONS: Readonly<Record<string, Resolve>> = {
     documents: (documents as readonly Arguments[]).map(withMaps),
   })),
   ingestDocuments: asked(whole, ({ documents, ...rest }) => ({ ...rest, documents: (documents as readonly Arguments[]).map(withMaps) })),
+  importURL: asked(whole, withMaps),
   vectorReindex: async (args, { caller, operation }) => {
     await caller.ask(operation, args)
     return await then(caller.ask(vectorStats, {}), vectorStatsOf)

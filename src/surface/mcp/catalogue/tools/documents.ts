@@ -123,6 +123,15 @@ export const documentTools: readonly ToolDefinition[] = [
     input: withDocuments,
   },
   {
+    name: 'import_url',
+    title: 'Import a page of the web',
+    description:
+      'Fetches a text or HTML page by its URL and writes it as a document, HTML as Markdown. The key follows from the URL if none is given. Addresses inside the network of the server are refused unless its operator allows them.',
+    class: 'WO',
+    answers: 'text',
+    isStructured: true,
+  },
+  {
     name: 'ingest_documents',
     title: 'Write scraped or imported documents',
     description:
