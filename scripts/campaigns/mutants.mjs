@@ -25,7 +25,7 @@ const OTHERS = 100
  * machine.
  */
 const RUN_MS_FACTOR = 4
-const RUN_MS_MORE = 45_000
+const RUN_MS_MORE = 75_000
 const BASELINE_MS_MAX = 300_000
 /** Groups of tests in ascending order of cost. */
 const CHEAP_FIRST = ['unit', 'property', 'golden', 'contract', 'replay', 'fault']

@@ -1,6 +1,7 @@
 /** Secrets of clients: they are in no log line, and no query string is a credential. security.md. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { untilHolds } from '../../harness/process/until.js'
 import { ACCESS_ENV, Admin, ADMIN_PASSWORD, asUser, bearer, JWT_SECRET, keyOf } from '../../harness/server/access.js'
 import { type Server, startServer } from '../../harness/server/server.js'
 
@@ -35,6 +36,12 @@ describe('secrets of clients', () => {
       password, 'dachsbau', 'eichelhaeher', 'haselmaus', 'siebenschlaefer', 'zaunkoenigsnest',
       ADMIN_PASSWORD, JWT_SECRET, token.split('.')[2]!, key.slice(-40), '$2b$', '$2a$',
     ] // prettier-ignore
+    // Lines are written in order, some time after the answer.
+    await server.get('/the-last-request')
+    await untilHolds(
+      () => server.output().includes('/the-last-request'),
+      () => server.output(),
+    )
     const lines = server.output()
     for (const secret of secrets) assert.ok(!lines.includes(secret), `the log shows ${secret}`)
   })
