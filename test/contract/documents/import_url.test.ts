@@ -129,6 +129,7 @@ describe('import-url', () => {
       [Buffer.from('\ufeffcafé', 'utf16le'), 'text/plain; charset=utf-8', 'café'],
       [bytes('\u00ea\u00f3'), 'text/plain; charset=koi8-r', 'ЙС'],
       [bytes('<p>\u0093caf\u00e9</p>'), 'text/html; charset=windows-1252', '“café'],
+      [bytes('<p>\u00ea\u00f3</p>'), 'text/html; charset=koi8-r', 'ЙС'],
       [bytes('<meta charset="windows-1252"><p>\u0093caf\u00e9</p>'), 'text/html', '“café'],
       [bytes('x\u00e9'), 'text/plain; charset=no-such-charset', 'xé'],
     ]
