@@ -77,10 +77,10 @@ function buildProgram(): Command {
 
 function addImport(program: Command): void {
   withUrl(program.command('import'))
-    .description('import a folder of markdown files, or an NDJSON file')
+    .description('import a folder of files, one file, or an NDJSON file')
     .argument(
       '<path>',
-      'a folder (*.md, *.markdown; YAML frontmatter becomes metadata) or FILE.ndjson[.gz] with lines {key, lang, meta, contentMd}',
+      'a folder or a file (md, markdown, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), or FILE.ndjson[.gz] with lines {key, lang, meta, contentMd}',
     )
     .requiredOption('-c, --collection <name>', 'collection to import into')
     .option('-l, --lang <code>', 'language of documents that name none', 'en')
@@ -98,6 +98,7 @@ type ImportFlags = Omit<Parameters<typeof importPath>[1], 'stateFolder'>
 const IMPORT_HELP = `
 The key of a file is its path below the folder without the extension. Hidden entries, node_modules and symbolic links are left out.
 Frontmatter: values become lists of texts, nested maps dotted keys (faq.0.question). The file's text is stored whole unless --strip-frontmatter is given.
+Other formats than markdown are converted; upload_format, upload_filename and upload_converted in the metadata say from which file.
 An import that was interrupted continues where it stopped when the same command is given again.`
 
 function addExport(program: Command): void {

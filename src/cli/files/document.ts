@@ -22,7 +22,7 @@ export interface SourcePoint {
 }
 
 /** Location of an item in its source: the point after it. */
-interface ItemOrigin extends SourcePoint {
+export interface ItemOrigin extends SourcePoint {
   /** The name shown to the user: a path, or `line 12`. */
   readonly name: string
 }
@@ -52,7 +52,7 @@ export interface ImportSource {
   readonly fingerprint: string
   /**
    * Yields the items in the same order each time. `after` is the point to continue from. The generator keeps
-   * one item in memory at a time.
+   * few items in memory at a time.
    */
   items(after: SourcePoint | undefined): AsyncGenerator<SourceItem>
 }

@@ -7,6 +7,7 @@ import { IMPORT_PROBLEMS_KEPT_MAX } from '../../limits/process.js'
 import { ConnectionError, errorText, send } from '../client.js'
 import type { ImportSource } from '../files/document.js'
 import { SourceError } from '../files/document.js'
+import { documentStem } from '../files/document_file.js'
 import { say, sayError } from '../terminal.js'
 import { ImportStopped } from './batch_sender.js'
 import type { ImportResult } from './import_run.js'
@@ -15,7 +16,7 @@ import { openNdjson } from './ndjson_source.js'
 import { formatSeconds, openProgress } from './progress.js'
 import type { ResumeState } from './resume_state.js'
 import { openResumeState } from './resume_state.js'
-import { openTree } from './tree_source.js'
+import { openFile, openTree } from './tree_source.js'
 
 interface ImportOptions {
   readonly url: string
@@ -56,7 +57,8 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
   const stats = await stat(path).catch((cause: unknown) => {
     throw new SourceError(`cannot read ${path}`, { cause })
   })
-  return stats.isDirectory() ? openTree(path, options) : openNdjson(path, options)
+  if (stats.isDirectory()) return openTree(path, options)
+  return documentStem(path) === undefined ? openNdjson(path, options) : openFile(path, options)
 }
 
 async function importSource(path: string, source: ImportSource, options: ImportOptions): Promise<void> {

@@ -11,9 +11,9 @@ import { createGunzip } from 'node:zlib'
 import { BODY_BYTES_DEFAULT } from '../../limits/documents.js'
 import type { ImportDocument, ImportSource, SourceItem } from '../files/document.js'
 import { documentItem, SourceError } from '../files/document.js'
+import { decodeUtf8 } from '../files/document_file.js'
 import type { Line } from '../files/line_splitter.js'
 import { splitLines } from '../files/line_splitter.js'
-import { decodeUtf8 } from './tree_source.js'
 
 /** Bytes of one NDJSON line: what fits in a request body with its frame. */
 const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024

@@ -14,6 +14,10 @@ const RTF_DEPTH_MAX = 2000
 /** Characters of the instruction of one field. A URL has some thousands at most. */
 const RTF_FIELD_CHARACTERS_MAX = 8192
 
+/** The indent of a level of lists that have no table, in twentieths of a point. */
+const LIST_INDENT = 360
+const LABEL = /^\s*(?:[•·▪◦–-]|\d{1,4}[.)]|[a-z][.)])\s*$/i
+
 const TABLES = new Set(['fonttbl', 'stylesheet', 'listtable', 'listoverridetable'])
 const SKIPPED = new Set(
   (
@@ -52,6 +56,9 @@ interface Group {
   list: number
   depth: number
   isInTable: boolean
+  /** Of the first line, and of the others, in twentieths of a point. */
+  indent: number
+  left: number
   href: string
   /** Set on the group that a note begins with. */
   endsNote: boolean
@@ -59,7 +66,7 @@ interface Group {
 }
 const FIRST: Group = {
   ...{ destination: 'text', table: '', strong: false, emphasis: false, strike: false, hidden: false, font: -1, fallback: 1 },
-  ...{ style: -1, outline: 0, list: 0, depth: 0, isInTable: false, href: '', endsNote: false, isField: false },
+  ...{ style: -1, outline: 0, list: 0, depth: 0, isInTable: false, indent: 0, left: 0, href: '', endsNote: false, isField: false },
 }
 
 export function convertRtf(bytes: Uint8Array, textOnly: boolean): string {
@@ -85,6 +92,8 @@ class RtfReader {
   #notes = 0
   /** The number or the sign in front of an item. */
   #label: string | undefined
+  /** What may be a label: it is one if a tab follows. */
+  #candidate: string | undefined
   #ignorable = false
 
   constructor(textOnly: boolean) {
@@ -207,11 +216,13 @@ class RtfReader {
     if (ENDS_PARAGRAPH.has(name)) this.#endParagraph()
     else if (name === 'cell') this.#endCell()
     else if (name === 'row') this.#paragraphs.at(-1)!.endRow(this.#facts())
-    else if (name === 'pard') Object.assign(group, { style: -1, outline: 0, list: 0, depth: 0, isInTable: false })
+    else if (name === 'pard') Object.assign(group, { style: -1, outline: 0, list: 0, depth: 0, isInTable: false, indent: 0, left: 0 })
     else if (name === 'intbl') group.isInTable = true
     else if (name === 's') group.style = value ?? 0
     else if (name === 'outlinelevel') group.outline = (value ?? 0) < 9 ? (value ?? 0) + 1 : 0
     else if (name === 'ls') group.list = value ?? 0
+    else if (name === 'fi') group.indent = value ?? 0
+    else if (name === 'li') group.left = value ?? 0
     else if (name === 'ilvl') group.depth = Math.min(Math.max(0, value ?? 0), 8)
     else return false
     return true
@@ -229,7 +240,7 @@ class RtfReader {
   }
 
   #text(text: string): void {
-    if (text === '') return
+    if (text === '' || this.#isLabel(text)) return
     const { destination, table, hidden, strong, emphasis, strike, font, href } = this.#group
     if (destination === 'table') this.#tables.text(table, text)
     else if (destination === 'label') this.#label = `${this.#label ?? ''}${text}`.slice(0, 32)
@@ -240,6 +251,22 @@ class RtfReader {
       const isCode = this.#isMonospaced(font) && !this.#isMonospaced(this.#defaultFont)
       this.#piece({ kind: 'text', text, marks: { ...NO_MARKS, strong, emphasis, strike, code: isCode, href } })
     }
+  }
+
+  /** Lists of writers without tables of lists: a sign and a tab in front of the indent of a paragraph. */
+  #isLabel(text: string): boolean {
+    const candidate = this.#candidate
+    this.#candidate = undefined
+    if (candidate !== undefined) {
+      if (text === '\t') this.#label = candidate
+      else this.#text(candidate)
+      return text === '\t'
+    }
+    const { destination, indent, list } = this.#group
+    const isPossible = destination === 'text' && indent < 0 && list === 0 && this.#label === undefined
+    if (!isPossible || !LABEL.test(text) || !this.#paragraphs.at(-1)!.isEmpty) return false
+    this.#candidate = text
+    return true
   }
 
   #piece(piece: Parameters<RtfParagraphs['add']>[0]): void {
@@ -264,18 +291,21 @@ class RtfReader {
 
   #endParagraph(): void {
     if (this.#group.destination !== 'text') return
+    this.#isLabel('')
     this.#paragraphs.at(-1)!.end(this.#facts())
     this.#label = undefined
   }
 
   #endCell(): void {
     if (this.#group.destination !== 'text') return
+    this.#isLabel('')
     this.#paragraphs.at(-1)!.endCell(this.#facts())
     this.#label = undefined
   }
 
   #facts(): ParagraphFacts {
-    const { style, outline, isInTable, list, depth } = this.#group
+    const { style, outline, isInTable, list, left } = this.#group
+    const depth = list === 0 ? Math.min(Math.max(0, Math.round(left / LIST_INDENT) - 1), 8) : this.#group.depth
     const facts = this.#tables.style(style)
     const label = this.#label
     const level = list === 0 ? undefined : this.#tables.level(list, depth)

@@ -50,6 +50,11 @@ export class RtfParagraphs {
     this.#pieces.push(piece)
   }
 
+  /** Whether the paragraph has nothing yet. */
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0
+  }
+
   end(facts: ParagraphFacts): void {
     const pieces = this.#pieces
     this.#pieces = []

@@ -7,6 +7,10 @@
 const TEX_EXPANSIONS_DEEP_MAX = 64
 /** Characters that all expansions of a document add: twice a long book. */
 const TEX_EXPANDED_CHARACTERS_MAX = 4_000_000
+/** Characters of one argument. A chapter in a footnote has fewer. */
+const TEX_ARGUMENT_CHARACTERS_MAX = 100_000
+/** Characters of one argument in brackets, which are also signs of the text: a bracket that is alone costs this. */
+const TEX_OPTION_CHARACTERS_MAX = 2000
 /** Macros that a document defines. */
 const TEX_MACROS_MAX = 5000
 
@@ -144,7 +148,7 @@ export class TexSource {
       } else if (open === '[' && sign === '{') braces++
       else if (open === '[' && sign === '}') braces--
       // An end that is missing costs one character, not the rest of the document, nor time for each opening.
-      if (braces < 0 || at - begin > TEX_ARGUMENT_CHARACTERS_MAX) break
+      if (braces < 0 || at - begin > (open === '[' ? TEX_OPTION_CHARACTERS_MAX : TEX_ARGUMENT_CHARACTERS_MAX)) break
     }
     frame.at = begin
     return ''
@@ -170,9 +174,6 @@ export class TexSource {
     return true
   }
 }
-
-/** Characters of one argument. A chapter in a footnote has fewer. */
-const TEX_ARGUMENT_CHARACTERS_MAX = 100_000
 
 function afterBlanks(text: string, from: number): number {
   let at = from

@@ -1,0 +1,102 @@
+/**
+ * One file as a document to import.
+ * - Markdown: the bytes of the file, including frontmatter unless stripping is requested; a file that an export
+ *   wrote contains its own key and language (exported_file.ts). Nothing is added.
+ * - Other formats: what src/conversion makes of them, and metadata that says which file it was.
+ */
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { ConversionRefused } from '../../conversion/conversion_refused.js'
+import type { ConverterPool } from '../../conversion/converter_pool.js'
+import { type FileFormat, formatOf } from '../../conversion/formats.js'
+import { readFrontmatter } from '../../conversion/frontmatter.js'
+import { decodeText, fenced } from '../../conversion/text_files.js'
+import { MIB } from '../../limits/units.js'
+import { documentItem, type ItemOrigin, type SourceItem } from './document.js'
+import { readExportedFile } from './exported_file.js'
+
+/** Bytes of a text file to be imported: a document, and the block that an export adds in front of it. */
+const IMPORT_FILE_BYTES_MAX = 17 * MIB
+
+export interface FileOptions {
+  readonly lang: string
+  readonly stripFrontmatter: boolean
+}
+
+const MARKDOWN = /\.(?:md|markdown)$/i
+
+export const isMarkdown = (name: string): boolean => MARKDOWN.test(name)
+
+/** The name or the path without its extension, or undefined if it is of no format. */
+export function documentStem(name: string): string | undefined {
+  return isMarkdown(name) || formatOf(name) !== undefined ? name.slice(0, name.lastIndexOf('.')) : undefined
+}
+
+/** Never rejects: what goes wrong is the problem of the file. */
+export async function readDocumentFile(file: string, origin: ItemOrigin, options: FileOptions, pool: ConverterPool): Promise<SourceItem> {
+  try {
+    const format = isMarkdown(file) ? undefined : formatOf(file)
+    if (format?.kind === 'converted') return await convertedItem(file, origin, options, format, pool)
+    const { size } = await stat(file)
+    if (size > IMPORT_FILE_BYTES_MAX)
+      return { kind: 'problem', ...origin, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
+    const bytes = await readFile(file)
+    return format === undefined ? markdownItem(bytes, origin, options) : textItem(file, bytes, origin, options, format)
+  } catch (error) {
+    const isNamed = error instanceof ConversionRefused
+    return {
+      kind: 'problem',
+      ...origin,
+      problem: isNamed ? `not converted: ${error.message}` : error instanceof Error ? error.message : String(error),
+    }
+  }
+}
+
+function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOptions): SourceItem {
+  const text = decodeUtf8(bytes)
+  if (text === undefined) return { kind: 'problem', ...origin, problem: 'not valid UTF-8' }
+  const exported = readExportedFile(text)
+  return exported === undefined ? storedItem(text, {}, origin, options) : documentItem(exported, origin)
+}
+
+function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat): SourceItem {
+  const text = decodeText(bytes)
+  if (format.kind === 'stored') return storedItem(text, fileFacts(file, format), origin, options)
+  return documentItem({ ...placeOf(origin, options), meta: fileFacts(file, format), contentMd: fenced(text, format.name) }, origin)
+}
+
+function storedItem(text: string, facts: Readonly<Record<string, string[]>>, origin: ItemOrigin, options: FileOptions): SourceItem {
+  const { meta, bodyOffset, problem } = readFrontmatter(text)
+  const contentMd = options.stripFrontmatter ? text.slice(bodyOffset) : text
+  return documentItem({ ...placeOf(origin, options), meta: { ...meta, ...facts }, contentMd }, origin, problem)
+}
+
+async function convertedItem(
+  file: string,
+  origin: ItemOrigin,
+  options: FileOptions,
+  format: FileFormat & { kind: 'converted' },
+  pool: ConverterPool,
+): Promise<SourceItem> {
+  const { markdown } = await pool.convert({ path: file, format: format.name, textOnly: false })
+  return documentItem({ ...placeOf(origin, options), meta: fileFacts(file, format), contentMd: markdown }, origin)
+}
+
+function placeOf({ name }: ItemOrigin, { lang }: FileOptions): { key: string; lang: string } {
+  return { key: documentStem(name) ?? name, lang }
+}
+
+/** The metadata that an upload adds as well. */
+function fileFacts(file: string, { kind, name }: FileFormat): Record<string, string[]> {
+  const facts = { upload_format: [name], upload_filename: [basename(file)] }
+  return kind === 'stored' ? facts : { ...facts, upload_converted: ['true'] }
+}
+
+/** Returns undefined if the bytes are not UTF-8. A byte order mark is kept: the stored text equals the file. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined // A fatal decoder throws only if the bytes are invalid.
+  }
+}
