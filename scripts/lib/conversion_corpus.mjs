@@ -2,7 +2,7 @@
  * Files of the corpus, and documents that pandoc has written, through the pool of converters, compared with
  * what pandoc and pdftotext read in the same files. Part of `npm run campaign -- converters`.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compared, comparedInOrder, f1, outputOf, structureOf, sum, wordsOf } from './conversion_structure.mjs'

@@ -5,6 +5,7 @@
 import { Buffer } from 'node:buffer'
 import { NO_MARKS } from '../markdown/inline.js'
 import { MarkdownWriter } from '../markdown/writer.js'
+import { decodeBytes } from '../text_files.js'
 import { type ParagraphFacts, RtfParagraphs } from './rtf_paragraphs.js'
 import { encodingOfCodePage, RtfTables } from './rtf_tables.js'
 import { type RtfToken, rtfTokens } from './rtf_tokens.js'
@@ -286,7 +287,7 @@ class RtfReader {
 
   #decode(bytes: Uint8Array): string {
     const { font } = this.#group
-    return new TextDecoder(this.#tables.font(font === -1 ? this.#defaultFont : font)?.encoding ?? this.#encoding).decode(bytes)
+    return decodeBytes(bytes, this.#tables.font(font === -1 ? this.#defaultFont : font)?.encoding ?? this.#encoding)
   }
 
   #endParagraph(): void {

@@ -93,14 +93,11 @@ function* spread(runs: readonly Run[]): Generator<Run> {
   }
 }
 
+/** Up to the first mark that differs: a later one closes with it, and can't open again before a blank. */
 function common(left: Marks, right: Marks): Marks {
-  return {
-    strong: left.strong && right.strong,
-    emphasis: left.emphasis && right.emphasis,
-    strike: left.strike && right.strike,
-    code: false,
-    href: left.href === right.href ? left.href : '',
-  }
+  const differs = ORDER.findIndex((mark) => left[mark] !== right[mark])
+  const kept = differs === -1 ? ORDER : ORDER.slice(0, differs)
+  return { ...NO_MARKS, ...Object.fromEntries(kept.map((mark) => [mark, left[mark]])), code: false }
 }
 
 function codeSpan(text: string): string {

@@ -51,7 +51,7 @@ const TREE = { lang: 'en', stripFrontmatter: false }
 
 describe('a folder as a source', () => {
   it('keys are relative paths without the extension, in an order that is the same each time', async () => {
-    const root = makeTree({ 'b.md': 'B', 'a/z.md': 'AZ', 'a/b/c.markdown': 'ABC', 'a-1.md': 'A1', 'notes.txt': 'no', 'UPPER.MD': 'U' })
+    const root = makeTree({ 'b.md': 'B', 'a/z.md': 'AZ', 'a/b/c.markdown': 'ABC', 'a-1.md': 'A1', 'notes.doc': 'no', 'UPPER.MD': 'U' })
     const source = await openTree(root, TREE)
     const keys = documentsOf(await readAll(source)).map((document) => document.key)
     assert.deepEqual(keys, ['UPPER', 'a/b/c', 'a/z', 'a-1', 'b'])
