@@ -32,7 +32,7 @@ async function readAll(source: ImportSource, after?: SourceItem): Promise<Source
 /** By name: key, metadata and content, or the problem. */
 function outcomesOf(items: readonly SourceItem[]): Record<string, unknown> {
   return Object.fromEntries(
-    items.map((item) => {
+    items.map((item): [string, unknown] => {
       if (item.kind === 'problem') return [item.name, item.problem]
       const { key, meta, contentMd } = JSON.parse(item.json) as { key: string; meta: Record<string, string[]>; contentMd: string }
       return [item.name, [key, Object.fromEntries(Object.entries(meta).map(([name, values]) => [name, values.join()])), contentMd]]

@@ -46,13 +46,13 @@ async function refusalOf(conversion: Promise<unknown>): Promise<[RefusalReason, 
 /** Sixteen million elements in 64 KB: half a minute of work. */
 const LONG = odtOf({ text: '<b/>'.repeat(16_000_000) })
 
-/** A page whose content unpacks to 600 MB. */
+/** A page whose content unpacks to 600 MB, in a file so large that there is time for it on a busy machine. */
 function largePdf(): Buffer {
   const packed = deflateSync(Buffer.alloc(600 * 1024 * 1024, 'q'))
   const [head = '', tail = ''] = pdfOf([[12, 'x']])
     .toString('latin1')
     .split(/(?<=stream\n)[^]*(?=\nendstream)/)
-  return Buffer.concat([Buffer.from(head.replace('/Length', '/Filter/FlateDecode/Length')), packed, Buffer.from(tail)])
+  return Buffer.concat([Buffer.from(head.replace('/Length', '/Filter/FlateDecode/Length')), packed, Buffer.from(tail), Buffer.alloc(12 * 1024 * 1024, ' ')])
 }
 
 describe('pool of converters', () => {
