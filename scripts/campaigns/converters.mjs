@@ -4,10 +4,10 @@
  * - Corpus: at least 95 % of the files that pandoc or pdftotext read, and the structure (headings, lists,
  *   tables, links, code as F1) and words that they see. Prints a table, and each file that failed with its
  *   reason.
- * - Mutants (2 000 unless a number is given; 0 leaves them out): each ends in a text or a typed refusal in time,
- *   the memory of the processes is bounded, and the pool converts afterwards.
- * Needs a build, pandoc, pdftotext and the corpus in the folder `shared` beside the project; without them it
- * ends with exit code 77. `MDS_SEED=n` repeats the mutants of a run.
+ * - Mutants (2 000 unless a number is given; 0 leaves them out): each ends in a text or a typed refusal in
+ *   time, the memory of the processes is bounded, and the pool converts afterwards. Needs a build, pandoc,
+ *   pdftotext and the corpus in the folder `shared` beside the project; without them it ends with exit code
+ *   77. `MDS_SEED=n` repeats the mutants of a run.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -18,8 +18,8 @@ const FORMATS = {
 }
 
 /**
- * Features that pandoc 2.17 does not see, or reads wrongly, in files of the corpus, so that it is no oracle of
- * them. Looked at one by one.
+ * Features that pandoc 2.17 does not see, or reads wrongly, in files of the corpus, so that it is no oracle
+ * of them. Looked at one by one.
  */
 const ORACLE_LOSES = {
   'pandoc-test_odt_odt_preformattedText.odt': ['code'], // The style of preformatted text.

@@ -1,7 +1,7 @@
 /**
- * Mutants of files through a pool of converters: bytes changed, cut, repeated and swapped between files, in ZIP
- * files also in the unpacked parts, and files under the name of another format. Part of
- * `npm run campaign -- converters`.
+ * Mutants of files through a pool of converters: bytes changed, cut, repeated and swapped between files, in
+ * ZIP files also in the unpacked parts, and files under the name of another format. Part of `npm run
+ * campaign -- converters`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,8 @@
 /**
  * Converts files to markdown in a small pool of processes, which start on first use and end when they are
- * idle. A file that makes its converter crash, loop or take all memory costs its own conversion, nothing else.
- * Converters and their libraries are loaded in the processes only. Used by servers and the command line.
+ * idle. A file that makes its converter crash, loop or take all memory costs its own conversion, nothing
+ * else. Converters and their libraries are loaded in the processes only. Used by servers and the command
+ * line.
  */
 import { stat } from 'node:fs/promises'
 import { MIB } from '../limits/units.js'

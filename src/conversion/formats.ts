@@ -1,6 +1,6 @@
 /**
- * The one table of the file formats that become documents, by extension. Pure data and its look-up; any thread
- * and process.
+ * The one table of the file formats that become documents, by extension. Pure data and its look-up; any
+ * thread and process.
  * - `stored`: text that is a document as it is; frontmatter becomes metadata.
  * - `converted`: a converter of a child process makes markdown of it (converter_pool.ts).
  * - `wrapped`: text that is put into a fenced code block.

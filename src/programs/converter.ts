@@ -1,7 +1,7 @@
 /**
- * A process that converts files, one at a time, in a thread (programs/conversion_thread.ts). This thread keeps
- * watch: it ends the process when its memory reaches its bound, or when its parent has ended, whatever the
- * other thread does. It reads no file itself. Started by src/conversion/converter_process.ts.
+ * A process that converts files, one at a time, in a thread (programs/conversion_thread.ts). This thread
+ * keeps watch: it ends the process when its memory reaches its bound, or when its parent has ended,
+ * whatever the other thread does. It reads no file itself. Started by src/conversion/converter_process.ts.
  */
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,7 +1,7 @@
 /**
  * One file as a document to import.
- * - Markdown: the bytes of the file, including frontmatter unless stripping is requested; a file that an export
- *   wrote contains its own key and language (exported_file.ts). Nothing is added.
+ * - Markdown: the bytes of the file, including frontmatter unless stripping is requested; a file that an
+ *   export wrote contains its own key and language (exported_file.ts). Nothing is added.
  * - Other formats: what src/conversion makes of them, and metadata that says which file it was.
  */
 import { readFile, stat } from 'node:fs/promises'
@@ -92,7 +92,9 @@ function fileFacts(file: string, { kind, name }: FileFormat): Record<string, str
   return kind === 'stored' ? facts : { ...facts, upload_converted: ['true'] }
 }
 
-/** Returns undefined if the bytes are not UTF-8. A byte order mark is kept: the stored text equals the file. */
+/**
+ * Returns undefined if the bytes are not UTF-8. A byte order mark is kept: the stored text equals the file.
+ */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -1,4 +1,6 @@
-/** The converters by format, each loaded with the libraries it needs on first use. Runs in a child process. */
+/**
+ * The converters by format, each loaded with the libraries it needs on first use. Runs in a child process.
+ */
 import type { ConvertedFormat } from '../formats.js'
 import { decodeText } from '../text_files.js'
 

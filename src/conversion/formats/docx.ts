@@ -1,6 +1,6 @@
 /**
- * Markdown or plain text of a Word document: mammoth makes HTML of it, which is read like any other. Runs in a
- * child process.
+ * Markdown or plain text of a Word document: mammoth makes HTML of it, which is read like any other. Runs
+ * in a child process.
  */
 import { Buffer } from 'node:buffer'
 import mammoth from 'mammoth'

@@ -1,6 +1,6 @@
 /**
- * Rules for mammoth of the styles that a Word document derives from those for headings and code: mammoth knows
- * styles by their names only. Runs in a child process.
+ * Rules for mammoth of the styles that a Word document derives from those for headings and code: mammoth
+ * knows styles by their names only. Runs in a child process.
  */
 import { readXml } from './xml.js'
 

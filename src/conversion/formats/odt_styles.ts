@@ -1,6 +1,6 @@
 /**
- * What the styles of an OpenDocument text say about marks, code, quotes and numbered lists. Styles inherit from
- * their parents. Runs in a child process.
+ * What the styles of an OpenDocument text say about marks, code, quotes and numbered lists. Styles inherit
+ * from their parents. Runs in a child process.
  */
 import { readXml, type XmlAttributes } from './xml.js'
 

@@ -1,4 +1,7 @@
-/** The tokens of RTF: groups, control words and symbols, bytes in hexadecimal, text. Runs in a child process. */
+/**
+ * The tokens of RTF: groups, control words and symbols, bytes in hexadecimal, text. Runs in a child
+ * process.
+ */
 
 export type RtfToken =
   | { readonly kind: 'open' | 'close' }

@@ -9,7 +9,10 @@ const TEX_EXPANSIONS_DEEP_MAX = 64
 const TEX_EXPANDED_CHARACTERS_MAX = 4_000_000
 /** Characters of one argument. A chapter in a footnote has fewer. */
 const TEX_ARGUMENT_CHARACTERS_MAX = 100_000
-/** Characters of one argument in brackets, which are also signs of the text: a bracket that is alone costs this. */
+/**
+ * Characters of one argument in brackets, which are also signs of the text: a bracket that is alone costs
+ * this.
+ */
 const TEX_OPTION_CHARACTERS_MAX = 2000
 /** Macros that a document defines. */
 const TEX_MACROS_MAX = 5000

@@ -8,7 +8,10 @@ import { MIB } from '../../limits/units.js'
 
 /** Entries of one archive. A document with a thousand pictures has as many. */
 const ZIP_ENTRIES_MAX = 20_000
-/** Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document bound. */
+/**
+ * Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document
+ * bound.
+ */
 export const ZIP_UNPACKED_BYTES_MAX = 64 * MIB
 
 interface ZipEntries {

@@ -1,6 +1,6 @@
 /**
- * Escapes of text that would be read as markdown. As few as possible: the text is also what a search finds and
- * shows. Pure.
+ * Escapes of text that would be read as markdown. As few as possible: the text is also what a search finds
+ * and shows. Pure.
  */
 
 const INLINE = /\\(?=[!-/:-@[-`{-~])|`|\*|_|~~|<(?=[a-z/!?])|&(?=#?\w{1,31};)|\[(?=\^)|\](?=[([])|!(?=\[)/gi

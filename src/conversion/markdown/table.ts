@@ -3,7 +3,9 @@
  * number. A table without a header gets an empty one, which the form demands. Pure.
  */
 
-/** Columns of a table, and the columns or rows that one cell spans. A row of a spreadsheet has some dozens. */
+/**
+ * Columns of a table, and the columns or rows that one cell spans. A row of a spreadsheet has some dozens.
+ */
 export const TABLE_COLUMNS_MAX = 256
 /** Cells of one table, those that spans add included: 20 MB of markdown at most are of empty cells. */
 const TABLE_CELLS_MAX = 1_000_000

@@ -203,8 +203,8 @@ export class MarkdownWriter {
   }
 
   /**
-   * Ends the innermost container of the role, and those within it. Nothing happens if there is none, or one of
-   * the role `within` is nearer.
+   * Ends the innermost container of the role, and those within it. Nothing happens if there is none, or one
+   * of the role `within` is nearer.
    */
   close(role: Role, within?: Role): void {
     const nearest = this.#frames.findLast((frame, at) => at > 0 && (frame.role === role || frame.role === within))
@@ -291,7 +291,10 @@ export class MarkdownWriter {
     row.blocks.push(cell.blocks)
   }
 
-  /** A table of one column, or with headings or tables in its cells, is a layout: its cells follow each other. */
+  /**
+   * A table of one column, or with headings or tables in its cells, is a layout: its cells follow each
+   * other.
+   */
   #addTable({ rows, caption }: Table): void {
     for (const block of caption) this.#add(block)
     const filled = rows.filter(({ cells }) => cells.length > 0)

@@ -52,7 +52,12 @@ function largePdf(): Buffer {
   const [head = '', tail = ''] = pdfOf([[12, 'x']])
     .toString('latin1')
     .split(/(?<=stream\n)[^]*(?=\nendstream)/)
-  return Buffer.concat([Buffer.from(head.replace('/Length', '/Filter/FlateDecode/Length')), packed, Buffer.from(tail), Buffer.alloc(12 * 1024 * 1024, ' ')])
+  return Buffer.concat([
+    Buffer.from(head.replace('/Length', '/Filter/FlateDecode/Length')),
+    packed,
+    Buffer.from(tail),
+    Buffer.alloc(12 * 1024 * 1024, ' '),
+  ])
 }
 
 describe('pool of converters', () => {
