@@ -35,7 +35,7 @@ interface Frame {
 }
 
 const TOKEN =
-  /%[^\n]*(?:\n[ \t]*)?|\\([a-zA-Z@]+)(\*?)[ \t]*(?:\n[ \t]*(?!\s*\n))?|\\([^a-zA-Z@])|(\n[ \t]*\n\s*)|([{}&])|(\$\$?)|[^\\{}&$%\n]+|\n/y
+  /%[^\n]*(?:\n[ \t]*)?|\\([a-zA-Z@]+)(\*?)[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?|\\([^a-zA-Z@])|(\n[ \t]*\n\s*)|([{}&])|(\$\$?)|[^\\{}&$%\n]+|\n/y
 
 export class TexSource {
   readonly #frames: Frame[]

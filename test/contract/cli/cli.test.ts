@@ -144,7 +144,7 @@ describe('mds import of nothing', () => {
   it('a folder or file without documents is reported; the exit code is that of a success', async () => {
     const empty = join(folder, 'nothing')
     mkdirSync(join(empty, 'deep'), { recursive: true })
-    writeFileSync(join(empty, 'deep', 'notes.txt'), 'not markdown')
+    writeFileSync(join(empty, 'deep', 'notes.doc'), 'no format')
     const file = join(folder, 'nothing.ndjson')
     writeFileSync(file, '\n\n')
     for (const path of [empty, file]) {
@@ -153,6 +153,18 @@ describe('mds import of nothing', () => {
       assert.match(run.stdout, /^0 added, 0 updated, 0 failed in /)
       assert.equal(run.stderr, `mds import: nothing was found to import in ${path}\n`)
     }
+  })
+
+  it('a folder of several formats is imported as markdown, and a file that can not be is named with the reason', async () => {
+    const root = join(folder, 'formats')
+    mkdirSync(root)
+    writeFileSync(join(root, 'page.html'), '<h1>Page</h1>')
+    writeFileSync(join(root, 'bad.docx'), 'no zip')
+    const run = await mds('import', root, '-c', 'formats')
+    assert.equal(run.code, 1)
+    assert.match(run.stdout, /^1 added, 0 updated, 1 failed in /)
+    assert.match(run.stderr, /\n {2}bad\.docx: not converted: no readable docx: /)
+    assert.equal((await mds('get', 'formats', 'page', '--content')).stdout, '# Page\n')
   })
 
   it('an import that finds something says no such thing, were all of it refused', async () => {
