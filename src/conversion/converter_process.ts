@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { programPath } from '../base/installation.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
-import { AnswerReader, type ConversionAnswer, type ConversionTask, MEMORY_EXIT_CODE } from './conversion_frames.js'
+import { ANSWER_DESCRIPTOR, AnswerReader, type ConversionAnswer, type ConversionTask, MEMORY_EXIT_CODE } from './conversion_frames.js'
 import { ConversionRefused } from './conversion_refused.js'
 import { CONVERTER_MEMORY_MB_MAX } from './converter_memory.js'
 
@@ -39,11 +39,12 @@ export class ConverterProcess {
     }
     child.once('error', (error) => end(new ConversionRefused('failed', `the converter can't be started: ${error.message}`)))
     child.once('exit', (code, signal) => end(refusalOf(code, signal)))
-    // A pipe of a process that has died; its end says more.
-    child.stdin!.on('error', () => undefined)
-    const answers = child.stdio[3] as Readable
-    answers.on('error', () => undefined)
-    answers.on('data', (part: Buffer) => this.#receive(part))
+    // Without descriptors there are no pipes, and the error event follows.
+    const answers = child.stdio?.[ANSWER_DESCRIPTOR] as Readable | undefined
+    // Pipes of a process that has died; its end says more.
+    child.stdin?.on('error', () => undefined)
+    answers?.on('error', () => undefined)
+    answers?.on('data', (part: Buffer) => this.#receive(part))
     this.#setWaited(false)
   }
 
@@ -58,7 +59,7 @@ export class ConverterProcess {
     try {
       return await new Promise<string>((resolve, reject) => {
         this.#running = { resolve, reject }
-        this.#child.stdin!.write(`${JSON.stringify(task)}\n`)
+        this.#child.stdin?.write(`${JSON.stringify(task)}\n`)
       })
     } finally {
       clearTimeout(timer)
@@ -112,10 +113,10 @@ export class ConverterProcess {
 
   /** A process without a task does not keep its parent alive: it ends with it. */
   #setWaited(isWaited: boolean): void {
-    const handles = [this.#child, this.#child.stdin, this.#child.stdio[3]] as unknown as { ref(): void; unref(): void }[]
-    for (const handle of handles) {
-      if (isWaited) handle.ref()
-      else handle.unref()
+    const pipes = [this.#child.stdin, this.#child.stdio?.[ANSWER_DESCRIPTOR]]
+    for (const handle of [this.#child, ...pipes] as ({ ref(): void; unref(): void } | null | undefined)[]) {
+      if (isWaited) handle?.ref()
+      else handle?.unref()
     }
   }
 }
