@@ -26,6 +26,7 @@ const PROGRAMS = [
   'programs/doctor_check',
   'programs/converter',
   'programs/conversion_thread',
+  'programs/bunzip2',
 ]
 
 /**

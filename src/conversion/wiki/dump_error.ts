@@ -1,0 +1,19 @@
+/** The errors of reading a dump of a wiki, each with where it was met. Pure data. */
+
+/**
+ * - `not-a-dump`: another kind of XML, or none;
+ * - `malformed`: XML or text that is not well-formed, or cut off;
+ * - `compression`: a compressed file that is damaged or cut off;
+ * - `too-large`: more bytes than the caller permits, or a part without an end.
+ */
+type DumpFault = 'not-a-dump' | 'malformed' | 'compression' | 'too-large'
+
+/** Pages before the fault were given. */
+export class DumpError extends Error {
+  readonly fault: DumpFault
+
+  constructor(fault: DumpFault, message: string) {
+    super(message)
+    this.fault = fault
+  }
+}
