@@ -27,3 +27,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     return value
   }
 }
+
+/** Whole numbers from 0, separated by commas. */
+export function wholeNumbers(max: number): (text: string) => number[] {
+  return (text) => text.split(',').map((part) => wholeNumber(0, max)(part.trim()))
+}

@@ -55,6 +55,8 @@ export interface ImportSource {
    * few items in memory at a time.
    */
   items(after: SourcePoint | undefined): AsyncGenerator<SourceItem>
+  /** A line about what was left out on purpose, once the items are read. */
+  summary?(): string
 }
 
 /** The source cannot be read at all. None of it was or will be imported. */

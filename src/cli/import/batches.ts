@@ -1,7 +1,8 @@
 /**
  * Groups the documents of a source into add-batch bodies, bounded by count and bytes. At most one batch is in
  * memory. Problems belong to the batch in which they were found, so a position is passed only after
- * everything before it has been processed. Pure, except for the source that it reads.
+ * everything before it has been processed. What a source gave before it failed is sent first. Pure, except
+ * for the source that it reads.
  */
 import type { DocumentItem, ProblemItem, SourceItem, SourcePoint } from '../files/document.js'
 
@@ -33,17 +34,23 @@ export async function* groupBatches(items: AsyncIterable<SourceItem>, bounds: Ba
     bytes = 0
     return batch
   }
-  for await (const item of items) {
-    if (item.kind === 'problem') problems.push(item)
-    else {
-      if (last !== undefined && documents.length > 0 && bytes + item.jsonBytes > bounds.bytesMax) yield take(last)
-      documents.push(item)
-      bytes += item.jsonBytes + 1
+  let failure: { readonly cause: unknown } | undefined
+  try {
+    for await (const item of items) {
+      if (item.kind === 'problem') problems.push(item)
+      else {
+        if (last !== undefined && documents.length > 0 && bytes + item.jsonBytes > bounds.bytesMax) yield take(last)
+        documents.push(item)
+        bytes += item.jsonBytes + 1
+      }
+      last = item
+      if (documents.length >= bounds.documentsMax || bytes >= bounds.bytesMax || problems.length >= bounds.problemsMax) yield take(item)
     }
-    last = item
-    if (documents.length >= bounds.documentsMax || bytes >= bounds.bytesMax || problems.length >= bounds.problemsMax) yield take(item)
+  } catch (cause) {
+    failure = { cause }
   }
   if (last !== undefined && (documents.length > 0 || problems.length > 0)) yield take(last)
+  if (failure !== undefined) throw failure.cause
 }
 
 /** The values common to all batches of an import. */

@@ -17,6 +17,7 @@ import { formatSeconds, openProgress } from './progress.js'
 import type { ResumeState } from './resume_state.js'
 import { openResumeState } from './resume_state.js'
 import { openFile, openTree } from './tree_source.js'
+import { isWikiDump, openWikiDump } from './wiki_source.js'
 
 interface ImportOptions {
   readonly url: string
@@ -26,6 +27,10 @@ interface ImportOptions {
   readonly concurrency: number
   readonly resume: boolean
   readonly stripFrontmatter: boolean
+  /** Of dumps of wikis. */
+  readonly namespaces: readonly number[]
+  readonly skipRedirects: boolean
+  readonly maxPages: number
   readonly keepTimes: boolean
   readonly stateFolder: string
 }
@@ -58,7 +63,8 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
     throw new SourceError(`cannot read ${path}`, { cause })
   })
   if (stats.isDirectory()) return openTree(path, options)
-  return documentStem(path) === undefined ? openNdjson(path, options) : openFile(path, options)
+  if (documentStem(path) !== undefined) return openFile(path, options)
+  return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)
 }
 
 async function importSource(path: string, source: ImportSource, options: ImportOptions): Promise<void> {
@@ -80,6 +86,8 @@ async function importSource(path: string, source: ImportSource, options: ImportO
     progress.stop()
     if (result.added + result.updated + result.failed === 0) sayError(`mds import: nothing was found to import in ${path}\n`)
     printResult(result, (Date.now() - startMs) / 1000)
+    const summary = source.summary?.()
+    if (summary !== undefined) say(`${summary}\n`)
   } catch (error) {
     progress.stop()
     if (error instanceof ImportStopped) sayError('interrupted; the same command continues where it stopped\n')
