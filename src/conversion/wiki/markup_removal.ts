@@ -111,6 +111,8 @@ class MarkupRemoval {
     if (end - at < 2 || !this.#open.hasBraces) return end
     this.#flush(at)
     this.#from = end - this.#open.closeBraces(end - at)
+    // A cell that had only a template is empty: its pipes must not become one mark.
+    if (this.#text.charCodeAt(end) === PIPE && this.#open.pieces.at(-1)?.endsWith('|') === true) this.#open.pieces.push(' ')
     return end
   }
 

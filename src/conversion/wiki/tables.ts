@@ -13,7 +13,7 @@ const SPANNED_CELLS_FREE = 64
 /** Columns or rows that one cell may span. */
 const SPAN_MAX = 64
 
-const [PIPE, BANG, BRACE, CLOSE_BRACE, DASH, PLUS, SPACE, TAB, COLON] = [124, 33, 123, 125, 45, 43, 32, 9, 58]
+const [PIPE, BANG, BRACE, CLOSE_BRACE, DASH, PLUS, SPACE, TAB, COLON, EQUALS] = [124, 33, 123, 125, 45, 43, 32, 9, 58, 61]
 
 /** One text under way, its parts joined by blanks. */
 interface Cell {
@@ -138,12 +138,21 @@ function rowText(row: readonly Cell[]): string {
   return `| ${row.map(({ text }) => text).join(' | ')} |`
 }
 
-/** Attributes end at the first pipe that is alone. */
+/** Characters of attributes without content: real ones have under 200. */
+const ATTRIBUTES_CHARS_MAX = 500
+const ATTRIBUTE = String.raw`(?:colspan|rowspan|style|class|align|valign|bgcolor|width|height|scope|id|nowrap|data-sort-value)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"']+)`
+const ONLY_ATTRIBUTES = new RegExp(`^\\s*${ATTRIBUTE}(?:\\s+${ATTRIBUTE})*\\s*$`, 'i')
+
+/** Attributes end at the first pipe that is alone. Where a template gave that pipe, there is no content. */
 function afterAttributes(text: string, begin: number, end: number): number {
+  let hasValue = false
   for (let at = begin; at < end; at++) {
-    if (text.charCodeAt(at) === PIPE) return at + 1 < end && text.charCodeAt(at + 1) === PIPE ? begin : at + 1
+    const code = text.charCodeAt(at)
+    if (code === PIPE) return at + 1 < end && text.charCodeAt(at + 1) === PIPE ? begin : at + 1
+    if (code === EQUALS) hasValue = true
   }
-  return begin
+  const isOnly = hasValue && end - begin <= ATTRIBUTES_CHARS_MAX && ONLY_ATTRIBUTES.test(text.slice(begin, end))
+  return isOnly ? end : begin
 }
 
 /** The marks of a list or a heading within a cell. */

@@ -194,6 +194,8 @@ describe('wikitext: what is converted', () => {
       ':{|\n|a\n|}': '| a |\n| --- |',
       '{|\n|a': '| a |\n| --- |',
       '{|\n| {{t}}\n|}': '',
+      '{|\n! a || b || c\n|-\n| colspan="2" style=x {{yes}} || d\n|}': '| a | b | c |\n| --- | --- | --- |\n|  |  | d |',
+      '{|\n! a || b\n|-\n|style=x|{{t}}||style=y|c\n|}': '| a | b |\n| --- | --- |\n|  | c |',
       '{|\n! a\n! b\n|-\n| <nowiki>|</nowiki> || c\n|}': '| a | b |\n| --- | --- |\n| \\| | c |',
     })
   })
