@@ -62,7 +62,7 @@ const noBzip2 = ((): string | false => {
 })()
 
 describe('a page of a dump', () => {
-  it('has the fields of its own elements, not of others with the same name', async () => {
+  it('wiki page: has the fields of its own elements, not of others with the same name', async () => {
     const page = pageOf('A & B', 'x <y>', {
       id: 7,
       ns: 4,
@@ -83,7 +83,7 @@ describe('a page of a dump', () => {
     assert.ok(dropped.has('ablage') && dropped.has('fach') && dropped.has('category'))
   })
 
-  it('names the IP address of a contributor without a name, and nobody where the name was removed', async () => {
+  it('wiki page: names the IP address of a contributor without a name, and nobody where the name was removed', async () => {
     const pages = await readWell(
       dumpXml([pageOf('A', 'a', { revisions: [{ ip: '192.0.2.1', text: 'a' }] }), pageOf('B', 'b', { revisions: [{ text: 'b' }] })]),
     )
@@ -93,7 +93,7 @@ describe('a page of a dump', () => {
     )
   })
 
-  it('has the text of its latest revision, in whatever order a history has them', async () => {
+  it('wiki page: has the text of its latest revision, in whatever order a history has them', async () => {
     const at = (year: number): { id: number; timestamp: string; text: string } => ({
       id: year,
       timestamp: `${year}-01-01T00:00:00Z`,
@@ -109,7 +109,39 @@ describe('a page of a dump', () => {
     )
   })
 
-  it('of an old dump gets namespace and redirect from title and text', async () => {
+  it('wiki page: has its text with references, line ends and sections of data as XML has them, in chunks of any size', async () => {
+    const texts = [
+      ['a &lt;b&gt; &amp;amp; &quot;c&apos; &#228;&#xe4; &#x1F600;', 'a <b> &amp; "c\' ää \u{1F600}'],
+      ['one\r\ntwo\rthree\n', 'one\ntwo\nthree\n'],
+      ['a<![CDATA[ <text>b</text> &amp; ]]>c', 'a <text>b</text> &amp; c'],
+      ['<!-- > <text> -->a', 'a'],
+      ['', ''],
+    ] as const
+    const page = (text: string): string => `<page><title>A</title><revision><text a=">">${text}</text></revision></page>`
+    const self = '<page><title>A</title><revision><text bytes="0" /></revision></page>'
+    for (const begin of ['<text a=">">', '<text>', '<text\n a="b">'])
+      for (const [written, text] of texts)
+        for (const size of [1, 5, 1000]) {
+          const [first, second] = await readWell(DUMP_BEGIN + page(written).replace('<text a=">">', begin) + self + DUMP_END, size)
+          assert.deepEqual([first?.text, second?.text], [text, ''], `${begin} ${written}`)
+        }
+  })
+
+  it('wiki page: is refused where XML would be, with the place in its text', async () => {
+    const page = (text: string): string => `${DUMP_BEGIN}<page><revision>\n<text>${text}</text></revision></page>${DUMP_END}`
+    for (const [text, message] of [
+      ['one\ntwo &bogus; three', /undefined entity \(line 12, column 5\)/],
+      ['one\ntwo \u0001', /disallowed character \(line 12, column 5\)/],
+      ['a &#0;', /undefined entity \(line 11, column 9\)/],
+      ['a & b', /undefined entity \(line 11, column 9\)/],
+      ['a ]]> b', /"\]\]>" in a text/],
+      ['one\ntwo</b>', /unexpected close tag\. \(line 12, column 8\)/],
+    ] as const) {
+      assertFault(await read(page(text)), 'malformed', message)
+    }
+  })
+
+  it('wiki page: of an old dump gets namespace and redirect from title and text', async () => {
     const foreign = pageXml(pageOf('E', '#VERWEIS [[F]]')).replace('<revision>', '<redirect/><revision>')
     const pageTexts = [pageXml(pageOf('Ablage:A', 'a')), pageXml(pageOf('B: c', '#REDIRECT [[D|e]]')), foreign]
     const old = `${DUMP_BEGIN}${pageTexts.join('').replaceAll(/ {4}<ns>.*\n/g, '')}${DUMP_END}`
@@ -124,7 +156,7 @@ describe('a page of a dump', () => {
     )
   })
 
-  it('has no text if that is longer than a document may be, and the pages behind it are read', async () => {
+  it('wiki page: has no text if that is longer than a document may be, and the pages behind it are read', async () => {
     const pages = await readWell(dumpXml([pageOf('long', 'x'.repeat(17 * 1024 * 1024)), pageOf('next', 'y')]))
     assert.deepEqual(
       pages.map(({ text }) => text),
@@ -134,7 +166,7 @@ describe('a page of a dump', () => {
 })
 
 describe('the bytes of a dump', () => {
-  it('are UTF-8 or UTF-16 in either order, with or without a mark, in chunks of any size', async () => {
+  it('wiki bytes: are UTF-8 or UTF-16 in either order, with or without a mark, in chunks of any size', async () => {
     const expected = await readWell(THREE)
     assert.deepEqual(titles(expected), ['Äpfel', '日本語 \u{1F600}', 'C'])
     const little = Buffer.from(THREE, 'utf16le')
@@ -157,7 +189,7 @@ describe('the bytes of a dump', () => {
     )
   })
 
-  it('that are no text, or declared in another encoding, are an error with their place', async () => {
+  it('wiki bytes: that are no text, or declared in another encoding, are an error with their place', async () => {
     const broken = Buffer.concat([Buffer.from(DUMP_BEGIN + pageXml(pageOf('A', 'a'))), Buffer.from([0xff, 0xfe]), Buffer.from(DUMP_END)])
     const outcome = await read(broken, 1000)
     assertFault(outcome, 'malformed', /^not UTF-8 between bytes \d+ and \d+$/)
@@ -165,14 +197,14 @@ describe('the bytes of a dump', () => {
     assertFault(await read(Buffer.from(THREE, 'utf16le').subarray(0, 1001)), 'malformed', /cut off within a character at byte 1000/)
   })
 
-  it('may be gzip, recognised by its first bytes, in several members', async () => {
+  it('wiki bytes: may be gzip, recognised by its first bytes, in several members', async () => {
     const expected = await readWell(THREE)
     const bytes = Buffer.from(THREE)
     assert.deepEqual(await readWell(gzipSync(bytes), 100), expected)
     assert.deepEqual(await readWell(Buffer.concat([gzipSync(bytes.subarray(0, 700)), gzipSync(bytes.subarray(700))])), expected)
   })
 
-  it('may be bzip2 of one or many streams, with the program of the system or with our own', { skip: noBzip2 }, async () => {
+  it('wiki bytes: may be bzip2 of one or many streams, with the program of the system or with our own', { skip: noBzip2 }, async () => {
     const expected = await readWell(THREE)
     const bytes = Buffer.from(THREE)
     const streams = [bytes.subarray(0, 500), bytes.subarray(500, 2000), bytes.subarray(2000)].map(bzip2)
@@ -185,7 +217,7 @@ describe('the bytes of a dump', () => {
     }
   })
 
-  it('that are damaged or cut off while compressed are an error behind the pages before', { skip: noBzip2 }, async () => {
+  it('wiki bytes: that are damaged or cut off while compressed are an error behind the pages before', { skip: noBzip2 }, async () => {
     const pages = Array.from({ length: 3000 }, (_, index) => pageOf(`Page ${index}`, Math.random().toString(36).repeat(30)))
     const compressed = bzip2(Buffer.from(dumpXml(pages)))
     const cut = compressed.subarray(0, compressed.length - 1000)
@@ -201,7 +233,7 @@ describe('the bytes of a dump', () => {
     assertFault(await read(Buffer.from('BZh9 nothing of the kind')), 'compression', /^bzip2: /)
   })
 
-  it('beyond the bound of the caller end the import, as it would a bomb', { skip: noBzip2 }, async () => {
+  it('wiki bytes: beyond the bound of the caller end the import, as it would a bomb', { skip: noBzip2 }, async () => {
     const filler = `<!--${' '.repeat(1000)}--><x/>`.repeat(30_000)
     const bomb = `${DUMP_BEGIN}${pageXml(pageOf('A', 'a'))}${filler}${DUMP_END}`
     for (const compressed of [gzipSync(Buffer.from(bomb)), bzip2(Buffer.from(bomb))]) {
@@ -209,10 +241,12 @@ describe('the bytes of a dump', () => {
       assertFault(outcome, 'too-large', /^over 10000000 bytes decompressed$/)
       assert.deepEqual(titles(outcome.pages), ['A'])
     }
-    assertFault(await read(THREE, 100, 1000), 'too-large', /^over 1000 bytes/)
+    const bytes = Buffer.byteLength(THREE)
+    assert.equal((await read(THREE, 100, bytes)).error, undefined)
+    assertFault(await read(THREE, 100, bytes - 1), 'too-large', /^over \d+ bytes/)
   })
 
-  it('of a source that fails give its error, whatever the compression', { skip: noBzip2 }, async () => {
+  it('wiki bytes: of a source that fails give its error, whatever the compression', { skip: noBzip2 }, async () => {
     for (const bytes of [Buffer.from(THREE), gzipSync(Buffer.from(THREE)), bzip2(Buffer.from(THREE))]) {
       async function* failing(): AsyncGenerator<Uint8Array> {
         yield bytes.subarray(0, 100)
@@ -226,7 +260,7 @@ describe('the bytes of a dump', () => {
 })
 
 describe('XML that is not well-formed', () => {
-  it('is an error with line and column, behind the pages before it', async () => {
+  it('wiki XML: is an error with line and column, behind the pages before it', async () => {
     const good = DUMP_BEGIN + pageXml(pageOf('A', 'a')) + pageXml(pageOf('B', 'b'))
     for (const [bad, message] of [
       ['<page></title>', /unexpected close tag.*\(line 42, column 15\)/],
@@ -240,25 +274,26 @@ describe('XML that is not well-formed', () => {
     }
   })
 
-  it('and other files are no dump', async () => {
+  it('wiki XML: and other files are no dump', async () => {
     for (const text of ['', ' ', '{"key": 1}', '<html><body/></html>', 'plain text', '\u0000\u0001'])
       assertFault(await read(text), 'not-a-dump', /line|not a dump/)
   })
 
-  it('entities of a document type are not expanded, so billions of laughs cost nothing', async () => {
+  it('wiki XML: entities of a document type are not expanded, so billions of laughs cost nothing', async () => {
     const entities = Array.from({ length: 9 }, (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`)
     const laughs = `<?xml version="1.0"?><!DOCTYPE mediawiki [<!ENTITY l0 "ha">${entities.join('')}]>${DUMP_BEGIN}<page><title>A</title><revision><text>&l9;</text></revision></page>${DUMP_END}`
     assertFault(await read(laughs), 'malformed', /undefined entity/)
   })
 
-  it('nothing without an end is kept: tags, comments, attributes, titles, depth', async () => {
+  it('wiki XML: nothing without an end is kept: tags, comments, attributes, titles, depth', async () => {
     const endless: readonly (readonly [string, RegExp])[] = [
       [`<page ${'a'.repeat(3e6)}`, /over 1048576 characters/],
       [`<!-- ${'a'.repeat(3e6)}`, /over 1048576 characters/],
       [`<page a="${'a'.repeat(3e6)}`, /over 1048576 characters/],
       [`<page><title>${'a'.repeat(1e5)}</title></page>`, /<page\/title> has over 4096/],
       ['<a>'.repeat(1e5), /nested deeper than 32/],
-      [`<page><revision><text>${'a'.repeat(70e6)}`, /over 67108864 characters/],
+      [`<page><revision><text>${'a'.repeat(70e6)}`, /unclosed tag/],
+      [`<page><revision><text><![CDATA[${'a'.repeat(70e6)}`, /over 67108864 characters/],
     ]
     for (const [text, message] of endless) {
       const { error } = await read(DUMP_BEGIN + text)
@@ -266,7 +301,7 @@ describe('XML that is not well-formed', () => {
     }
   })
 
-  it('and any damage to a dump is an error or other pages, never anything else', async () => {
+  it('wiki XML: and any damage to a dump is an error or other pages, never anything else', async () => {
     const bytes = Buffer.from(THREE)
     await holds(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 5 }), async (changes) => {
@@ -281,10 +316,14 @@ describe('XML that is not well-formed', () => {
 
 describe('sample dumps', () => {
   const folder = sharedPath('corpora/wiki')
-  it('are read to their ends', { skip: noBzip2 || (existsSync(folder) ? false : `SKIPPED, no corpus at ${folder}`) }, async () => {
-    const counts: Record<string, number> = {}
-    for (const name of ['bgwiki-latest-pages-articles-shortened', 'enwiki-table-markup', 'testcorpus'])
-      counts[name] = (await readWell(readFileSync(`${folder}/${name}.xml.bz2`))).length
-    assert.deepEqual(counts, { 'bgwiki-latest-pages-articles-shortened': 3, 'enwiki-table-markup': 5, testcorpus: 9 })
-  })
+  it(
+    'wiki samples: are read to their ends',
+    { skip: noBzip2 || (existsSync(folder) ? false : `SKIPPED, no corpus at ${folder}`) },
+    async () => {
+      const counts: Record<string, number> = {}
+      for (const name of ['bgwiki-latest-pages-articles-shortened', 'enwiki-table-markup', 'testcorpus'])
+        counts[name] = (await readWell(readFileSync(`${folder}/${name}.xml.bz2`))).length
+      assert.deepEqual(counts, { 'bgwiki-latest-pages-articles-shortened': 3, 'enwiki-table-markup': 5, testcorpus: 9 })
+    },
+  )
 })

@@ -31,7 +31,7 @@ const PAGES: readonly DumpPage[] = [
 ]
 
 describe('a page of a wiki as a document', () => {
-  it('has a key of its title, the language asked for, and all the fields of the page as metadata', async () => {
+  it('wiki document: has a key of its title, the language asked for, and all the fields of the page as metadata', async () => {
     const revision = { id: 12, timestamp: '2021-02-03T04:05:06Z', user: 'Ü', text: "''a'' [[Ablage:x.jpg]]" }
     const [item] = await convert([{ title: 'AC/DC (Band)', id: 11, revisions: [revision] }])
     assert.deepEqual(item, {
@@ -53,14 +53,14 @@ describe('a page of a wiki as a document', () => {
     })
   })
 
-  it('that leads to another has its title as wiki_redirect, and a content that is no list', async () => {
+  it('wiki document: that leads to another has its title as wiki_redirect, and a content that is no list', async () => {
     const redirect = (await convert(PAGES))[1]
     assert.ok(redirect !== undefined && 'document' in redirect)
     assert.deepEqual(redirect.document.meta['wiki_redirect'], ['AC/DC'])
     assert.equal(redirect.document.contentMd, 'WEITERLEITUNG AC/DC')
   })
 
-  it('names the contributor by IP address where there is no user name, and not at all where there is none', async () => {
+  it('wiki document: names the contributor by IP address where there is no user name, and not at all where there is none', async () => {
     const items = await convert([
       pageOf('A', 'a', { revisions: [{ ip: '2001:db8::1', text: 'a' }] }),
       pageOf('B', 'b', { revisions: [{ text: 'b' }] }),
@@ -73,7 +73,7 @@ describe('a page of a wiki as a document', () => {
 })
 
 describe('the pages of a dump', () => {
-  it('of other namespaces, redirects on request, and without text are left out and counted', async () => {
+  it('wiki pages: of other namespaces, redirects on request, and without text are left out and counted', async () => {
     const counts = noPages()
     assert.deepEqual(titles(await convert(PAGES, { skipRedirects: true }, counts)), ['AC/DC', 'B'])
     assert.deepEqual(counts, { pages: 5, imported: 2, failed: 0, otherNamespace: 1, redirects: 1, empty: 1 })
@@ -81,14 +81,14 @@ describe('the pages of a dump', () => {
     assert.deepEqual(titles(await convert(PAGES, { namespaces: new Set([0, 1]) })), ['AC/DC', 'Talk:AC/DC', 'Acdc', 'B'])
   })
 
-  it('end with the last one that may be imported, whatever was left out before', async () => {
+  it('wiki pages: end with the last one that may be imported, whatever was left out before', async () => {
     const counts = noPages()
     assert.deepEqual(titles(await convert(PAGES, { maxPages: 2, skipRedirects: true }, counts)), ['AC/DC', 'B'])
     assert.deepEqual(titles(await convert(PAGES, { maxPages: 1 }, counts)), [])
     assert.deepEqual(titles(await convert(PAGES, { maxPages: 3 })), ['AC/DC', 'Acdc', 'B'])
   })
 
-  it('continue behind those that are counted already', async () => {
+  it('wiki pages: continue behind those that are counted already', async () => {
     const whole = noPages()
     const items = await convert(PAGES, {}, whole)
     const counts: WikiCounts = { ...noPages(), pages: 2, imported: 1, otherNamespace: 1 }
@@ -96,7 +96,7 @@ describe('the pages of a dump', () => {
     assert.deepEqual(counts, whole)
   })
 
-  it('without a key or with too long a text are named as problems', async () => {
+  it('wiki pages: without a key or with too long a text are named as problems', async () => {
     const counts = noPages()
     const items = await convert([pageOf('"(.)"', 'a'), pageOf('long', 'x'.repeat(17 * 1024 * 1024)), pageOf('B', 'b')], {}, counts)
     assert.deepEqual(items.slice(0, 2), [

@@ -15,7 +15,7 @@ function gives(cases: Readonly<Record<string, string>>): void {
 }
 
 describe('wikitext: what is dropped', () => {
-  it('categories are dropped, in English and in the language of the wiki; a link to one is shown', () => {
+  it('wikitext: categories are dropped, in English and in the language of the wiki; a link to one is shown', () => {
     gives({
       'a\n[[Category:Towns]]\n[[category : x|sort key]]': 'a',
       '[[Категория:Градове]][[Kategorie:Städte|!]]b': 'b',
@@ -24,7 +24,7 @@ describe('wikitext: what is dropped', () => {
     assert.equal(convertWikitext('[[Klass:X]][[Category:Y]]z', new Set(['klass', 'category'])), 'z')
   })
 
-  it('files and images are dropped with their captions, whatever these contain', () => {
+  it('wikitext: files and images are dropped with their captions, whatever these contain', () => {
     gives({
       '[[File:a.jpg|thumb|A [[link|text]] and {{t|[[x]]}} in [http://x.y a caption]]]b': 'b',
       '[[Image:a.jpg]][[Datei:b.png|mini]]c': 'c',
@@ -33,7 +33,7 @@ describe('wikitext: what is dropped', () => {
     })
   })
 
-  it('templates are dropped with everything in them, nested ones and arguments too', () => {
+  it('wikitext: templates are dropped with everything in them, nested ones and arguments too', () => {
     gives({
       'a {{t}}b': 'a b',
       '{{Infobox\n| a = {{b|{{c}}}}\n| d = [[e|f]]\n}}\ntext': 'text',
@@ -46,11 +46,11 @@ describe('wikitext: what is dropped', () => {
     })
   })
 
-  it('comments are dropped, a line of nothing but a comment with its line break', () => {
+  it('wikitext: comments are dropped, a line of nothing but a comment with its line break', () => {
     gives({ 'a<!-- [[b]] -->c': 'ac', '* a\n<!-- x -->\n* b': '- a\n- b', 'a <!-- never closed': 'a', '<!---->a': 'a' })
   })
 
-  it('refs are dropped with their content', () => {
+  it('wikitext: refs are dropped with their content', () => {
     gives({
       'a<ref>b {{c}} [[d]]</ref> e': 'a e',
       'a<ref name="x" /> b<REF name=y>c</Ref>': 'a b',
@@ -59,7 +59,7 @@ describe('wikitext: what is dropped', () => {
     })
   })
 
-  it('tags of HTML are dropped and their content stays; words that a block separates are not joined', () => {
+  it('wikitext: tags of HTML are dropped and their content stays; words that a block separates are not joined', () => {
     gives({
       'H<sub>2</sub>O <span style="color: red">red</span> <b>b</b>': 'H2O red b',
       'a<br>b<br />c <br> d': 'a b c  d',
@@ -69,7 +69,7 @@ describe('wikitext: what is dropped', () => {
     })
   })
 
-  it('magic words are dropped, names in underscores are not', () => {
+  it('wikitext: magic words are dropped, names in underscores are not', () => {
     gives({
       '__NOTOC__\na __toc__b': 'a b',
       '__БЕЗСЪДЪРЖАНИЕ__\na': 'a',
@@ -77,7 +77,7 @@ describe('wikitext: what is dropped', () => {
     })
   })
 
-  it('nothing is left of what is dropped, wherever it stands', () => {
+  it('wikitext: nothing is left of what is dropped, wherever it stands', () => {
     const word = fc.constantFrom('alpha', 'beta', 'gamma')
     const dropped = fc.oneof(
       fc.tuple(word, word).map(([a, b]) => `{{${a}|x={{${b}|y}}}}`),
@@ -106,17 +106,17 @@ describe('wikitext: what is dropped', () => {
 })
 
 describe('wikitext: what is converted', () => {
-  it('bullets become dashes, two spaces a level', () => {
+  it('wikitext: bullets become dashes, two spaces a level', () => {
     gives({ '* a\n** b\n***c\n* d': '- a\n  - b\n    - c\n- d', '* a\ntext': '- a\n\ntext', '*': '', '* {{t}}\n* b': '- b' })
     const deep = convertWikitext(`${'*'.repeat(100_000)} a`)
     assert.equal(deep, `${'  '.repeat(15)}- a`)
   })
 
-  it('numbered items become 1., below them the width of that marker', () => {
+  it('wikitext: numbered items become 1., below them the width of that marker', () => {
     gives({ '# a\n#b': '1. a\n1. b', '# a\n#* b\n#: c': '1. a\n   - b\n   > c', '* a\n*# b': '- a\n  1. b' })
   })
 
-  it('a term and its definition become bold text and text behind a colon', () => {
+  it('wikitext: a term and its definition become bold text and text behind a colon', () => {
     gives({
       '; t : d': '**t**: d',
       ';t:d': '**t**: d',
@@ -126,11 +126,11 @@ describe('wikitext: what is converted', () => {
     })
   })
 
-  it('indents become quotations', () => {
+  it('wikitext: indents become quotations', () => {
     gives({ ': a\n:: b': '> a\n> > b', ':* a': '> - a', ': a\ntext': '> a\n\ntext' })
   })
 
-  it('headings of one to six signs become headings of markdown', () => {
+  it('wikitext: headings of one to six signs become headings of markdown', () => {
     gives({
       '== a ==\ntext': '## a\ntext',
       '===b===': '### b',
@@ -143,11 +143,11 @@ describe('wikitext: what is converted', () => {
     })
   })
 
-  it('bold text', () => {
+  it('wikitext: three quotes become bold text', () => {
     gives({ "a '''b''' c": 'a **b** c', "'''b": '**b**', "''''b''''": "'**b'**", "a ''' b '''c": 'a  **b** c', "''' '''a": ' a' })
   })
 
-  it('italic text, and both, nested in either order', () => {
+  it('wikitext: two quotes become italic text, and five both, nested in either order', () => {
     gives({
       "a ''b'' c": 'a *b* c',
       "'''''a'' b'''": '***a* b**',
@@ -159,15 +159,15 @@ describe('wikitext: what is converted', () => {
     })
   })
 
-  it('a link becomes its label', () => {
+  it('wikitext: a link becomes its label', () => {
     gives({ '[[a|b]]s': 'bs', "[[a|''b'']]": '*b*', '[[a|b|c]]': 'b|c', '[[a|* b]]': '\\* b', '[[a|]]': 'a' })
   })
 
-  it('a link without a label becomes its target', () => {
+  it('wikitext: a link without a label becomes its target', () => {
     gives({ '[[a]]': 'a', '[[a b#c]]d': 'a b#cd', '[[#a]]': '\\#a', '[[]]': '[[]]', '[[a': '[[a', 'a]]': 'a]]', '[[a\n]]': '[[a\n]]' })
   })
 
-  it('an external link becomes one of markdown', () => {
+  it('wikitext: an external link becomes one of markdown', () => {
     gives({
       '[http://x.y text]': '[text](http://x.y)',
       "[//x.y a ''b'' [[c]]]": '[a *b* c](//x.y)',
@@ -180,11 +180,11 @@ describe('wikitext: what is converted', () => {
     })
   })
 
-  it('four dashes become a rule that nothing touches', () => {
+  it('wikitext: four dashes become a rule that nothing touches', () => {
     gives({ 'a\n----\nb': 'a\n\n---\n\nb', '------ b': '---\n\nb', '---': '---' })
   })
 
-  it('tables become pipe tables: headers, captions, attributes, spans, lists and tables in cells', () => {
+  it('wikitext: tables become pipe tables: headers, captions, attributes, spans, lists and tables in cells', () => {
     gives({
       '{|\n! A !! B\n|-\n| 1 || 2\n|}': '| A | B |\n| --- | --- |\n| 1 | 2 |',
       'a\n{| class="x"\n|+ style="y" | Title\n|- style="z"\n| style="q" | a|b\n|c\n|}b': 'a\n\nTitle\n\n| a\\|b | c |\n| --- | --- |\n\nb',
@@ -200,11 +200,11 @@ describe('wikitext: what is converted', () => {
     })
   })
 
-  it('runs of blank lines become one, and none is at an end', () => {
+  it('wikitext: runs of blank lines become one, and none is at an end', () => {
     gives({ '\n\na\n\n\n \n\nb\n\n': 'a\n\nb', 'a\n{{t}}\n[[Category:x]]\nb': 'a\n\nb' })
   })
 
-  it('nowiki, pre, code and formulas are text, and so are entities', () => {
+  it('wikitext: nowiki, pre, code and formulas are text, and so are entities', () => {
     gives({
       "<nowiki>[[a]] ''b'' {{c}}</nowiki>": "[[a]] ''b'' {{c}}",
       '<nowiki>* a</nowiki>\n<nowiki># b</nowiki>': '\\* a\n\\# b',
@@ -244,7 +244,7 @@ describe('wikitext of any content', () => {
   )
   const text = fc.array(fc.oneof(piece, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 60 }).map((parts) => parts.join(''))
 
-  it('is converted without an error, to lines that end without blanks, never two empty ones', () => {
+  it('wikitext: any text is converted without an error, to lines that end without blanks, never two empty ones', () => {
     holds(
       fc.property(text, (wikitext) => {
         const markdown = convertWikitext(wikitext)
@@ -254,7 +254,7 @@ describe('wikitext of any content', () => {
     )
   })
 
-  it('plain text stays as it is', () => {
+  it('wikitext: plain text stays as it is', () => {
     const line = fc
       .array(fc.stringMatching(/^[a-zA-Z0-9äß字.,?()"/%+~^$@-]{1,12}$/), { minLength: 1, maxLength: 8 })
       .map((words) => `a${words.join(' ')}`)
@@ -267,7 +267,7 @@ describe('wikitext of any content', () => {
     )
   })
 
-  it('takes time linear to its length, however it nests or is left open', () => {
+  it('wikitext: takes time linear to its length, however it nests or is left open', () => {
     const units = [
       '[[',
       '{{',
@@ -290,6 +290,7 @@ describe('wikitext of any content', () => {
       ['{{', '}}'],
       ['[[', ']]'],
       ['[[File:a|', ']]'],
+      ['[[a', '|x]]'],
       ['{|\n|', '\n|}\n'],
       ['<div>', '</div>'],
       ['<ref>', '</ref>'],
@@ -309,7 +310,7 @@ describe('wikitext of any content', () => {
 })
 
 describe('the key of a wiki page', () => {
-  it('is the title in lower case with dashes for blanks and slashes, without quotes, parentheses, commas and full stops', () => {
+  it('wiki key: is the title in lower case with dashes for blanks and slashes, without quotes, parentheses, commas and full stops', () => {
     const keys: Readonly<Record<string, string>> = {
       'Constructive vote of no confidence': 'constructive-vote-of-no-confidence',
       'AC/DC (band)': 'ac-dc-band',
