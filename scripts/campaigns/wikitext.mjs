@@ -5,14 +5,14 @@
  *   (shared corpora, where they are there) and of 1 000 pages from a grammar of wikitext, at least .98 each
  *   for the samples and for all generated pages together.
  * - Speed of the converter on these pages, in MB of UTF-8 per second of processor time.
- * - A dump of so many MB (1 000) made while it is read, through reader and converter, in a process of its own:
- *   MB/s, and peak resident memory, below 300 MB.
+ * - A dump of so many MB (1 000) made while it is read, through reader and converter, in a process of its
+ *   own: MB/s, and peak resident memory, below 300 MB.
  *
  * The oracle expands templates; they are switched off in it. It repeats cells that span; spans are removed
  * from its input. It shows no address of a link without a text, as ours does, and no cell whose header has
  * the name of another: both count as disagreement. It leaves the end of a caption that has a link in a list,
- * and takes a quotation for a template: the grammar has neither. Needs a build with tests. Prints the seed; `MDS_SEED=n`
- * repeats a run.
+ * and takes a quotation for a template: the grammar has neither. Needs a build with tests. Prints the seed;
+ * `MDS_SEED=n` repeats a run.
  */
 import { fork } from 'node:child_process'
 import { createReadStream, existsSync } from 'node:fs'
@@ -213,12 +213,14 @@ async function compareAll() {
 // The large dump, in a process of its own.
 
 async function* makeDump(bytesMax) {
-  const pages = Array.from({ length: 200 }, (_, index) => Buffer.from(pageXml(pageOf(`Page ${index}`, next()))))
+  // Of some 250 KB, as a file is read.
+  const chunk = () => Buffer.from(Array.from({ length: 50 }, (_, index) => pageXml(pageOf(`Page ${index}`, next()))).join(''))
+  const chunks = Array.from({ length: 8 }, chunk)
   yield Buffer.from(DUMP_BEGIN)
   for (let bytes = 0, index = 0; bytes < bytesMax; index++) {
-    const page = pages[index % pages.length]
-    bytes += page.length
-    yield page
+    const pages = chunks[index % chunks.length]
+    bytes += pages.length
+    yield pages
   }
   yield Buffer.from(DUMP_END)
 }

@@ -78,7 +78,7 @@ const PAGES = [
 ]
 
 describe('mds import of a dump of a wiki', () => {
-  it('imports pages as markdown with all the metadata of the page, and says what was skipped', async () => {
+  it('mds import of a wiki: imports pages as markdown with all the metadata of the page, and says what was skipped', async () => {
     const run = await mds('import', makeFile('wiki.xml', dumpXml(PAGES)), '-c', 'wiki', '--lang', 'de')
     assert.equal(run.code, 0, run.stderr)
     assert.match(run.stdout, /^3 added, 0 updated, 0 failed in .*\n2 of 5 pages skipped: 1 of other namespaces, 0 redirects, 1 empty\n$/)
@@ -98,7 +98,7 @@ describe('mds import of a dump of a wiki', () => {
     assert.equal((await read('wiki', 'second', 'de')).status, 200)
   })
 
-  it('takes other namespaces, leaves redirects out and ends early when asked to', async () => {
+  it('mds import of a wiki: takes other namespaces, leaves redirects out and ends early when asked to', async () => {
     const dump = makeFile('options.xml', dumpXml(PAGES))
     const both = await mds('import', dump, '-c', 'both', '--namespaces', '0,1', '--skip-redirects')
     assert.match(both.stdout, /^3 added, .*\n2 of 5 pages skipped: 0 of other namespaces, 1 redirects, 1 empty\n$/)
@@ -116,7 +116,7 @@ describe('mds import of a dump of a wiki', () => {
     }
   })
 
-  it('knows a dump by its content, compressed or not, and says where one is broken, behind what was imported', async () => {
+  it('mds import of a wiki: knows a dump by its content, compressed or not, and says where one is broken, behind what was imported', async () => {
     const compressed = await mds('import', makeFile('dump', gzipSync(Buffer.from(dumpXml(PAGES), 'utf16le'))), '-c', 'gz')
     assert.match(compressed.stdout, /^3 added/)
     const broken = makeFile('broken.xml', `${DUMP_BEGIN}${pageXml(PAGES[4] ?? assert.fail())}<page></title>`)
@@ -128,7 +128,7 @@ describe('mds import of a dump of a wiki', () => {
     assert.match(other.stderr, /the root is <html>, not <mediawiki>/)
   })
 
-  it('of two titles with one key keeps the later page, and names titles without a key', async () => {
+  it('mds import of a wiki: of two titles with one key keeps the later page, and names titles without a key', async () => {
     const run = await mds(
       'import',
       makeFile('keys.xml', dumpXml([pageOf('A b', 'one'), pageOf('A/b', 'two'), pageOf('...', 'three')])),
@@ -143,7 +143,7 @@ describe('mds import of a dump of a wiki', () => {
 
   const samples = sharedPath('corpora/wiki')
   it(
-    'imports the sample dumps, one of which is UTF-16',
+    'mds import of a wiki: imports the sample dumps, one of which is UTF-16',
     { skip: existsSync(samples) ? false : `SKIPPED, no corpus at ${samples}` },
     async () => {
       for (const name of ['bgwiki-latest-pages-articles-shortened', 'enwiki-table-markup', 'testcorpus']) {
@@ -157,7 +157,7 @@ describe('mds import of a dump of a wiki', () => {
 })
 
 describe('an import of a dump that is killed', () => {
-  it('continues behind what was acknowledged: all pages are there, none twice', async () => {
+  it('mds import of a wiki: continues behind what was acknowledged: all pages are there, none twice', async () => {
     const pages = Array.from({ length: 4000 }, (_, index) =>
       pageOf(`Page ${index}`, index % 5 === 0 ? '{{empty}}' : `Text of page ${index}. `.repeat(50), { id: index + 1 }),
     )
