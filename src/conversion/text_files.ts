@@ -21,11 +21,11 @@ const DECLARED = /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[
  */
 export function decodeText(bytes: Uint8Array, { declares = false, charset = '' }: { declares?: boolean; charset?: string } = {}): string {
   const named = markedCharset(bytes) ?? knownCharset(charset) ?? (declares ? declaredCharset(bytes) : undefined)
-  if (named !== undefined) return decodeAs(bytes, named)
+  if (named !== undefined) return decodeBytes(bytes, named)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return decodeAs(bytes, 'windows-1252') // A fatal decoder throws only if the bytes are invalid.
+    return decodeBytes(bytes, 'windows-1252') // A fatal decoder throws only if the bytes are invalid.
   }
 }
 
@@ -47,8 +47,8 @@ function declaredCharset(bytes: Uint8Array): string | undefined {
   return label === undefined || /^(?:utf|ucs)-?\d/i.test(label) ? undefined : label
 }
 
-/** Not by Node's decoder: that of Node 20 leaves the bytes 0x80 to 0x9f of windows-1252 as control characters. */
-function decodeAs(bytes: Uint8Array, charset: string): string {
+/** Not by Node's decoder: that of Node 20 leaves 0x80 to 0x9f of windows-1252 as control characters. */
+export function decodeBytes(bytes: Uint8Array, charset: string): string {
   return loadIconv().decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), charset)
 }
 

@@ -95,6 +95,7 @@ describe('ingest, with a server of its own', () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-ingest-'))
     test.after(() => rmSync(directory, { recursive: true, force: true }))
     const first = await DocumentsClient.start({ directory })
+    test.after(() => first.server.kill())
     const documents = [item('a', 'walrus', { meta: { kind: ['x'] } })]
     await first.ingest('c', documents, { skipFts: true })
     await first.ingest('indexed', documents)
@@ -120,6 +121,7 @@ describe('ingest, with a server of its own', () => {
     const directory = mkdtempSync(join(tmpdir(), 'mds-ingest-'))
     test.after(() => rmSync(directory, { recursive: true, force: true }))
     const client = await DocumentsClient.start({ directory })
+    test.after(() => client.server.kill())
     await client.ingest('c', [item('default')])
     await client.ingest('c', [item('skipped')], { skipWebhooks: true })
     await client.ingest('c', [item('fast')], { profile: 'fast' })

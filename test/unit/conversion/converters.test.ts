@@ -140,7 +140,10 @@ int x; \y{}
   it('macros that call themselves or each other are refused, and not for long', async () => {
     await assert.rejects(markdownOf('tex', String.raw`\newcommand{\a}{\a\a}\a`), /its macros expand to more than 4000000 characters/)
     const powers = Array.from('bcdefghij', (name, at) => `\\def\\x${name}{${`\\x${'abcdefghi'[at]}`.repeat(20)}}`)
-    await assert.rejects(markdownOf('tex', `\\def\\xa{xxxxxxxxxx}${powers.join('')}\\xj`), /its macros expand to more than 4000000 characters/)
+    await assert.rejects(
+      markdownOf('tex', `\\def\\xa{xxxxxxxxxx}${powers.join('')}\\xj`),
+      /its macros expand to more than 4000000 characters/,
+    )
   })
 })
 

@@ -43,7 +43,7 @@ describe('texts of files', () => {
     assert.equal(decodeText(Buffer.from('\ufeffä')), 'ä')
     assert.equal(decodeText(Buffer.from('\ufeffä', 'utf16le')), 'ä')
     assert.equal(decodeText(Buffer.from('feff00e4', 'hex')), 'ä')
-    assert.equal(decodeText(Buffer.concat([Buffer.from(page), Buffer.from([0xc1])]), true), `${page}а`)
+    assert.equal(decodeText(Buffer.concat([Buffer.from(page), Buffer.from([0xc1])]), { declares: true }), `${page}а`)
     assert.equal(decodeText(Buffer.from('grün')), 'grün')
     assert.equal(decodeText(Buffer.from([0x67, 0xfc, 0x80])), 'gü€')
   })
@@ -51,7 +51,7 @@ describe('texts of files', () => {
   it('a declaration that is unknown, or can not be true, is passed over', () => {
     for (const charset of ['nothing-known', 'utf-16', '']) {
       const page = `<meta charset="${charset}">ä`
-      assert.equal(decodeText(Buffer.from(page), true), page)
+      assert.equal(decodeText(Buffer.from(page), { declares: true }), page)
     }
   })
 
