@@ -1,4 +1,4 @@
-/** Rows of the import of a page: what clients ask for, and the part of a lane once it is fetched. Pure data. */
+/** Rows of the import of a page: what clients ask for, and a lane's part once it is fetched. Pure data. */
 import { DEADLINE_HEAVY_MS } from '../../limits/lanes.js'
 import { named } from '../row/collection_access.js'
 import { Type } from '../row/json_schema.js'
