@@ -135,7 +135,9 @@ export class TableReader {
 const isBlank = (code: number): boolean => code === SPACE || code === TAB || code === COLON
 
 function rowText(row: readonly Cell[]): string {
-  return `| ${row.map(({ text }) => text).join(' | ')} |`
+  let line = '|'
+  for (const { text } of row) line += ` ${text} |`
+  return line
 }
 
 /** Characters of attributes without content: real ones have under 200. */
