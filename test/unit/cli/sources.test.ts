@@ -259,4 +259,17 @@ describe('groupBatches', () => {
     })
     await holds(property)
   })
+
+  it('gives what came before a failure of the source, then the failure', async () => {
+    async function* source(): AsyncGenerator<SourceItem> {
+      yield document(1, 5)
+      yield document(2, 5)
+      throw new SourceError('cut off')
+    }
+    const positions: string[] = []
+    await assert.rejects(async () => {
+      for await (const batch of groupBatches(source(), { documentsMax: 10, bytesMax: 30, problemsMax: 3 })) positions.push(batch.position)
+    }, /cut off/)
+    assert.deepEqual(positions, ['2'])
+  })
 })
