@@ -11,7 +11,18 @@ const loadIconv = (): typeof import('iconv-lite') => require('iconv-lite') as ty
 /** Characters of HTML in which a declaration of the encoding is looked for, as browsers do. */
 const DECLARATION_CHARACTERS = 1024
 
+/** Bytes in which signs of binary data are looked for: the heads of all formats that are none of text. */
+const BINARY_LOOK_BYTES = 8192
+
 const DECLARED = /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/i
+
+/** Whether the bytes are none of a text: the file has the wrong extension. */
+export function isBinary(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, BINARY_LOOK_BYTES))
+  if (/^(?:%PDF-|PK\x03\x04|\{\\rtf)/.test(head.toString('latin1', 0, 8))) return true
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+  return !isUtf16 && head.includes(0)
+}
 
 /**
  * A byte order mark decides, then the charset that the sender named, then the declaration of an HTML file,

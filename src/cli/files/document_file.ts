@@ -10,7 +10,7 @@ import { ConversionRefused } from '../../conversion/conversion_refused.js'
 import type { ConverterPool } from '../../conversion/converter_pool.js'
 import { type FileFormat, formatOf } from '../../conversion/formats.js'
 import { readFrontmatter } from '../../conversion/frontmatter.js'
-import { decodeText, fenced } from '../../conversion/text_files.js'
+import { decodeText, fenced, isBinary } from '../../conversion/text_files.js'
 import { MIB } from '../../limits/units.js'
 import { documentItem, type ItemOrigin, type SourceItem } from './document.js'
 import { readExportedFile } from './exported_file.js'
@@ -60,6 +60,7 @@ function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOption
 }
 
 function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat): SourceItem {
+  if (isBinary(bytes)) return { kind: 'problem', ...origin, problem: 'binary data, no text' }
   const text = decodeText(bytes)
   if (format.kind === 'stored') return storedItem(text, fileFacts(file, format), origin, options)
   return documentItem({ ...placeOf(origin, options), meta: fileFacts(file, format), contentMd: fenced(text, format.name) }, origin)

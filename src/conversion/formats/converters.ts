@@ -2,20 +2,25 @@
  * The converters by format, each loaded with the libraries it needs on first use. Runs in a child process.
  */
 import type { ConvertedFormat } from '../formats.js'
-import { decodeText } from '../text_files.js'
+import { decodeText, isBinary } from '../text_files.js'
 
 type Converter = (bytes: Uint8Array, textOnly: boolean) => Promise<string>
 
 const CONVERTERS: Readonly<Record<ConvertedFormat, Converter>> = {
-  html: async (bytes, textOnly) => (await import('./html.js')).convertHtml(decodeText(bytes, { declares: true }), { textOnly }),
+  html: async (bytes, textOnly) => (await import('./html.js')).convertHtml(textOf(bytes, true), { textOnly }),
   docx: async (bytes, textOnly) => await (await import('./docx.js')).convertDocx(bytes, textOnly),
   odt: async (bytes, textOnly) => await (await import('./odt.js')).convertOdt(bytes, textOnly),
   rtf: async (bytes, textOnly) => (await import('./rtf.js')).convertRtf(bytes, textOnly),
-  tex: async (bytes, textOnly) => (await import('./tex.js')).convertTex(decodeText(bytes), textOnly),
+  tex: async (bytes, textOnly) => (await import('./tex.js')).convertTex(textOf(bytes), textOnly),
   pdf: async (bytes, textOnly) => await (await import('./pdf.js')).convertPdf(bytes, textOnly),
 }
 
 /** @throws Error that says why the file can't be read */
 export async function convertBytes(bytes: Uint8Array, format: ConvertedFormat, textOnly: boolean): Promise<string> {
   return await CONVERTERS[format](bytes, textOnly)
+}
+
+function textOf(bytes: Uint8Array, declares = false): string {
+  if (isBinary(bytes)) throw new Error('binary data, no text')
+  return decodeText(bytes, { declares })
 }

@@ -62,9 +62,10 @@ describe('a folder of files of several formats', () => {
   })
 
   it('a file that can not be converted is a problem of its own, and the others are read', async () => {
-    const root = treeOf({ 'bad.docx': 'no zip', 'good.html': 'g', 'latin.txt': Buffer.from([0x67, 0xfc]) })
+    const root = treeOf({ 'bad.docx': 'no zip', 'good.html': 'g', 'latin.txt': Buffer.from([0x67, 0xfc]), 'zip.log': 'PK\x03\x04' })
     const outcomes = outcomesOf(await readAll(await openTree(root, OPTIONS)))
     assert.match(String(outcomes['bad.docx']), /^not converted: no readable docx: /)
+    assert.equal(outcomes['zip.log'], 'binary data, no text')
     assert.deepEqual((outcomes['good.html'] as unknown[])[2], 'g\n')
     assert.deepEqual((outcomes['latin.txt'] as unknown[])[2], 'gü')
   })

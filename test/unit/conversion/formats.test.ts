@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { formatOf } from '../../../src/conversion/formats.js'
-import { decodeText, fenced } from '../../../src/conversion/text_files.js'
+import { decodeText, fenced, isBinary } from '../../../src/conversion/text_files.js'
 import { holds } from '../../harness/property.js'
 
 describe('formats', () => {
@@ -46,6 +46,12 @@ describe('texts of files', () => {
     assert.equal(decodeText(Buffer.concat([Buffer.from(page), Buffer.from([0xc1])]), { declares: true }), `${page}а`)
     assert.equal(decodeText(Buffer.from('grün')), 'grün')
     assert.equal(decodeText(Buffer.from([0x67, 0xfc, 0x80])), 'gü€')
+  })
+
+  it('binary data under the name of a text is told from text in any encoding', () => {
+    for (const text of ['', 'a', '\ufeffä', '{x}', 'PK', '% comment']) assert.equal(isBinary(Buffer.from(text)), false, text)
+    assert.equal(isBinary(Buffer.from('\ufeffa', 'utf16le')), false)
+    for (const data of ['%PDF-1.4', 'PK\x03\x04', '{\\rtf1 a}', 'a\0b']) assert.equal(isBinary(Buffer.from(data)), true, data)
   })
 
   it('a declaration that is unknown, or can not be true, is passed over', () => {
