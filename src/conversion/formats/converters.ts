@@ -7,7 +7,7 @@ import { decodeText, isBinary } from '../text_files.js'
 type Converter = (bytes: Uint8Array, textOnly: boolean) => Promise<string>
 
 const CONVERTERS: Readonly<Record<ConvertedFormat, Converter>> = {
-  html: async (bytes, textOnly) => (await import('./html.js')).convertHtml(textOf(bytes, true), { textOnly }),
+  html: async (bytes, textOnly) => (await import('./html.js')).convertHtml(textOf(bytes, true), textOnly),
   docx: async (bytes, textOnly) => await (await import('./docx.js')).convertDocx(bytes, textOnly),
   odt: async (bytes, textOnly) => await (await import('./odt.js')).convertOdt(bytes, textOnly),
   rtf: async (bytes, textOnly) => (await import('./rtf.js')).convertRtf(bytes, textOnly),

@@ -49,20 +49,12 @@ const MARKS: Readonly<Record<string, Partial<Marks>>> = {
   samp: { code: true },
   tt: { code: true },
 }
-/** Of a reference, of the link back to it, or of the note. */
-const NOTE = /^#(?:foot|end)note-(ref-)?(\d{1,9})$/
 const HEADING = /^h[1-6]$/
 type Attributes = Readonly<Record<string, string>>
 
-interface HtmlOptions {
-  readonly textOnly: boolean
-  /** HTML that mammoth has made of a Word document: its notes are notes, links within it are text. */
-  readonly isOfWord?: boolean
-}
-
-export function convertHtml(html: string, options: HtmlOptions): string {
+export function convertHtml(html: string, textOnly: boolean): string {
   try {
-    return new HtmlReader(options).read(html)
+    return new HtmlReader(textOnly).read(html)
   } catch (error) {
     if (error instanceof TooDeep) return textOf(html)
     throw error
@@ -77,11 +69,8 @@ class HtmlReader {
   /** The text of an open `pre`, and its language. */
   #pre: { readonly parts: string[]; language: string; depth: number } | undefined
 
-  readonly #isOfWord: boolean
-
-  constructor({ textOnly, isOfWord = false }: HtmlOptions) {
+  constructor(textOnly: boolean) {
     this.#writer = new MarkdownWriter(textOnly)
-    this.#isOfWord = isOfWord
   }
 
   read(html: string): string {
@@ -108,7 +97,6 @@ class HtmlReader {
   /** Returns what ends the element. */
   #begin(name: string, attributes: Attributes): () => void {
     if (this.#skipped > 0 || SKIPPED.has(name)) return this.#skip()
-    if (this.#isOfWord && (name === 'a' || name === 'li')) return this.#beginOfWord(name, attributes)
     if (this.#pre !== undefined) return this.#beginInCode(name, attributes)
     const marks = MARKS[name]
     if (marks !== undefined) return this.#marked(marks)
@@ -128,21 +116,6 @@ class HtmlReader {
   #skip(): () => void {
     this.#skipped++
     return () => this.#skipped--
-  }
-
-  #beginOfWord(name: string, attributes: Attributes): () => void {
-    const note = NOTE.exec(name === 'a' ? (attributes['href'] ?? '') : `#${attributes['id'] ?? ''}`)
-    if (note === null) {
-      const isInner = name === 'a' && attributes['href']?.startsWith('#') === true
-      return isInner ? () => undefined : (this.#beginContainer(name, attributes) ?? this.#beginInline(name, attributes))
-    }
-    const id = note[2]!
-    if (name === 'li') {
-      const isOpen = this.#writer.openNote(id)
-      return () => (isOpen ? this.#writer.close('note') : this.#writer.block())
-    }
-    if (note[1] === undefined) this.#writer.noteReference(id)
-    return this.#skip()
   }
 
   #between(begin: () => void, end: () => void): () => void {

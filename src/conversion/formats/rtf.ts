@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer'
 import { NO_MARKS } from '../markdown/inline.js'
 import { MarkdownWriter } from '../markdown/writer.js'
 import { decodeBytes } from '../text_files.js'
-import { type ParagraphFacts, RtfParagraphs } from './rtf_paragraphs.js'
+import { type ParagraphFacts, Paragraphs } from './paragraphs.js'
 import { encodingOfCodePage, RtfTables } from './rtf_tables.js'
 import { type RtfToken, rtfTokens } from './rtf_tokens.js'
 
@@ -82,7 +82,7 @@ class RtfReader {
   readonly #tables = new RtfTables()
   readonly #groups: Group[] = []
   /** Of the text, and of the open notes on top of it. */
-  readonly #paragraphs: RtfParagraphs[]
+  readonly #paragraphs: Paragraphs[]
   readonly #fields: { instruction: string }[] = []
   #group: Group = { ...FIRST }
   #encoding = 'windows-1252'
@@ -99,7 +99,7 @@ class RtfReader {
 
   constructor(textOnly: boolean) {
     this.#writer = new MarkdownWriter(textOnly)
-    this.#paragraphs = [new RtfParagraphs(this.#writer)]
+    this.#paragraphs = [new Paragraphs(this.#writer)]
   }
 
   read(source: string): string {
@@ -236,7 +236,7 @@ class RtfReader {
       this.#group.destination = 'skip'
       return
     }
-    this.#paragraphs.push(new RtfParagraphs(this.#writer))
+    this.#paragraphs.push(new Paragraphs(this.#writer))
     Object.assign(this.#group, { ...FIRST, endsNote: true })
   }
 
@@ -270,7 +270,7 @@ class RtfReader {
     return true
   }
 
-  #piece(piece: Parameters<RtfParagraphs['add']>[0]): void {
+  #piece(piece: Parameters<Paragraphs['add']>[0]): void {
     if (this.#group.destination === 'text') this.#paragraphs.at(-1)!.add(piece)
   }
 
@@ -316,6 +316,7 @@ class RtfReader {
       outline: outline !== 0 ? outline : (facts?.outline ?? 0),
       isInTable,
       isQuote: facts?.isQuote === true,
+      isCode: undefined,
       item: isItem ? { list: String(list), depth, isOrdered, start: level?.start ?? 1 } : undefined,
     }
   }

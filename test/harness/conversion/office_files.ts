@@ -10,12 +10,14 @@ interface DocxParts {
   /** Paragraphs, as they stand in the body. */
   readonly body: string
   readonly styles?: string
+  readonly numbering?: string
+  readonly footnotes?: string
   /** In front of the document, where a declaration stands. */
   readonly prolog?: string
   readonly claimedBytes?: Readonly<Record<string, number>>
 }
 
-export function docxOf({ body, styles = '', prolog = '', claimedBytes = {} }: DocxParts): Buffer {
+export function docxOf({ body, styles = '', numbering = '', footnotes = '', prolog = '', claimedBytes = {} }: DocxParts): Buffer {
   const link = `<Relationship Id="link" Type="${OFFICE}/hyperlink" Target="https://example.org/" TargetMode="External"/>`
   const style = `<Relationship Id="styles" Type="${OFFICE}/styles" Target="styles.xml"/>`
   return zipOf(
@@ -23,6 +25,8 @@ export function docxOf({ body, styles = '', prolog = '', claimedBytes = {} }: Do
       '[Content_Types].xml': TYPES,
       '_rels/.rels': `<?xml version="1.0"?><Relationships ${RELATIONS}><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>`,
       'word/_rels/document.xml.rels': `<?xml version="1.0"?><Relationships ${RELATIONS}>${link}${style}</Relationships>`,
+      'word/numbering.xml': `<w:numbering ${WORD}>${numbering}</w:numbering>`,
+      'word/footnotes.xml': `<w:footnotes ${WORD}>${footnotes}</w:footnotes>`,
       'word/styles.xml': `<w:styles ${WORD}>${styles}</w:styles>`,
       'word/document.xml': `${prolog}<w:document ${WORD} xmlns:r="${OFFICE}"><w:body>${body}</w:body></w:document>`,
     },

@@ -60,6 +60,22 @@ describe('docx', () => {
     )
   })
 
+  it('lists, notes and fields of Word are those of markdown, and deleted, moved and hidden text is left out', async () => {
+    const item = (text: string, depth: number): string =>
+      paragraph(text, `<w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="7"/></w:numPr>`)
+    const run = (text: string, properties = ''): string => `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`
+    const sign = (type: string): string => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`
+    const link = `${sign('begin')}<w:r><w:instrText>HYPERLINK "https://x.org"</w:instrText></w:r>${sign('separate')}${run('shown')}${sign('end')}`
+    const gone = `<w:del><w:r><w:delText>no</w:delText></w:r></w:del><w:moveFrom>${run('no')}</w:moveFrom>${run('no', '<w:vanish/>')}`
+    const file = docxOf({
+      body: `${item('one', 0)}${item('deep', 1)}${item('two', 0)}<w:p>${link}${gone}<w:ins>${run('kept', '<w:i/><w:b w:val="0"/>')}</w:ins><w:r><w:footnoteReference w:id="5"/></w:r></w:p>`,
+      numbering:
+        '<w:abstractNum w:abstractNumId="3"><w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="3"/></w:num>',
+      footnotes: `<w:footnote w:id="0">${paragraph('separator')}</w:footnote><w:footnote w:id="5">${paragraph('note')}</w:footnote>`,
+    })
+    assert.equal(await markdownOf('docx', file), '4. one\n   - deep\n5. two\n\n[shown](https://x.org)*kept*[^1]\n\n[^1]: note\n')
+  })
+
   it('the text of a Word document has no markup', async () => {
     assert.equal(await textOf('docx', docxOf({ body, styles })), 'Top\n\nDerived\n\nbold link\n\na = 1\nb = 2\n\nx\ty\n')
   })

@@ -1,6 +1,6 @@
 /**
- * Paragraphs of RTF as blocks. A paragraph says only at its end what it is: an item of a list, a heading, a
- * part of a cell. So its pieces are kept until then. Runs in a child process.
+ * Paragraphs of word processors as blocks: items of lists, headings, parts of cells, lines of code. RTF says
+ * only at the end of a paragraph what it is, so its pieces are kept until then. Runs in a child process.
  */
 import { type Marks, NO_MARKS } from '../markdown/inline.js'
 import type { MarkdownWriter } from '../markdown/writer.js'
@@ -24,6 +24,8 @@ export interface ParagraphFacts {
   readonly isInTable: boolean
   readonly isQuote: boolean
   readonly item: ListPlace | undefined
+  /** Whether it is a line of code; undefined if it is where all of its text is marked so. */
+  readonly isCode: boolean | undefined
 }
 
 interface OpenList {
@@ -31,7 +33,7 @@ interface OpenList {
   readonly isOrdered: boolean
 }
 
-export class RtfParagraphs {
+export class Paragraphs {
   readonly #writer: MarkdownWriter
   readonly #lists: OpenList[] = []
   #pieces: Piece[] = []
@@ -60,10 +62,11 @@ export class RtfParagraphs {
     this.#pieces = []
     if (!facts.isInTable) this.#endTable()
     const isEmpty = !pieces.some((piece) => piece.kind === 'note' || (piece.kind === 'text' && piece.text.trim() !== ''))
-    if (isEmpty) return
-    const isCode = pieces.every(
-      (piece) => piece.kind === 'break' || (piece.kind === 'text' && (piece.marks.code || piece.text.trim() === '')),
-    )
+    if (isEmpty) {
+      if (facts.isCode === true && this.#code.length > 0) this.#code.push('')
+      return
+    }
+    const isCode = facts.isCode ?? isAllCode(pieces)
     if (isCode && facts.outline === 0 && facts.item === undefined && !facts.isInTable) {
       this.#endLists(0)
       this.#setQuote(false)
@@ -72,9 +75,11 @@ export class RtfParagraphs {
     }
     this.#endCode()
     if (facts.isInTable) this.#openCell()
+    const isQuote = facts.isQuote && facts.item === undefined && !facts.isInTable
+    if (!isQuote) this.#setQuote(false)
     if (facts.item !== undefined && !facts.isInTable) this.#openItem(facts.item)
     else this.#endLists(0)
-    this.#setQuote(facts.isQuote && facts.item === undefined && !facts.isInTable)
+    if (isQuote) this.#setQuote(true)
     const heading = facts.isInTable ? 0 : facts.outline
     if (heading > 0) this.#writer.heading(heading)
     for (const piece of pieces) this.#write(piece)
@@ -97,13 +102,18 @@ export class RtfParagraphs {
     this.#isInRow = false
   }
 
+  /** A block that is none of a paragraph follows. */
+  interrupt(): void {
+    this.#endCode()
+    this.#endLists(0)
+    this.#setQuote(false)
+  }
+
   /** Everything that is open ends. */
   finish(facts: ParagraphFacts): void {
     this.end(facts)
     this.#endTable()
-    this.#endCode()
-    this.#endLists(0)
-    this.#setQuote(false)
+    this.interrupt()
   }
 
   #write(piece: Piece): void {
@@ -171,4 +181,8 @@ export class RtfParagraphs {
     this.#code = []
     this.#writer.code(lines.join('\n'))
   }
+}
+
+function isAllCode(pieces: readonly Piece[]): boolean {
+  return pieces.every((piece) => piece.kind === 'break' || (piece.kind === 'text' && (piece.marks.code || piece.text.trim() === '')))
 }
