@@ -11,7 +11,7 @@ import { openZip } from './zip_entries.js'
 
 /** Their content is deleted, a former state, or the same once more for older readers. */
 const SKIPPED = new Set(
-  'del moveFrom pPrChange rPrChange tblPrChange tcPrChange trPrChange sectPrChange numberingChange Fallback instrTextDel'.split(' '),
+  'del moveFrom pPrChange rPrChange tblPrChange tcPrChange trPrChange sectPrChange numberingChange Fallback'.split(' '),
 )
 /** Characters of the instruction of one field. */
 const FIELD_CHARACTERS_MAX = 8192

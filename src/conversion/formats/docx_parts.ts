@@ -20,7 +20,7 @@ export function wordValue(attributes: XmlAttributes, name: string): string | und
 /** Whether a property that is there is switched on. */
 export const isOn = (value: string | undefined): boolean => value === undefined || !/^(?:0|false|off|none)$/i.test(value)
 
-export interface ListNumber {
+interface ListNumber {
   readonly list: string | undefined
   readonly depth: number | undefined
 }
@@ -33,7 +33,7 @@ interface Style {
   depth: number | undefined
   marks: { strong?: boolean; emphasis?: boolean; strike?: boolean }
 }
-export interface DocxStyle extends ListNumber {
+interface DocxStyle extends ListNumber {
   readonly heading: number
   readonly isCode: boolean
   readonly isQuote: boolean

@@ -10,7 +10,7 @@ export type Piece =
   | { readonly kind: 'break' }
   | { readonly kind: 'note'; readonly id: string }
 
-export interface ListPlace {
+interface ListPlace {
   /** Items with the same text are of one list. */
   readonly list: string
   /** 0 for the outermost. */

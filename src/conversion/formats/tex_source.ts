@@ -17,7 +17,7 @@ const TEX_OPTION_CHARACTERS_MAX = 2000
 /** Macros that a document defines. */
 const TEX_MACROS_MAX = 5000
 
-export type TexToken =
+type TexToken =
   | { readonly kind: 'macro'; readonly name: string; readonly isStarred: boolean }
   | { readonly kind: 'open' | 'close' | 'cell' | 'paragraph' | 'end' }
   | { readonly kind: 'math'; readonly isDisplay: boolean; readonly text: string }

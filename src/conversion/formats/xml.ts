@@ -10,7 +10,7 @@ const XML_DEPTH_MAX = 2000
 const XML_SLICE_CHARACTERS = 65_536
 
 export type XmlAttributes = Readonly<Record<string, string>>
-export interface XmlHandler {
+interface XmlHandler {
   open(name: string, attributes: XmlAttributes): void
   /** Each open element is closed, in order. */
   close(name: string): void

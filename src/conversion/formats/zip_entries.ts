@@ -12,7 +12,7 @@ const ZIP_ENTRIES_MAX = 20_000
  * Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document
  * bound.
  */
-export const ZIP_UNPACKED_BYTES_MAX = 64 * MIB
+const ZIP_UNPACKED_BYTES_MAX = 64 * MIB
 
 interface ZipEntries {
   readonly names: readonly string[]

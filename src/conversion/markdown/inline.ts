@@ -26,7 +26,6 @@ export const NO_MARKS: Marks = { strong: false, emphasis: false, strike: false, 
 const ORDER = ['href', 'strong', 'emphasis', 'strike', 'code'] as const
 const SIGNS = { strong: '**', emphasis: '*', strike: '~~' }
 const BLANK_START = /^\s+/
-/** The end is found from the other side: `\s+$` would try each row of blanks of the text. */
 const hasMarks = (marks: Marks): boolean => ORDER.some((mark) => marks[mark] !== NO_MARKS[mark])
 const areEqual = (left: Marks, right: Marks): boolean => ORDER.every((mark) => left[mark] === right[mark])
 
@@ -81,6 +80,7 @@ function* spread(runs: readonly Run[]): Generator<Run> {
       continue
     }
     const start = BLANK_START.exec(run.text)?.[0] ?? ''
+    // `\s+$` would try each row of blanks of the text.
     const core = run.text.slice(start.length).trimEnd()
     const end = run.text.slice(start.length + core.length)
     if (core === '') {
