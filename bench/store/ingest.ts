@@ -1,7 +1,7 @@
 /**
  * Question: what does `/v1/ingest` cost beside `/v1/add-batch` of the same documents, in documents a second:
- * plain, with frontmatter taken out, and with everything a duplicate? 500 documents a request, one connection,
- * rounds interleaved, each into a collection of its own; medians of five.
+ * plain, with frontmatter taken out, and with everything a duplicate? 500 documents a request, one
+ * connection, rounds interleaved, each into a collection of its own; medians of five.
  * Peer: add-batch. Run: npm run bench -- ingest [DOCUMENTS]. Aim: 0.95. Last result: bench/README.md.
  */
 import { startServer } from '../../test/harness/server/server.js'

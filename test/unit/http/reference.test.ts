@@ -18,7 +18,8 @@ describe('the reference page', () => {
   it('docs: the page is whole in itself: no address outside of the server', () => {
     const page = String(ask('docs').body)
     assert.doesNotMatch(page, /(src|href)="(?!#|\/openapi\.json)/)
-    assert.doesNotMatch(page, /https?:\/\//)
+    // Examples of fields name pages of a domain that is reserved for that.
+    assert.doesNotMatch(page.replaceAll('https://example.com/', ''), /https?:\/\//)
     assert.doesNotMatch(page, /@import|url\(/)
   })
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { loadConfig } from '../../../src/config/config.js'
-import { rebuildPages } from '../../../src/consumers/rebuild.js'
+import { type RebuildOptions, rebuildPages } from '../../../src/consumers/rebuild.js'
 import { replay } from '../../../src/consumers/replay.js'
 import { decideDelete, decidePut } from '../../../src/domain/decision.js'
 import { prepareDocument } from '../../../src/domain/writes/preparation.js'
@@ -110,6 +110,11 @@ describe('a document whose text full-text search leaves out', () => {
       return steps.flatMap(({ indexOp }) => indexOp ?? [])
     })
 
+  const rebuild = (options: RebuildOptions): void => {
+    const pages = rebuildPages({ ...tools, store, engine }, { share: 0, shares: 1 }, options)
+    for (let page = pages.next(true); page.done !== true; page = pages.next(true)) assert.deepEqual(page.value.damaged, [])
+  }
+
   it('is listed and not found, says so in its entry, and stays so after a rebuild and a replay', async () => {
     await put('seen', false)
     await put('hidden', true)
@@ -121,11 +126,15 @@ describe('a document whose text full-text search leaves out', () => {
       HEAD_FLAGS.textSkipped,
     )
 
-    const pages = rebuildPages({ ...tools, store, engine }, { share: 0, shares: 1 }, { replaceEqual: true })
-    for (let page = pages.next(true); page.done !== true; page = pages.next(true)) assert.deepEqual(page.value.damaged, [])
+    rebuild({})
     assert.deepEqual([found(), listed()], [1, 2])
     replay({ ...tools, store, engine }, 0n)
     assert.deepEqual([found(), listed()], [1, 2])
+  })
+
+  it('is found once a re-index was asked for', () => {
+    rebuild({ replaceEqual: true })
+    assert.deepEqual([found(), listed()], [2, 2])
   })
 
   it('is found from the next write on that does not leave it out, and its delete names its collection', async () => {
