@@ -1,6 +1,6 @@
 /**
- * The parts of a Word document beside its text: styles with their parents, kinds of lists, addresses of links.
- * Names are taken without their prefix, which differs between writers. Runs in a child process.
+ * The parts of a Word document beside its text: styles with their parents, kinds of lists, addresses of
+ * links. Names are taken without their prefix, which differs between writers. Runs in a child process.
  */
 import type { Marks } from '../markdown/inline.js'
 import { readXml, type XmlAttributes } from './xml.js'
