@@ -29,6 +29,8 @@ const INGESTED = Array.from({ length: 2000 }, (_, i) => ({ key: `i${i}`, lang: '
 /** An input for every operation, ordered so that each finds the data that it needs. */
 const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
   ['add', { ...FIRST, ttl: 3600 }],
+  ['ingest', { collection: 'other', documents: [{ url: 'https://example.com/page.html', lang: 'en', contentMd: 'scraped' }] }],
+  ['importUrl', { collection: 'other', key: 'imported', lang: 'en' }],
   ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
   ['submitBulkIngest', { collection: 'ingested', documents: INGESTED }],
   ['submitBulkIngest', { collection: 'ingested', documents: INGESTED.slice(0, 1), callbackUrl: '' }],
@@ -165,6 +167,7 @@ const EVERYTHING_ON = {
   SVC_EMBEDDING_PROVIDER: 'local',
   SVC_PPROF_ENABLED: 'true',
   SVC_AUDIT_ENABLED: 'true',
+  SVC_OUTBOUND_ALLOW_PRIVATE: 'true',
 }
 
 /** Where access control is off, credentials are not looked at. */
@@ -205,7 +208,8 @@ describe('every operation of a running server', () => {
             ? { keyHash: answers.get('listApiKeys')?.json<{ keys: { keyHash: string }[] }>().keys[0]?.keyHash }
             : {}
       const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
-      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key }))
+      const page = name === 'importUrl' ? { url: `${server.url}/livez` } : {}
+      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key, ...page }))
       assert.equal(answers.get(name)?.status, rowOf(name).http?.successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })

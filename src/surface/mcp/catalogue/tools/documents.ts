@@ -129,7 +129,6 @@ export const documentTools: readonly ToolDefinition[] = [
       'Fetches a text or HTML page by its URL and writes it as a document, HTML as Markdown. The key follows from the URL if none is given. Addresses inside the network of the server are refused unless its operator allows them.',
     class: 'WO',
     answers: 'text',
-    isStructured: true,
   },
   {
     name: 'ingest_documents',
