@@ -129,7 +129,8 @@ function give({ kind, text }: ConversionAnswer, running: Running): void {
 }
 
 function refusalOf(code: number | null, signal: string | null): ConversionRefused {
-  if (code === MEMORY_EXIT_CODE)
+  // V8 aborts where its heap is full at once, before the process sees it.
+  if (code === MEMORY_EXIT_CODE || signal === 'SIGABRT')
     return new ConversionRefused('tooMuchMemory', `the conversion needed more than ${CONVERTER_MEMORY_MB_MAX} MB of memory`)
   return new ConversionRefused('failed', `the converter ended by ${signal ?? `exit code ${code}`}`)
 }

@@ -93,15 +93,20 @@ describe('pool of converters', () => {
     assert.equal(await convert('html', 'after'), 'after\n')
   })
 
-  it('a converter that dies costs its conversion alone: failed, with the signal', async () => {
+  it('a converter that dies costs its conversion alone: failed, with the signal, or tooMuchMemory where V8 aborts', async () => {
     const own = new ConverterPool()
-    const dying = refusalOf(own.convert({ path: fileOf(LONG), format: 'odt', textOnly: false }))
-    while (own.pids().length === 0) await new Promise(setImmediate)
-    const [pid = 0] = own.pids()
-    process.kill(pid, 'SIGSEGV')
-    assert.deepEqual(await dying, ['failed', 'the converter ended by SIGSEGV'])
+    for (const [signal, refusal] of [
+      ['SIGSEGV', ['failed', 'the converter ended by SIGSEGV']],
+      ['SIGABRT', ['tooMuchMemory', 'the conversion needed more than 512 MB of memory']],
+    ] as const) {
+      const dying = refusalOf(own.convert({ path: fileOf(LONG), format: 'odt', textOnly: false }))
+      while (own.pids().length === 0) await new Promise(setImmediate)
+      const [pid = 0] = own.pids()
+      process.kill(pid, signal)
+      assert.deepEqual(await dying, refusal)
+      assert.ok(!own.pids().includes(pid))
+    }
     assert.equal((await own.convert({ path: fileOf('after'), format: 'html', textOnly: false })).markdown, 'after\n')
-    assert.ok(!own.pids().includes(pid))
     own.close()
   })
 
