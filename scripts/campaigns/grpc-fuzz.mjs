@@ -13,6 +13,7 @@ import { connect, constants } from 'node:http2'
 import protobuf from 'protobufjs'
 import { methodsOf, REPLICATION_SERVICE, SERVICE } from '../../dist/src/surface/grpc/proto.js'
 import { startServer } from '../../dist/test/harness/server/server.js'
+import { randomFrom, seedOfRun } from '../lib/random.mjs'
 
 const seconds = Number(process.argv[2] ?? 600)
 const ROUND_CALLS = 200
@@ -28,15 +29,8 @@ const FAULTS = new Map([
 /** Each of these copies or replaces the whole store. */
 const NEVER = new Set(['Backup', 'Restore'])
 
-const seed = Number(process.env['MDS_SEED'] ?? Date.now() % 0x7fffffff)
-let state = seed >>> 0
-/** mulberry32. */
-function below(bound) {
-  state = (state + 0x6d2b79f5) >>> 0
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-  return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
-}
+const seed = seedOfRun()
+const below = randomFrom(seed)
 const oneOf = (values) => values[below(values.length)]
 
 const TEXTS = [

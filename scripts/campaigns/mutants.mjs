@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util'
 import { PrivateCopy, testFiles } from '../lib/mutant_tests.mjs'
 import { faultsOf, isRequired, mutatedSources, nameOf, readMutants, readRows } from '../lib/mutants.mjs'
 import { projectRoot } from '../lib/root.mjs'
+import { randomFrom } from '../lib/random.mjs'
 
 const AT_ONCE = 2
 const OTHERS = 100
@@ -45,17 +46,6 @@ const { values: options, positionals } = parseArgs({
 })
 /** The sample changes each day. */
 const seed = Number(options.seed ?? process.env.MDS_SEED ?? Math.floor(Date.now() / 86_400_000))
-
-/** mulberry32. */
-function randomFrom(start) {
-  let state = start >>> 0
-  return (bound) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
-  }
-}
 
 function sampleOf(all, count) {
   const below = randomFrom(seed)

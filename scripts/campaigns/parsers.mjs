@@ -19,6 +19,7 @@ import { resolveScoring } from '../../dist/src/domain/fulltext/scoring.js'
 import { createAnalyzer } from '../../dist/src/engine/text/analyzer.js'
 import { encodePlan, NO_POLL_WORD } from '../../dist/src/engine/search/search_plan.js'
 import { ServiceError } from '../../dist/src/errors.js'
+import { randomFrom, seedOfRun } from '../lib/random.mjs'
 
 const seconds = Number(process.argv[2] ?? 600)
 /**
@@ -81,15 +82,8 @@ const PIECES = [
   ],
 ]
 
-const seed = Number(process.env['MDS_SEED'] ?? Date.now() % 0x7fffffff)
-let state = seed >>> 0
-/** mulberry32. */
-function below(bound) {
-  state = (state + 0x6d2b79f5) >>> 0
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-  return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
-}
+const seed = seedOfRun()
+const below = randomFrom(seed)
 
 const kept = ['']
 function nextText() {

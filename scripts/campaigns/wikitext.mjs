@@ -25,6 +25,7 @@ import { noPages, wikiDocuments } from '../../dist/src/conversion/wiki/page_docu
 import { convertWikitext } from '../../dist/src/conversion/wiki/wikitext.js'
 import { sharedPath } from '../../dist/test/harness/shared_folder.js'
 import { DUMP_BEGIN, DUMP_END, pageOf, pageXml } from '../../dist/test/harness/wiki_dumps.js'
+import { randomFrom, seedOfRun } from '../lib/random.mjs'
 
 const AGREEMENT_MIN = 0.98
 const PAGES = 1000
@@ -32,18 +33,7 @@ const RESIDENT_MB_MAX = 300
 const MB = 1e6
 
 const megabytes = Number(process.argv[2] ?? 1000)
-const seed = Number(process.env['MDS_SEED'] ?? Date.now() % 0x7fffffff)
-
-/** mulberry32. */
-function randomOf(start) {
-  let state = start >>> 0
-  return (bound) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
-  }
-}
+const seed = seedOfRun()
 
 const WORDS =
   'river town century music engine north early known people history école straße Ελλάδα город 日本 system water light first second green ' +
@@ -101,7 +91,7 @@ function grammar(below) {
   return () => `${many(4, 25, () => pick(BLOCKS)(), '\n\n')}\n[[Category:${plain()}]]\n`
 }
 
-const next = grammar(randomOf(seed))
+const next = grammar(randomFrom(seed))
 
 // The oracle.
 

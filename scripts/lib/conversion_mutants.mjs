@@ -12,6 +12,7 @@ import { CONVERTER_MEMORY_MB_MAX } from '../../dist/src/conversion/converter_mem
 import { ConverterPool } from '../../dist/src/conversion/converter_pool.js'
 import { formatOf } from '../../dist/src/conversion/formats.js'
 import { zipOf } from '../../dist/test/harness/conversion/zip_file.js'
+import { randomFrom, seedOfRun } from './random.mjs'
 
 /** The bound of a file under 1 MB, and what a busy machine needs beside it. */
 const CONVERSION_MS_MAX = 6000
@@ -21,15 +22,8 @@ const FILE_BYTES_MAX = 1_000_000
 /** Of so many mutants one gets the name of another format. */
 const RENAMED_OF = 20
 
-const seed = Number(process.env['MDS_SEED'] ?? Date.now() % 0x7fffffff)
-let state = seed >>> 0
-/** mulberry32. */
-function below(bound) {
-  state = (state + 0x6d2b79f5) >>> 0
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-  return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
-}
+const seed = seedOfRun()
+const below = randomFrom(seed)
 
 /** @returns what was wrong */
 export async function convertMutants(corpus, count) {

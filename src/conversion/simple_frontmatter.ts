@@ -6,7 +6,6 @@
 import { type Frontmatter, FRONTMATTER_BYTES_MAX } from './frontmatter.js'
 
 const BLOCK = /^\uFEFF?---[ \t]*\r?\n([^]*?\r?\n)?---[ \t]*(?:\r?\n|$)/
-const LINE = /^([^\s:#][^:]*?)[ \t]*:[ \t]*(.*)$/
 
 const NONE: Frontmatter = { meta: {}, bodyOffset: 0 }
 
@@ -16,9 +15,11 @@ export function readSimpleFrontmatter(text: string): Frontmatter {
   if (match === null) return NONE
   const lists = new Map<string, string[]>()
   for (const line of (match[1] ?? '').split(/\r?\n/)) {
-    const [, name, value] = LINE.exec(line.trim()) ?? []
-    if (name === undefined || value === undefined) continue
-    const values = valuesOf(value.trim())
+    // Not by a pattern: blanks in front of a colon that does not come would be looked at once for each blank.
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0)).trim()
+    if (name === '' || name.startsWith('#')) continue
+    const values = valuesOf(line.slice(colon + 1).trim())
     if (values.length > 0) lists.set(name, values)
   }
   // fromEntries defines own properties, so a key `__proto__` stays data.

@@ -5,6 +5,8 @@
 import { getDocumentProxy } from 'unpdf'
 import { MarkdownWriter } from '../markdown/writer.js'
 
+/** Pages of one file. At some milliseconds a page, more would not be read in the time of a conversion. */
+const PDF_PAGES_MAX = 2000
 /** Levels of headings that sizes of letters are taken for. More sizes are decoration. */
 const PDF_HEADING_LEVELS_MAX = 3
 /** Letters this much larger than those of most text make a heading. */
@@ -25,6 +27,7 @@ interface Line {
 export async function convertPdf(bytes: Uint8Array, textOnly: boolean): Promise<string> {
   // A copy of its own: the library takes the buffer over.
   const pdf = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, isEvalSupported: false, useSystemFonts: false })
+  if (pdf.numPages > PDF_PAGES_MAX) throw new Error(`${pdf.numPages} pages, more than ${PDF_PAGES_MAX}`)
   const lines: Line[] = []
   for (let number = 1; number <= pdf.numPages; number++) {
     const page = await pdf.getPage(number)

@@ -23,6 +23,10 @@ export function readXml(xml: string, handler: XmlHandler): void {
   let depth = 0
   let failure: Error | undefined
   parser.on('error', (error) => (failure ??= error))
+  // Entities and rules of a document's own. Writers of office documents have none.
+  parser.on('doctype', (doctype) => {
+    if (doctype.includes('[')) failure ??= new Error('a DOCTYPE with declarations of its own')
+  })
   parser.on('opentag', ({ name, attributes }) => {
     if (failure !== undefined) return
     if (++depth > XML_DEPTH_MAX) failure = new Error(`XML nested deeper than ${XML_DEPTH_MAX} elements`)

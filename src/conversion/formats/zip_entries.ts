@@ -6,13 +6,16 @@ import { Buffer } from 'node:buffer'
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
 import { MIB } from '../../limits/units.js'
 
-/** Entries of one archive. A document with a thousand pictures has as many. */
-const ZIP_ENTRIES_MAX = 20_000
+/** Entries of one archive: a document with a thousand pictures has fewer. */
+const ZIP_ENTRIES_MAX = 2000
 /**
- * Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document
- * bound.
+ * Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document bound.
  */
 const ZIP_UNPACKED_BYTES_MAX = 64 * MIB
+
+/** Times that an entry may grow once it has this size: text of office documents grows up to thirty times. */
+const ZIP_RATIO_MAX = 100
+const ZIP_RATIO_BYTES_MIN = MIB
 
 interface ZipEntries {
   readonly names: readonly string[]
@@ -63,6 +66,10 @@ async function unpack(zip: ZipFile, entry: Entry, bytesMax: number): Promise<Buf
     if (bytes > bytesMax) {
       stream.destroy()
       throw new Error(`${entry.fileName} has more than ${ZIP_UNPACKED_BYTES_MAX} bytes unpacked`)
+    }
+    if (bytes > ZIP_RATIO_BYTES_MIN && bytes > entry.compressedSize * ZIP_RATIO_MAX) {
+      stream.destroy()
+      throw new Error(`${entry.fileName} grows more than ${ZIP_RATIO_MAX} times when unpacked`)
     }
     parts.push(part)
   }

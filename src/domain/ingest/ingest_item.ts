@@ -38,17 +38,20 @@ export function ingestDraft(item: unknown, warn: (warning: string) => void): Ing
     ttl: (ttl ?? 0) as number,
     keyedBy: given === '' ? url : '',
     ...(extractFrontmatter === true ? { frontmatter: readFrontmatter } : {}),
-    injected: originOf(url, scraper, secondOf(fields['scrapedAt'])),
+    ...originOf(url, scraper, secondOf(fields['scrapedAt'])),
     warn,
   }
 }
 
-/** Where the document comes from, as metadata. */
-function originOf(url: string, scraper: string, scrapedAt: number): Readonly<Record<string, readonly string[]>> {
+/** Where the document comes from, as metadata. Most documents of an importer say nothing of it. */
+function originOf(url: string, scraper: string, scrapedAt: number): Pick<Draft, 'injected'> {
+  if (url === '' && scraper === '' && scrapedAt === 0) return {}
   return {
-    ...(url === '' ? {} : { source_url: [url] }),
-    ...(scrapedAt === 0 ? {} : { scraped_at: [String(scrapedAt)] }),
-    ...(scraper === '' ? {} : { scraper: [scraper] }),
+    injected: {
+      ...(url === '' ? {} : { source_url: [url] }),
+      ...(scrapedAt === 0 ? {} : { scraped_at: [String(scrapedAt)] }),
+      ...(scraper === '' ? {} : { scraper: [scraper] }),
+    },
   }
 }
 

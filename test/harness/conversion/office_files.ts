@@ -51,14 +51,18 @@ export function odtOf({ text, styles = '', prolog = '', claimedBytes = {} }: Odt
   return zipOf({ mimetype: 'application/vnd.oasis.opendocument.text', 'content.xml': content }, claimedBytes)
 }
 
-/** One page. @param lines size and text, from the top; 20 points between them */
-export function pdfOf(lines: readonly (readonly [size: number, text: string])[]): Buffer {
+/** The same page so many times. @param lines size and text, from the top; 20 points between them */
+export function pdfOf(lines: readonly (readonly [size: number, text: string])[], pages = 1): Buffer {
   const stream = lines.map(([size, text], at) => `BT /F1 ${size} Tf 72 ${760 - 20 * at} Td (${text.replaceAll(/[()\\]/g, '\\$&')}) Tj ET`)
   const content = stream.join('\n')
+  const page = '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>'
+  // Objects of further pages follow those of the file.
+  const numbers = [3, ...Array.from({ length: pages - 1 }, (_, at) => 6 + at)]
   return Buffer.from(
-    `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n` +
-      `3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n` +
+    `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +
+      `2 0 obj<</Type/Pages/Kids[${numbers.map((number) => `${number} 0 R`).join(' ')}]/Count ${pages}>>endobj\n` +
+      numbers.map((number) => `${number} 0 obj${page}endobj\n`).join('') +
       `4 0 obj<</Length ${content.length}>>stream\n${content}\nendstream endobj\n` +
-      `5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size 6>>\n`,
+      `5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size ${5 + pages}>>\n`,
   )
 }

@@ -1,5 +1,6 @@
 /** The pool of converters with real processes: files that harm one cost one conversion. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,8 +44,13 @@ async function refusalOf(conversion: Promise<unknown>): Promise<[RefusalReason, 
   return [error.reason, error.message]
 }
 
-/** Sixteen million elements in 64 KB: half a minute of work. */
-const LONG = odtOf({ text: '<b/>'.repeat(16_000_000) })
+/** Fifteen million elements in less than 1 MB, which grows less than 100 times: half a minute of work. */
+const LONG = odtOf({
+  text: Array.from({ length: 62_000 }, (_, at) => {
+    const digits = createHash('sha256').update(String(at)).digest('hex').slice(0, 16)
+    return digits + '<b/>'.repeat(250)
+  }).join(''),
+})
 
 /** A page whose content unpacks to 600 MB, in a file so large that there is time for it on a busy machine. */
 function largePdf(): Buffer {

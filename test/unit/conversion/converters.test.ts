@@ -1,10 +1,12 @@
 /** What each converter makes of a small file of its format, as markdown and as text. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ConvertedFormat } from '../../../src/conversion/formats.js'
 import { convertBytes } from '../../../src/conversion/formats/converters.js'
 import { docxOf, odtOf, pdfOf } from '../../harness/conversion/office_files.js'
+import { zipOf } from '../../harness/conversion/zip_file.js'
 import { holds } from '../../harness/property.js'
 
 const markdownOf = (format: ConvertedFormat, file: string | Uint8Array): Promise<string> => convertBytes(Buffer.from(file), format, false)
@@ -194,17 +196,43 @@ describe('hostile files', () => {
       }
   })
 
+  it('XML with declarations of its own is refused, and so are entities beyond the five of XML', async () => {
+    const declared = '<!DOCTYPE x [<!ENTITY a "b">]>'
+    await assert.rejects(markdownOf('odt', odtOf({ prolog: declared, text: '<text:p>text</text:p>' })), /DOCTYPE/)
+    await assert.rejects(markdownOf('odt', odtOf({ text: '<text:p>&eacute;</text:p>' })), /entity/)
+    assert.equal(await markdownOf('odt', odtOf({ prolog: '<!DOCTYPE x>', text: '<text:p>a &lt; b</text:p>' })), 'a < b\n')
+  })
+
+  it('a ZIP of more than 2 000 entries is refused, and an entry that grows more than 100 times', async () => {
+    const content = { 'content.xml': '<a/>' }
+    const entries = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`e${at}`, '']))
+    await assert.rejects(markdownOf('odt', zipOf({ ...content, ...entries(2000) })), /more than 2000 entries/)
+    assert.equal(await markdownOf('odt', zipOf({ ...content, ...entries(1999) })), '')
+    const many = '<text:p>x</text:p>'.repeat(100_000)
+    await assert.rejects(markdownOf('odt', odtOf({ text: many })), /grows more than 100 times/)
+    assert.equal((await markdownOf('odt', odtOf({ text: '<text:p>x</text:p>'.repeat(50_000) }))).length, 150_000 - 1)
+  })
+
+  it('a PDF of more than 2 000 pages is refused', async () => {
+    await assert.rejects(markdownOf('pdf', pdfOf([[12, 'text']], 2001)), /2001 pages, more than 2000/)
+    assert.match(await markdownOf('pdf', pdfOf([[12, 'text']], 2000)), /^text/)
+  })
+
   it('entities that XML declares are refused: none expands', async () => {
     const prolog = `<!DOCTYPE x [<!ENTITY a "lol">${'bcdefghij'
       .split('')
       .map((name, at) => `<!ENTITY ${name} "${`&${'abcdefghi'[at]};`.repeat(10)}">`)
       .join('')}]>`
-    await assert.rejects(markdownOf('odt', odtOf({ prolog, text: '<text:p>&j;</text:p>' })), /entity/)
-    await assert.rejects(markdownOf('docx', docxOf({ prolog, body: '<w:p><w:r><w:t>&j;</w:t></w:r></w:p>' })), /entity/)
+    await assert.rejects(markdownOf('odt', odtOf({ prolog, text: '<text:p>&j;</text:p>' })), /DOCTYPE/)
+    await assert.rejects(markdownOf('docx', docxOf({ prolog, body: '<w:p><w:r><w:t>&j;</w:t></w:r></w:p>' })), /DOCTYPE/)
   })
 
   it('what a ZIP unpacks to is bounded, whatever sizes it claims', async () => {
-    const bomb = ' '.repeat(70 * 1024 * 1024)
+    // Less than a hundredth of it when packed, so that the bound of growth is not met first.
+    const bomb = Array.from(
+      { length: 70 * 1024 },
+      (_, at) => `${createHash('sha256').update(String(at)).digest('hex')}${' '.repeat(960)}`,
+    ).join('')
     const claimedBytes = { 'content.xml': 100, 'word/document.xml': 100 }
     for (const claimed of [{}, claimedBytes]) {
       await assert.rejects(markdownOf('odt', odtOf({ text: bomb, claimedBytes: claimed })), /bytes/)

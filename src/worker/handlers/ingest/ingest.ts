@@ -3,7 +3,7 @@
  * are skipped on request; the others are prepared like a batch and committed by the write lane.
  */
 import type { Command, PreparedDocument } from '../../../domain/commands.js'
-import { Duplicates } from '../../../domain/ingest/duplicates.js'
+import { findDuplicates } from '../../../domain/ingest/duplicates.js'
 import { type IngestDraft, ingestDraft } from '../../../domain/ingest/ingest_item.js'
 import { type IngestFlags, ingestFlags } from '../../../domain/ingest/ingest_options.js'
 import { KeyCollisions } from '../../../domain/ingest/key_collisions.js'
@@ -72,16 +72,11 @@ class IngestBatch {
 
   /** @returns their number */
   dropDuplicates(lane: LaneContext, collectionName: string): number {
-    const before = this.#read.length
-    const duplicates = new Duplicates()
-    this.#read = lane.store.read((view) => {
-      const collection = view.collection(collectionName)?.id
-      return this.#read.filter(({ draft: { key, lang }, enriched: { contentMd } }) => {
-        if (this.request.shouldStop()) throw serviceError('deadline')
-        return !duplicates.has(view, collection, { key, lang, contentMd })
-      })
-    })
-    return before - this.#read.length
+    const read = this.#read
+    const candidates = read.map(({ draft: { key, lang }, enriched: { contentMd } }) => ({ key, lang, contentMd }))
+    const duplicates = lane.store.read((view) => findDuplicates(view, view.collection(collectionName)?.id, candidates))
+    this.#read = read.filter((_, at) => duplicates[at] === false)
+    return read.length - this.#read.length
   }
 
   prepare(lane: LaneContext, rules: WriteRules, flags: IngestFlags): readonly PreparedDocument[] {
