@@ -135,6 +135,19 @@ test('texts in which many lines differ: the diff is right, and the shortest up t
   assert.equal(carryOut(a.join('\n'), many.text), replaced(2))
 })
 
+test('beyond 8 MiB or 262 144 lines between the changes all counts as replaced, up to them the diff is minimal', () => {
+  // Few lines differ, but the first and the last do: all lines in between are compared.
+  const isMinimal = (lines: number, line: string): boolean => {
+    const same = `${line}\n`.repeat(lines - 2)
+    const diff = unifiedDiff('old', `a\n${same}a`, 'new', `b\n${same}b`)
+    assert.equal(diff.added, diff.isMinimal ? 2 : lines)
+    return diff.isMinimal
+  }
+  assert.deepEqual([isMinimal(131_072, 'x'), isMinimal(131_073, 'x')], [true, false])
+  // A line end is escaped, so a line of 1 022 bytes takes 1 024.
+  assert.deepEqual([isMinimal(4096, 'x'.repeat(1022)), isMinimal(4100, 'x'.repeat(1022))], [true, false])
+})
+
 test('texts made to be hard take a bounded time, and heap that does not grow with them', () => {
   const repeated = (lines: readonly string[], count: number): string =>
     Array.from({ length: count }, (_, at) => lines[at % lines.length]).join('\n')
