@@ -93,6 +93,8 @@ export const CATALOGUE = {
   unknownOperation: { ...ABSENT, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'unknown operation' },
   methodNotAllowed: { ...INVALID, kind: 'request', http: 405, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'method not allowed' },
   bodyTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'request body too large' },
+  /** One file of a request. The actual text says how long it is. */
+  fileTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'file too large' },
   /** Its client sends too few bytes. */
   bodyTooSlow: { ...INVALID, kind: 'request', http: 408, grpc: 'DEADLINE_EXCEEDED', text: 'request body comes too slowly' },
   restoreFailed: { ...INTERNAL, text: 'restore failed' },

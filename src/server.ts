@@ -14,14 +14,15 @@ import { BulkIngests } from './background/bulk_ingests.js'
 import { Converters } from './background/converters.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { serveIncoming } from './background/incoming.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
-import { servePageImports } from './background/page_imports.js'
 import { serveProfiles } from './background/profiles.js'
 import { serveAdvice } from './background/search_advisor.js'
 import { type Update, UpdateCheck } from './background/update_check.js'
+import { floorOf } from './base/free_space.js'
 import type { ChoreTools } from './chore.js'
 import { type AccessMode, type Config, ConfigError } from './config/config.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
@@ -43,7 +44,7 @@ import { Outbound } from './outbound/safe_fetch.js'
 import { ResidentReads } from './resident/resident_reads.js'
 import { service, Services, sideBySide } from './services.js'
 import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backups.js'
-import { DiskSpace, floorOf } from './store/files/disk_space.js'
+import { DiskSpace } from './store/files/disk_space.js'
 import { type DataDirectory, generationsOf, openDataDirectory, sweepDataDirectory } from './store/files/layout.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, LISTENS_MESSAGE, RESTARTS_VARIABLE } from './supervisor.js'
 import { descriptorWarning } from './surface/descriptors.js'
@@ -133,7 +134,7 @@ class Server implements ServerState, LanesListener {
     this.#running = new Map(opened)
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
-    servePageImports(this.#dispatcher, outbound, this.#converters)
+    serveIncoming(this.#dispatcher, outbound, this.#converters, config.path)
     this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
@@ -252,11 +253,7 @@ class Server implements ServerState, LanesListener {
   }
 
   async #openAudit(): Promise<void> {
-    try {
-      await this.#audit.start()
-    } catch (error) {
-      refuseStart(error instanceof Error ? error.message : String(error))
-    }
+    await this.#audit.start().catch((error: unknown) => refuseStart(error instanceof Error ? error.message : String(error)))
   }
 
   async #listen(): Promise<void> {

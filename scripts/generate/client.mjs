@@ -73,6 +73,13 @@ function nounsOf(rows) {
   return nouns
 }
 
+/** The files of a form are an argument of their own. */
+function inputOf({ http, input }) {
+  if (http.files === undefined) return input
+  const { files: _, ...properties } = input.properties
+  return { ...input, required: input.required.filter((name) => name !== 'files'), properties }
+}
+
 function generate(rows) {
   const byName = new Map(rows.map((row) => [row.name, row]))
   const nouns = nounsOf(rows)
@@ -93,7 +100,7 @@ function generate(rows) {
         .join('\n')}\n}`,
   )
   for (const row of rows.filter(({ client }) => client === null)) {
-    types.named(`${pascal(row.name)}Input`, row.input, true)
+    types.named(`${pascal(row.name)}Input`, inputOf(row), true)
     if (answerKind(row) === 'json') types.named(`${pascal(row.name)}Answer`, row.output, false)
   }
   const routes = rows.map((row) => {

@@ -34,6 +34,12 @@ const FORMATS: ReadonlyMap<string, FileFormat> = new Map<string, FileFormat>([
   ['lex', { kind: 'wrapped', name: 'lex' }],
 ])
 
+/** The metadata that says which file a document was. */
+export function uploadFacts(fileName: string, { kind, name }: FileFormat): Record<string, string[]> {
+  const facts = { upload_format: [name], upload_filename: [fileName] }
+  return kind === 'stored' ? facts : { ...facts, upload_converted: ['true'] }
+}
+
 /** By the extension, in any case. Undefined if it is none of the table, or missing. */
 export function formatOf(fileName: string): FileFormat | undefined {
   const at = fileName.lastIndexOf('.')

@@ -89,6 +89,8 @@ export interface AddCommand {
   readonly kind: 'add'
   readonly collection: string
   readonly document: PreparedDocument
+  /** Facts of the answer beside the document: whether it is new, and these. Absent: none. */
+  readonly warnings?: readonly string[]
 }
 
 export interface AddBatchCommand {

@@ -16,6 +16,7 @@ import { importUrlOperations, storePage } from './documents/import_url.js'
 import { ingestOperations } from './documents/ingest.js'
 import { revisionOperations } from './documents/revisions.js'
 import { temporalOperations } from './documents/temporal.js'
+import { findUploaded, storeUpload, uploadOperations } from './documents/upload.js'
 import type { AnyOperation, InternalOperation, Operation } from './row/operation.js'
 import { autocompleteOperations } from './search/autocomplete.js'
 import { fulltextOperations } from './search/fulltext.js'
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...ingestOperations,
   ...importUrlOperations,
+  ...uploadOperations,
   ...bulkIngestOperations,
   ...revisionOperations,
   ...temporalOperations,
@@ -76,6 +78,8 @@ export const operations: readonly Operation[] = checked([
 const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
   storePage,
+  storeUpload,
+  findUploaded,
   ...storageOperations,
   activeEmbeddingConfig,
   ...internalEmbeddingOperations,

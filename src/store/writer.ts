@@ -12,10 +12,11 @@
  * and the next group may be written (docs/decisions/store/disks.md).
  */
 import { writeSync } from 'node:fs'
+import { isNoSpace } from '../base/free_space.js'
 import { WriteTransaction } from './apply.js'
 import { readStoreCounters } from './counters.js'
 import { cutTail, type Environment } from './environment.js'
-import { type DiskSpace, isNoSpace } from './files/disk_space.js'
+import type { DiskSpace } from './files/disk_space.js'
 
 class StorageFailure extends Error {
   constructor(detail: string, options?: ErrorOptions) {

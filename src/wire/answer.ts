@@ -22,6 +22,10 @@ export type Fact =
   | 'fileName'
   /** Seconds until a retry can help, if this is known more precisely than in the catalogue. */
   | 'retryAfterSeconds'
+  /** `added` or `updated`, for requests of the server itself. */
+  | 'outcome'
+  /** What the client should know of a document that was written; for requests of the server itself. */
+  | 'warning'
 /** fact, value, fact, value ... */
 export type Facts = readonly string[]
 

@@ -11,6 +11,7 @@ import { operations } from '../../src/operations/index.js'
 import type { Operation } from '../../src/operations/row/operation.js'
 import { Client, SURFACE_EDITS, surfaceEnv } from './msgpack_surface/client.js'
 import { untilHolds } from './process/until.js'
+import { httpRequestOf } from './protocols/http_request.js'
 import { type ScratchCopy, scratchCopy } from './scratch_copy.js'
 import { ACCESS_ENV, Admin, asUser, type Headers, keyOf } from './server/access.js'
 import { type Asker, isPermitted, OTHER, OWN, type Situation, situationsOf } from './server/authorisation_model.js'
@@ -128,14 +129,12 @@ export class AuthorisationMatrix {
   }
 
   /** By the event loops in turn. */
-  async #overHttp({ http }: Operation, input: Situation['input'], headers: Headers): Promise<readonly string[]> {
+  async #overHttp(row: Operation, input: Situation['input'], headers: Headers): Promise<readonly string[]> {
     const texts: string[] = []
-    for (const { method, path } of http?.routes ?? []) {
-      const target = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(input[name])))
-      const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, textOf(value)]))
+    for (const index of (row.http?.routes ?? []).keys()) {
       const client = this.#loops[++this.#requests % this.#loops.length]!
-      const isInQuery = method === 'GET'
-      const answer = await client.ask(method, isInQuery ? `${target}?${query.toString()}` : target, isInQuery ? undefined : input, headers)
+      const asked = await httpRequestOf(row, input, index)
+      const answer = await client.ask(asked.method, asked.path, asked.body, { ...asked.headers, ...headers })
       texts.push(answer.text)
     }
     return texts
@@ -180,8 +179,6 @@ export class AuthorisationMatrix {
     return { cells, wrong }
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function isRefused(text: string): boolean {
   try {

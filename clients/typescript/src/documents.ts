@@ -1,5 +1,14 @@
 /** The methods of documents that are written by hand: those with headers or streams as their answers. */
-import { type AddInput, type Document, type DocumentsMethods, type ExportInput, ROUTES, type SearchInput } from './generated.js'
+import {
+  type AddInput,
+  type Document,
+  type DocumentsMethods,
+  type ExportInput,
+  ROUTES,
+  type SearchInput,
+  type UploadAnswer,
+  type UploadInput,
+} from './generated.js'
 import { linesOf } from './lines.js'
 import type { CallOptions } from './options.js'
 import type { Input } from './route.js'
@@ -13,9 +22,17 @@ export interface DocumentPage {
   readonly isTruncated: boolean
 }
 
+export interface UploadFile {
+  /** With its extension, which says the format. */
+  readonly name: string
+  readonly content: Blob | Uint8Array<ArrayBuffer> | string
+}
+
 export interface Documents extends DocumentsMethods {
   /** Lists documents by metadata, sorted and paged. `POST /v1/search` */
   search(input: SearchInput, options?: CallOptions): Promise<DocumentPage>
+  /** Writes files as documents. One answers what it became, several the counts. `POST /v1/upload` */
+  upload(files: UploadFile | readonly UploadFile[], input: UploadInput, options?: CallOptions): Promise<UploadAnswer>
   /** All documents of a collection, one after the other while the server reads them. `POST /v1/export` */
   export(input: Omit<ExportInput, 'format'>, options?: CallOptions): AsyncGenerator<Document, void, undefined>
   /** A ZIP file with a markdown file for each document, as a stream of bytes. `POST /v1/export` */
@@ -37,6 +54,7 @@ export function documentsOf(transport: Transport, methods: DocumentsMethods): Do
         isTruncated: headers.get('X-Context-Truncated') === '1',
       }
     },
+    upload: async (files, input, options) => (await transport.call(ROUTES.upload, formOf(files, input), options)) as UploadAnswer,
     async *export(input, options) {
       yield* linesOf<Document>(await transport.open(ROUTES.export, { ...input, format: 'ndjson' }, options))
     },
@@ -45,6 +63,15 @@ export function documentsOf(transport: Transport, methods: DocumentsMethods): Do
       return bytesOf(response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>, limit)
     },
   }
+}
+
+function formOf(files: UploadFile | readonly UploadFile[], input: UploadInput): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(input))
+    if (value !== undefined && value !== null) form.append(name, typeof value === 'string' ? value : JSON.stringify(value))
+  const several: readonly UploadFile[] = 'name' in files ? [files] : files
+  for (const { name, content } of several) form.append('files[]', content instanceof Blob ? content : new Blob([content]), name)
+  return form
 }
 
 function bytesOf(reader: ReadableStreamDefaultReader<Uint8Array>, limit: Awaited<ReturnType<Transport['open']>>['limit']) {

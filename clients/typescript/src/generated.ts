@@ -240,10 +240,7 @@ export interface IngestInput {
         readonly autoConfigureCollection?: boolean | undefined
         /** Keeps a revision of each write. Default: true, with `fast` false. */
         readonly saveRevision?: boolean | undefined
-        /**
-         * Plain text instead of Markdown for what is converted. Texts of this operation are not
-         * converted.
-         */
+        /** Plain text instead of Markdown for what is converted. */
         readonly textOnly?: boolean | undefined
       }
     | undefined
@@ -3034,6 +3031,67 @@ export interface SearchInput {
  */
 export type SearchAnswer = readonly Document[]
 
+export interface UploadInput {
+  /** Name of the collection. Created by the first write. */
+  readonly collection: string
+  /** Language code such as `en` or `en_GB`. Its case is preserved. */
+  readonly lang: string
+  /**
+   * Key of the document, for one file. Default: the file name, lower-cased, `-` for spaces, without
+   * extension.
+   */
+  readonly key?: string | undefined
+  /** Metadata: each key has a list of strings. */
+  readonly meta?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Seconds until the document expires. 0: never. */
+  readonly ttl?: number | undefined
+  /** Bytes that a file may have, at most 104 857 600. Default: 10 485 760. */
+  readonly maxSize?: number | undefined
+  /**
+   * `fast`: no revisions, no webhooks, no duplicates, plain text. Flags that are given override it.
+   * Default: `"default"`.
+   */
+  readonly profile?: 'default' | 'fast' | undefined
+  /** Skips documents whose stored text is the same, whatever their metadata. */
+  readonly skipDuplicates?: boolean | undefined
+  /** Computes no vectors. `/v1/vector-reindex` does later. */
+  readonly skipEmbeddings?: boolean | undefined
+  /** Does not index the text for full-text search. `/v1/fts-reindex` does later. */
+  readonly skipFts?: boolean | undefined
+  /** Notifies no webhooks. */
+  readonly skipWebhooks?: boolean | undefined
+  /** Keeps a revision of each write. Default: true, with `fast` false. */
+  readonly saveRevision?: boolean | undefined
+  /** Plain text instead of Markdown for what is converted. */
+  readonly textOnly?: boolean | undefined
+}
+
+/** One file: what it became. Several files: the counts and what each became. */
+export interface UploadAnswer {
+  readonly key?: string
+  /** Format of the file, such as `pdf`. */
+  readonly format?: string
+  /** Whether the stored text was made from the file. */
+  readonly converted?: boolean
+  readonly document?: Document
+  /** The profile that was applied, if the request named one. */
+  readonly profile?: string
+  /** Frontmatter that could not be read and stays in the text. */
+  readonly warnings?: readonly string[]
+  readonly added?: number
+  readonly updated?: number
+  readonly failed?: number
+  /** Number of files whose text is stored already; present if not 0. */
+  readonly skipped?: number
+  /** Error messages, each of which names its file. */
+  readonly errors?: readonly string[]
+  /**
+   * What each stored file became, in the form of one file. Documents above 64 MiB together are left
+   * out.
+   */
+  readonly results?: readonly Readonly<Record<string, unknown>>[]
+}
+
 export interface ExportInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
@@ -3685,6 +3743,7 @@ export const ROUTES = {
   setTtl: { method: 'POST', path: '/v1/set-ttl', repeat: 'always' },
   ingest: { method: 'POST', path: '/v1/ingest', repeat: 'never' },
   importUrl: { method: 'POST', path: '/v1/import-url', repeat: 'never' },
+  upload: { method: 'POST', path: '/v1/upload', repeat: 'never' },
   submitBulkIngest: { method: 'POST', path: '/v1/bulk-ingest-job', repeat: 'never' },
   getBulkIngest: { method: 'GET', path: '/v1/bulk-ingest-job/:id', repeat: 'always' },
   cancelBulkIngest: { method: 'DELETE', path: '/v1/bulk-ingest-job/:id', repeat: 'unlessUnknown' },

@@ -23,8 +23,14 @@ export interface Route {
 
 export type Input = Readonly<Record<string, unknown>>
 
+export interface RouteRequest {
+  readonly path: string
+  readonly body: string | FormData | undefined
+}
+
 /** Address and body of a request. The input of GET goes into the query, all other input into the body. */
-export function requestOf({ method, path }: Route, input: Input): { readonly path: string; readonly body: string | undefined } {
+export function requestOf({ method, path }: Route, input: Input | FormData): RouteRequest {
+  if (input instanceof FormData) return { path, body: input }
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
     const value = rest.get(name)

@@ -2,7 +2,7 @@
 import { CallLimit, TIMER_MS_MAX } from './call_limit.js'
 import { errorOfAnswer, MdsConnectionError, MdsError } from './errors.js'
 import { type CallOptions, type ClientOptions, RETRIES, TIMEOUT_MS } from './options.js'
-import { type Input, type Repeat, requestOf, type Route } from './route.js'
+import { type Input, type Repeat, requestOf, type Route, type RouteRequest } from './route.js'
 
 const PAUSE_MS_MIN = 100
 const PAUSE_MS_MAX = 5000
@@ -32,13 +32,13 @@ export class Transport {
   }
 
   /** The body in the form that the route declares. */
-  async call(route: Route, input: Input, options: CallOptions = {}): Promise<unknown> {
+  async call(route: Route, input: Input | FormData, options: CallOptions = {}): Promise<unknown> {
     return (await this.callWithHeaders(route, input, options)).body
   }
 
   async callWithHeaders(
     route: Route,
-    input: Input,
+    input: Input | FormData,
     options: CallOptions = {},
   ): Promise<{ readonly body: unknown; readonly headers: Headers }> {
     const limit = this.#limitOf(options)
@@ -69,7 +69,7 @@ export class Transport {
 
   async #withRetries<Answer>(
     route: Route,
-    input: Input,
+    input: Input | FormData,
     options: CallOptions,
     limit: CallLimit,
     read: (response: Response) => Promise<Answer>,
@@ -92,12 +92,12 @@ export class Transport {
   }
 
   /** @throws MdsError for every status that is not a success */
-  async #send(method: string, request: ReturnType<typeof requestOf>, signal: AbortSignal): Promise<Response> {
+  async #send(method: string, request: RouteRequest, signal: AbortSignal): Promise<Response> {
     const send = this.#options.fetch ?? globalThis.fetch
     const { path, body } = request
     const response = await send(this.#baseUrl + path, {
       method,
-      headers: { ...this.#headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      headers: { ...this.#headers, ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}) },
       ...(body === undefined ? {} : { body }),
       // The server redirects nothing, and credentials must not follow to another origin.
       redirect: 'error',

@@ -8,7 +8,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ConversionRefused } from '../../conversion/conversion_refused.js'
 import type { ConverterPool } from '../../conversion/converter_pool.js'
-import { type FileFormat, formatOf } from '../../conversion/formats.js'
+import { type FileFormat, formatOf, uploadFacts } from '../../conversion/formats.js'
 import { readFrontmatter } from '../../conversion/frontmatter.js'
 import { decodeText, fenced, isBinary } from '../../conversion/text_files.js'
 import { MIB } from '../../limits/units.js'
@@ -62,8 +62,11 @@ function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOption
 function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat): SourceItem {
   if (isBinary(bytes)) return { kind: 'problem', ...origin, problem: 'binary data, no text' }
   const text = decodeText(bytes)
-  if (format.kind === 'stored') return storedItem(text, fileFacts(file, format), origin, options)
-  return documentItem({ ...placeOf(origin, options), meta: fileFacts(file, format), contentMd: fenced(text, format.name) }, origin)
+  if (format.kind === 'stored') return storedItem(text, uploadFacts(basename(file), format), origin, options)
+  return documentItem(
+    { ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: fenced(text, format.name) },
+    origin,
+  )
 }
 
 function storedItem(text: string, facts: Readonly<Record<string, string[]>>, origin: ItemOrigin, options: FileOptions): SourceItem {
@@ -80,17 +83,11 @@ async function convertedItem(
   pool: ConverterPool,
 ): Promise<SourceItem> {
   const { markdown } = await pool.convert({ path: file, format: format.name, textOnly: false })
-  return documentItem({ ...placeOf(origin, options), meta: fileFacts(file, format), contentMd: markdown }, origin)
+  return documentItem({ ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: markdown }, origin)
 }
 
 function placeOf({ name }: ItemOrigin, { lang }: FileOptions): { key: string; lang: string } {
   return { key: documentStem(name) ?? name, lang }
-}
-
-/** The metadata that an upload adds as well. */
-function fileFacts(file: string, { kind, name }: FileFormat): Record<string, string[]> {
-  const facts = { upload_format: [name], upload_filename: [basename(file)] }
-  return kind === 'stored' ? facts : { ...facts, upload_converted: ['true'] }
 }
 
 /**

@@ -11,6 +11,8 @@ export interface IngestFlags {
   readonly skipWebhooks: boolean
   readonly autoConfigureCollection: boolean
   readonly saveRevision: boolean
+  /** Of what is converted. */
+  readonly textOnly: boolean
 }
 
 type GivenOptions = Partial<IngestFlags> & { readonly profile?: string }
@@ -22,11 +24,12 @@ const DEFAULT: IngestFlags = {
   skipWebhooks: false,
   autoConfigureCollection: false,
   saveRevision: true,
+  textOnly: false,
 }
 
 const PROFILES: ReadonlyMap<string, IngestFlags> = new Map([
   ['default', DEFAULT],
-  ['fast', { ...DEFAULT, skipDuplicates: true, skipWebhooks: true, saveRevision: false }],
+  ['fast', { ...DEFAULT, skipDuplicates: true, skipWebhooks: true, saveRevision: false, textOnly: true }],
 ])
 
 /** @throws ServiceError 400 for an unknown profile */

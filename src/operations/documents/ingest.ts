@@ -11,6 +11,22 @@ export const INGEST_PROFILES = ['default', 'fast'] as const
 
 const flag = (description: string) => optional(Type.Boolean({ description }))
 
+export const ingestProfile = word(
+  INGEST_PROFILES,
+  '`fast`: no revisions, no webhooks, no duplicates, plain text. Flags that are given override it.',
+  'default',
+)
+
+/** The flags of every way in that has profiles. */
+export const ingestFlags = {
+  skipDuplicates: flag('Skips documents whose stored text is the same, whatever their metadata.'),
+  skipEmbeddings: flag('Computes no vectors. `/v1/vector-reindex` does later.'),
+  skipFts: flag('Does not index the text for full-text search. `/v1/fts-reindex` does later.'),
+  skipWebhooks: flag('Notifies no webhooks.'),
+  saveRevision: flag('Keeps a revision of each write. Default: true, with `fast` false.'),
+  textOnly: flag('Plain text instead of Markdown for what is converted.'),
+}
+
 /** An invalid document fails alone, so the schema accepts every item. */
 const item = ownItem(
   'IngestDocument',
@@ -34,16 +50,14 @@ const item = ownItem(
 
 const options = Type.Object(
   {
-    profile: optional(
-      word(INGEST_PROFILES, '`fast`: no revisions, no webhooks, no duplicates, plain text. Flags that are given override it.', 'default'),
-    ),
-    skipDuplicates: flag('Skips documents whose stored text is the same, whatever their metadata.'),
-    skipEmbeddings: flag('Computes no vectors. `/v1/vector-reindex` does later.'),
-    skipFts: flag('Does not index the text for full-text search. `/v1/fts-reindex` does later.'),
-    skipWebhooks: flag('Notifies no webhooks.'),
+    profile: optional(ingestProfile),
+    skipDuplicates: ingestFlags.skipDuplicates,
+    skipEmbeddings: ingestFlags.skipEmbeddings,
+    skipFts: ingestFlags.skipFts,
+    skipWebhooks: ingestFlags.skipWebhooks,
     autoConfigureCollection: flag('A collection that this request creates gets the type `scraping`.'),
-    saveRevision: flag('Keeps a revision of each write. Default: true, with `fast` false.'),
-    textOnly: flag('Plain text instead of Markdown for what is converted. Texts of this operation are not converted.'),
+    saveRevision: ingestFlags.saveRevision,
+    textOnly: ingestFlags.textOnly,
   },
   { description: 'For all documents of the request.' },
 )

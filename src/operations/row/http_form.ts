@@ -21,6 +21,24 @@ export interface HttpForm {
   readonly headers?: readonly HttpHeader[]
   /** A request that cannot be run is answered 400 in the form of the output. */
   readonly refusesInOutput?: true
+  /** The body has files instead of JSON. */
+  readonly files?: FilesForm
+}
+
+/**
+ * A body of type multipart/form-data, whose files are received into the data directory. Its text fields
+ * become part of the input as those of a query string do; the field `files` of the input says what was
+ * received (src/operations/row/received_files.ts).
+ */
+export interface FilesForm {
+  /** Names of the parts that are files. */
+  readonly parts: readonly string[]
+  readonly filesMax: number
+  /** Of one file: longer ones are received as far as that, and refused by the operation. */
+  readonly fileBytesMax: number
+  readonly bodyBytesMax: number
+  /** Types of a body that is a file as a whole. Its options are in the query string. */
+  readonly wholeTypes?: readonly string[]
 }
 
 type HttpHeader = readonly [name: string, description: string, type?: 'string']

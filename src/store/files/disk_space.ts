@@ -5,19 +5,14 @@
  * removed at any time. Write lane only. docs/decisions/store/disks.md.
  */
 import { randomFillSync } from 'node:crypto'
-import { statfsSync, statSync, truncateSync } from 'node:fs'
+import { statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { codeOf, floorOf, freeBytesOf, isNoSpace } from '../../base/free_space.js'
 import { RESERVE_FILE_SHARE } from '../../limits/store.js'
 import { KIB, MIB } from '../../limits/units.js'
 import { writeWhole } from './write_whole.js'
 
-/**
- * Free space below which writes are refused (`SVC_DISK_RESERVE`): this fraction of the file system, at most
- * DISK_RESERVE_BYTES_MAX. Flushes and merges of the index and the writing of deletes use it.
- */
-const DISK_RESERVE_SHARE = 16
-const DISK_RESERVE_BYTES_MAX = 64 * MIB
 /** Bytes of the reserve that are stored as a file, at most. */
 const RESERVE_FILE_BYTES_MAX = 4 * MIB
 /**
@@ -26,20 +21,8 @@ const RESERVE_FILE_BYTES_MAX = 4 * MIB
 const RESERVE_FILE_PIECE_BYTES = 256 * KIB
 
 const RESERVE_FILE = 'RESERVE'
-/** Linux error numbers: no space on the device, quota exceeded. LMDB passes them on unchanged. */
-const NO_SPACE: readonly unknown[] = [28, 122, 'ENOSPC', 'EDQUOT']
-
 /** An I/O error. LMDB reports a write that was cut short so, and without an error number of the system. */
 const IO_ERROR: readonly unknown[] = [5, 'EIO']
-
-/** Whether a call failed for lack of disk space. */
-export function isNoSpace(cause: unknown): boolean {
-  return NO_SPACE.includes(codeOf(cause))
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error ? (cause as { readonly code?: unknown }).code : undefined
-}
 
 export class DiskSpace {
   readonly #directory: string
@@ -55,17 +38,9 @@ export class DiskSpace {
     this.#reserveBytes = Math.min(Math.floor(this.floorBytes / RESERVE_FILE_SHARE), RESERVE_FILE_BYTES_MAX)
   }
 
-  /**
-   * Bytes that an unprivileged process may still write. Infinity if the file system can't be queried: then
-   * only its writes report a full disk.
-   */
+  /** As `freeBytesOf`. */
   freeBytes(): number {
-    try {
-      const { bavail, bsize } = statfsSync(this.#directory)
-      return bavail * bsize
-    } catch {
-      return Infinity
-    }
+    return freeBytesOf(this.#directory)
   }
 
   /**
@@ -116,16 +91,5 @@ export class DiskSpace {
       // A file that can't be truncated frees nothing.
       return false
     }
-  }
-}
-
-/** @param configured 0: derived from the size of the file system */
-export function floorOf(directory: string, configured: number): number {
-  if (configured > 0) return configured
-  try {
-    const { blocks, bsize } = statfsSync(directory)
-    return Math.min(Math.floor((blocks * bsize) / DISK_RESERVE_SHARE), DISK_RESERVE_BYTES_MAX)
-  } catch {
-    return DISK_RESERVE_BYTES_MAX
   }
 }

@@ -22,8 +22,8 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { failPoint } from '../../base/fail_point.js'
 import { isDirectory, makeFolders } from '../../base/folders.js'
+import { SPOOL_PREFIX } from '../../base/spool_files.js'
 import { ASIDE_OF_ONCE_FILE, writeFlushed } from './once_file.js'
-import { SPOOL_PREFIX } from './spool.js'
 
 /** A refused start, with a one-line reason. */
 class LayoutError extends Error {}

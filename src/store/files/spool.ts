@@ -8,6 +8,7 @@
 import { type Cipher, createCipheriv, randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { newSpoolName } from '../../base/spool_files.js'
 import { KIB } from '../../limits/units.js'
 import { writeWholeSync } from './write_whole.js'
 
@@ -15,7 +16,6 @@ import { writeWholeSync } from './write_whole.js'
 const SPOOL_BUFFER_BYTES = 64 * KIB
 
 const ALGORITHM = 'aes-256-ctr'
-export const SPOOL_PREFIX = 'spool-'
 
 export class Spool {
   readonly #file: number
@@ -29,7 +29,7 @@ export class Spool {
   bytes = 0
 
   constructor(directory: string) {
-    const path = join(directory, `${SPOOL_PREFIX}${randomBytes(8).toString('hex')}`)
+    const path = join(directory, newSpoolName())
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
     unlinkSync(path)
   }

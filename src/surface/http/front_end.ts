@@ -13,15 +13,17 @@ import { GUEST, type Principal } from '../../access/principal.js'
 import { newFaultId } from '../../base/fault_id.js'
 import type { Config, ListenAddress } from '../../config/config.js'
 import type { Admitted } from '../../dispatch/admission.js'
+import { refusalWith } from '../../dispatch/answers/answers.js'
 import type { Core, Handle } from '../../dispatch/core.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import { SpareBuffers } from '../../dispatch/port/spare_buffers.js'
 import type { Surface } from '../../dispatch/surface.js'
 import type { DispatchRequest } from '../../dispatch/ticket.js'
-import { CATALOGUE } from '../../errors.js'
+import { CATALOGUE, type ErrorCode } from '../../errors.js'
 import { HSTS_SECONDS } from '../../limits/access.js'
 import { BODIES_SPARE_BYTES_MAX, QUIET_STEP_MS, REQUEST_ON_ITS_WAY_MS } from '../../limits/surfaces.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
+import type { FilesForm } from '../../operations/row/http_form.js'
 import { metrics } from '../../operations/server/health.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -31,9 +33,12 @@ import type { EncodedInput } from '../../wire/form.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
 import { type HttpAnswer, httpAnswer, httpRefusal } from './answer/http_answer.js'
+import { Forms } from './body/forms.js'
+import type { FormConsumer } from './body/received_form.js'
 import { BodyWatch } from './bounds/body_watch.js'
 import { ByteBudget } from './bounds/byte_budget.js'
 import type { LoopResources } from './bounds/loop_resources.js'
+import { Misframed } from './bounds/misframed.js'
 import { OpenStreams } from './bounds/open_streams.js'
 import { WriteTurns } from './bounds/write_turns.js'
 import { listenOn } from './connections/listening.js'
@@ -47,6 +52,7 @@ import { LocalGuard } from './local_guard.js'
 import { type Entry, PLAIN_ENTRY } from './loop_start.js'
 import { policyOf } from './pages/page_policies.js'
 import { Pages } from './pages/pages.js'
+import { logRequest } from './request_log.js'
 import { type Route, RouteTable } from './routes.js'
 import { TrustedProxies } from './trusted_proxies.js'
 
@@ -77,7 +83,7 @@ interface FrontEndParts {
 }
 
 export class FrontEnd {
-  readonly #parts: FrontEndParts
+  readonly #parts: FrontEndParts & { readonly forms: Forms }
   readonly #plain: TemplatedApp | null
   readonly #tls: TlsApps | null
   readonly #securityHeaders: readonly string[]
@@ -99,7 +105,7 @@ export class FrontEnd {
   #idleWaiters: (() => void)[] = []
 
   constructor(parts: FrontEndParts) {
-    this.#parts = parts
+    this.#parts = { ...parts, forms: new Forms(parts.config) }
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
     this.#cors = corsPolicy(parts.config)
@@ -272,7 +278,9 @@ export class FrontEnd {
       }
       call.admitted = admitted
       if (typeof checked !== 'string') call.checked = checked
-      exchange.readBody(this.#parts.config.bodyBytesMax)
+      const form = operation.http?.files
+      if (form === undefined) exchange.readBody(this.#parts.config.bodyBytesMax)
+      else call.receiveForm(exchange, form)
     }
   }
 
@@ -290,25 +298,6 @@ export class FrontEnd {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const resolve of waiters) resolve()
-  }
-}
-
-/**
- * The peers that have sent a misframed request in this turn of the event loop. uWS closes the connection only
- * after it has parsed the whole packet, and calls the handler for each request in it. Those requests may be
- * smuggled, and are refused too. uWS does not report the connection of a request, so peers are identified by
- * their address.
- */
-class Misframed {
-  readonly #peers = new Set<string>()
-
-  has(exchange: Exchange): boolean {
-    return this.#peers.size > 0 && this.#peers.has(exchange.peerText())
-  }
-
-  add(exchange: Exchange): void {
-    if (this.#peers.size === 0) setImmediate(() => this.#peers.clear())
-    this.#peers.add(exchange.peerText())
   }
 }
 
@@ -357,19 +346,33 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
   input = NO_INPUT
   readonly sink = this
   #handle: Handle | null = null
+  #form: FormConsumer | null = null
 
   constructor(
-    readonly parts: FrontEndParts,
+    readonly parts: FrontEndParts & { readonly forms: Forms },
     readonly ended: () => void,
     /** Whether the exchange began in this turn of the event loop. */
     readonly isNew: (exchange: Exchange) => boolean,
   ) {}
 
   onBody(exchange: Exchange, body: Uint8Array | null): void {
-    this.receivedAt = performance.now()
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else this.#runFor(exchange, body)
+    else this.#runFor(exchange, exchange.query, body)
+  }
+
+  /** The operation runs once all files of the body are in the data directory. */
+  receiveForm(exchange: Exchange, form: FilesForm): void {
+    const refuse = (code: ErrorCode, text?: string): void =>
+      exchange.answer(text === undefined ? httpRefusal(code) : httpAnswer(null, refusalWith(code, text)))
+    this.#form = this.parts.forms.receive(form, exchange, {
+      formReceived: (fields, body, bytes) => {
+        this.parts.telemetry.add('body_bytes_received', bytes)
+        this.#runFor(exchange, fields, body)
+      },
+      formRefused: refuse,
+      formFault: (error) => this.onFault(exchange, error),
+    })
   }
 
   onAborted(exchange: Exchange): void {
@@ -378,6 +381,7 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
   }
 
   onDone(exchange: Exchange, status: number, bodyBytes: number): void {
+    if (this.#form !== null) this.parts.forms.release(this.#form)
     if (this.constant === null) {
       const ms = performance.now() - exchange.acceptedAt
       logRequest(exchange, status, bodyBytes, ms)
@@ -406,9 +410,10 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
     client.answer(page === undefined ? httpAnswer(admitted.operation, answer) : pages.answer(page, client, policyOf(admitted.operation)))
   }
 
-  #runFor(exchange: Exchange, body: Uint8Array | null): void {
+  #runFor(exchange: Exchange, head: string, body: Uint8Array | null): void {
     this.client = exchange
-    this.input = { form: 'json', head: exchange.query, params: this.params, body, mayCompress: exchange.acceptsGzip }
+    this.receivedAt = performance.now()
+    this.input = { form: 'json', head, params: this.params, body, mayCompress: exchange.acceptsGzip }
     const { checked } = this
     if (!(checked instanceof Promise)) return this.#run(checked)
     void checked
@@ -432,15 +437,4 @@ export function readLoopInput({ head, params }: EncodedInput): LoopInput {
   const input: Record<string, string> = head === '' ? {} : Object.fromEntries(new URLSearchParams(head))
   for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]!
   return input
-}
-
-/** The query string is not logged, because it may contain confidential data. */
-function logRequest(exchange: Exchange, status: number, bytes: number, ms: number): void {
-  const isSlow = slowMs() > 0 && ms > slowMs()
-  if (!isSlow && !logsAccess()) return
-  const { method, path, peer, proxies } = exchange
-  const address = proxies === null ? {} : { address: exchange.clientAddress() }
-  const fields = { method, path, status, bytes, ms: Math.round(ms * 10) / 10, peer, ...address }
-  if (isSlow) log.warn('slow request', fields)
-  else log.info('request', fields)
 }

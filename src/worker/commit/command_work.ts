@@ -6,6 +6,7 @@ import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
 import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
 import type {
+  AddCommand,
   Command,
   DeleteCollectionCommand,
   ForgetReleasesCommand,
@@ -13,7 +14,7 @@ import type {
   MoveCommand,
   SetTtlCommand,
 } from '../../domain/commands.js'
-import { decideDelete, decideDrop, decideExpiry, decideMove } from '../../domain/decision.js'
+import { decideDelete, decideDrop, decideExpiry, decideMove, type PutDecision } from '../../domain/decision.js'
 import { requirePlainName } from '../../domain/documents/identity.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
@@ -54,7 +55,7 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
       return single((transaction, effects) => {
         const decision = decideChecked(tools, transaction, command.collection, command.document)
         carryOut(transaction, effects, decision.steps)
-        return documentAnswer(decision, command.document.escaped)
+        return { ...documentAnswer(decision, command.document.escaped), ...outcomeOf(command, decision) }
       })
     case 'update':
     case 'restore':
@@ -114,6 +115,11 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+function outcomeOf({ warnings }: AddCommand, { added }: PutDecision): Pick<CommitAnswer, 'facts'> {
+  if (warnings === undefined) return {}
+  return { facts: [['outcome', added ? 'added' : 'updated'], ...warnings.map((text) => ['warning', text] as const)] }
 }
 
 function deleteCollection({ collection: name, endsGrants }: DeleteCollectionCommand): Work {

@@ -6,6 +6,7 @@
  * every slice. Answers are sent in LSN order. While the disk is full, work that grows the store is refused or
  * waits, and work that frees space continues in small groups.
  */
+import { isNoSpace } from '../../base/free_space.js'
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
 import { joinBatch } from '../../engine/search/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vectors/vector_bytes.js'
@@ -16,7 +17,6 @@ import { MIB } from '../../limits/units.js'
 import { mayWriteUnasked, type RoleSource } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import { isNoSpace } from '../../store/files/disk_space.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
 import { log } from '../../telemetry/log.js'

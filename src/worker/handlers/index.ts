@@ -19,6 +19,7 @@ import { fulltextHandlers } from './fulltext.js'
 import { bulkIngestHandlers } from './ingest/bulk_ingest.js'
 import { importUrlHandlers } from './ingest/import_url.js'
 import { ingestHandlers } from './ingest/ingest.js'
+import { uploadHandlers } from './ingest/upload.js'
 import { profileHandlers } from './profiles.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -34,6 +35,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...documentHandlers,
   ...ingestHandlers,
   ...importUrlHandlers,
+  ...uploadHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
   ...collectionHandlers,

@@ -228,7 +228,7 @@ function operationOf(name: MethodName): (typeof operations)[number] {
 
 describe('client: methods', () => {
   it('client: every operation that is offered over HTTP has a method, with the route of its row', () => {
-    const byHand = ['search', 'export', 'graphql']
+    const byHand = ['search', 'export', 'graphql', 'upload']
     const methods: readonly string[] = [...Object.values(NOUNS).flatMap((each) => Object.values(each) as string[]), ...byHand]
     const routes: Readonly<Record<string, Route>> = ROUTES
     for (const { name, http } of operations) {
@@ -387,4 +387,18 @@ describe('client: methods written by hand', () => {
     for (const name of ['', '.', '..']) await assert.rejects(client.backups.delete({ name }), /name cannot be part of a path/)
     await refused(404, client.groups.get({ name: '../users' }))
   })
+})
+
+it('files are uploaded as a form: one answers what it became, several their counts', async () => {
+  const one = await client.documents.upload(
+    { name: 'Up Loaded.html', content: '<h1>Up</h1>' },
+    { collection: 'uploaded', lang: 'en', meta: { a: ['b'] }, ttl: 60 },
+  )
+  assert.deepEqual([one.key, one.document?.contentMd, one.document?.meta['a']], ['up-loaded', '# Up\n', ['b']])
+  const files = [
+    { name: 'a.md', content: new Uint8Array([120]) },
+    { name: 'b.txt', content: new Blob(['y']) },
+  ]
+  const { added, results } = await client.documents.upload(files, { collection: 'uploaded', lang: 'en' })
+  assert.deepEqual([added, results?.length], [2, 2])
 })

@@ -11,6 +11,8 @@ import type { Operation } from '../../../src/operations/row/operation.js'
 import { exampleInput } from '../../../src/surface/http/pages/openapi.js'
 import { withoutHint } from '../../harness/clients/documents_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { httpRequestOf } from '../../harness/protocols/http_request.js'
+import type { Fields } from '../../harness/protocols/outcome.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../../harness/server/access.js'
 import type { Server, TestResponse } from '../../harness/server/server.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
@@ -31,6 +33,7 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['add', { ...FIRST, ttl: 3600 }],
   ['ingest', { collection: 'other', documents: [{ url: 'https://example.com/page.html', lang: 'en', contentMd: 'scraped' }] }],
   ['importUrl', { collection: 'other', key: 'imported', lang: 'en' }],
+  ['upload', { collection: 'other', lang: 'en', files: [{ name: 'note.md', content: 'eA==' }] }],
   ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
   ['submitBulkIngest', { collection: 'ingested', documents: INGESTED }],
   ['submitBulkIngest', { collection: 'ingested', documents: INGESTED.slice(0, 1), callbackUrl: '' }],
@@ -173,15 +176,9 @@ const EVERYTHING_ON = {
 /** Where access control is off, credentials are not looked at. */
 const AS_ADMIN = asUser('admin')
 
-async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
-  const route = row.http?.routes[routeIndex]
-  assert.ok(route)
-  const path = route.path.replaceAll(/:(\w+)/g, (name, field: string) =>
-    encodeURIComponent(typeof input[field] === 'string' ? input[field] : name),
-  )
-  if (route.method !== 'GET') return server.request(route.method, path, input, AS_ADMIN)
-  const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, String(value)])).toString()
-  return server.get(query === '' ? path : `${path}?${query}`, AS_ADMIN)
+async function call(server: Server, row: Operation, input: Fields, routeIndex = 0): Promise<TestResponse> {
+  const { method, path, body, headers } = await httpRequestOf(row, input, routeIndex)
+  return server.request(method, path, body, { ...headers, ...AS_ADMIN })
 }
 
 function rowOf(name: string): Operation {

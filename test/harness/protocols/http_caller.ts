@@ -1,6 +1,8 @@
 /** Calls by HTTP, by the first route of the operation. */
+import assert from 'node:assert/strict'
 import { operationByName } from '../../../src/operations/index.js'
 import type { Server } from '../server/server.js'
+import { httpRequestOf } from './http_request.js'
 import { type Caller, type Fields, type Outcome, type Refusal, refused, succeeded } from './outcome.js'
 
 const REFUSALS: Readonly<Record<number, Refusal>> = {
@@ -14,15 +16,10 @@ export class HttpCaller implements Caller {
   constructor(readonly server: Server) {}
 
   async call(name: string, input: Fields, headers: Readonly<Record<string, string>>): Promise<Outcome> {
-    const { method, path } = operationByName.get(name)?.http?.routes[0] ?? { method: 'GET', path: '' }
-    const target = path.replaceAll(/:(\w+)/g, (_, field: string) => encodeURIComponent(textOf(input[field])))
-    const query = new URLSearchParams(Object.entries(input).map(([field, value]): [string, string] => [field, textOf(value)]))
-    const answer = await this.server.request(
-      method,
-      method === 'GET' ? `${target}?${query.toString()}` : target,
-      method === 'GET' ? undefined : input,
-      headers,
-    )
+    const row = operationByName.get(name)
+    assert.ok(row, name)
+    const asked = await httpRequestOf(row, input)
+    const answer = await this.server.request(asked.method, asked.path, asked.body, { ...asked.headers, ...headers })
     if (answer.status < 300) {
       const isJson = answer.headers['content-type']?.startsWith('application/json') === true
       const value: unknown = isJson ? answer.json<unknown>() : answer.text
@@ -32,8 +29,4 @@ export class HttpCaller implements Caller {
     const { error } = answer.json<{ readonly error?: string }>()
     return refused(REFUSALS[answer.status] ?? 'internal', error ?? '')
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

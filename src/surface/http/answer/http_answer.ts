@@ -41,6 +41,8 @@ const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> =
   cacheSeconds: (value) => ['X-Cache-Ttl', value],
   fileName: (value) => ['Content-Disposition', `attachment; filename="${value}"`],
   retryAfterSeconds: (value) => ['Retry-After', value],
+  outcome: () => NO_HEADERS,
+  warning: () => NO_HEADERS,
 }
 
 /** @param operation null if none was found for the request */

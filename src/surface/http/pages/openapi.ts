@@ -6,9 +6,10 @@
 import { INTERFACE_VERSION } from '../../../base/version.js'
 import type { CatalogueEntry, ErrorCode } from '../../../errors.js'
 import { CATALOGUE } from '../../../errors.js'
-import type { HttpRoute } from '../../../operations/row/http_form.js'
+import type { FilesForm, HttpRoute } from '../../../operations/row/http_form.js'
 import type { Schema } from '../../../operations/row/json_schema.js'
 import type { Operation } from '../../../operations/row/operation.js'
+import { RECEIVED } from '../../../operations/row/received_files.js'
 import type { Json, JsonObject } from './openapi_schemas.js'
 import { SchemaComponents } from './openapi_schemas.js'
 
@@ -91,10 +92,10 @@ function describe(row: Operation, route: HttpRoute, { index, isSecured }: Place,
   const hasBody = takesBody(row, route)
   const required = requiredOf(row.input)
   const parameters = Object.entries(properties)
-    .filter(([name]) => onPath.includes(name) || !hasBody)
+    .filter(([name]) => onPath.includes(name) || !hasBody || (takesWhole(row) && name !== RECEIVED))
     .map(([name, schema]) => {
       const isOnPath = onPath.includes(name)
-      return parameter(name, schema, isOnPath ? 'path' : 'query', isOnPath || required.includes(name), components)
+      return parameter(name, schema, isOnPath ? 'path' : 'query', isOnPath || (!hasBody && required.includes(name)), components)
     })
   return {
     operationId: index === 0 ? row.name : `${row.name}${index + 1}`,
@@ -135,7 +136,14 @@ function jsonText({ description = '', examples = [] }: Schema): Schema {
   return { type: 'string', description: `${description} As JSON text.`, ...(texts.length === 0 ? {} : { examples: texts }) }
 }
 
+/** A body that is a file as a whole leaves the fields to the query string. */
+function takesWhole({ http }: Operation): boolean {
+  return http?.files?.wholeTypes !== undefined
+}
+
 function requestBody(row: Operation, onPath: readonly string[], components: SchemaComponents): JsonObject {
+  const { files } = row.http ?? {}
+  if (files !== undefined) return formBody(row, files, components)
   const { properties = {}, required = [], ...input } = row.input
   const isInBody = (name: string): boolean => !onPath.includes(name)
   const inBody: Schema = {
@@ -146,6 +154,24 @@ function requestBody(row: Operation, onPath: readonly string[], components: Sche
   const schema = components.named(input.title ?? `${pascal(row.name)}Request`, inBody, true)
   return { required: true, content: { 'application/json': { schema, example: exampleInput(inBody) } } }
 }
+
+function formBody(row: Operation, { parts, wholeTypes = [] }: FilesForm, components: SchemaComponents): JsonObject {
+  const { properties = {}, required = [], ...input } = row.input
+  const fields = Object.entries(properties).filter(([name]) => name !== RECEIVED)
+  const schema: Schema = {
+    ...input,
+    required: required.filter((name) => name !== RECEIVED),
+    properties: {
+      ...Object.fromEntries(parts.map((part) => [part, part.endsWith('[]') ? { type: 'array', items: BINARY } : BINARY])),
+      ...Object.fromEntries(fields.map(([name, field]) => [name, field.type === 'object' ? jsonText(field) : field])),
+    },
+  }
+  const whole = wholeTypes.map((type) => [type, { schema: BINARY }] as const)
+  const form = { schema: components.named(`${pascal(row.name)}Request`, schema, true) }
+  return { required: true, content: { 'multipart/form-data': form, ...Object.fromEntries(whole) } }
+}
+
+const BINARY: JsonObject & Schema = { type: 'string', format: 'binary' }
 
 function pascal(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)

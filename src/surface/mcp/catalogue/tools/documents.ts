@@ -1,4 +1,5 @@
 /** Tools that read and write single documents, batches and their revisions. Pure data. */
+import type { ReceivedFile } from '../../../../operations/row/received_files.js'
 import { argument, camelCase, required } from '../arguments/argument.js'
 import type { Arguments } from '../arguments/argument_values.js'
 import { badArgument, readValue } from '../arguments/argument_values.js'
@@ -51,6 +52,19 @@ const ingestArguments = [
   ),
   argument('options', 'object', `Flags for all documents: ${INGEST_OPTIONS.join(', ')}; each true or false.`),
 ]
+
+const uploadArguments = [
+  required(argument('filename', 'string', 'Name of the file with its extension.', { field: null, examples: ['report.pdf'] })),
+  required(argument('content', 'string', 'The bytes of the file in base64, at most 10 MB decoded.', { field: null })),
+]
+
+/** White space is as lines of base64 have it. */
+const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/
+
+function givenFile(name: string, content: string): ReceivedFile {
+  if (!BASE64.test(content)) throw badArgument('invalid content: base64 is expected')
+  return { name, content, bytes: Buffer.from(content, 'base64').length }
+}
 
 const withDocuments = ({ documents: list }: Arguments) => ({ documents: batchDocuments(list as readonly unknown[]) })
 
@@ -129,6 +143,17 @@ export const documentTools: readonly ToolDefinition[] = [
       'Fetches a text or HTML page by its URL and writes it as a document, HTML as Markdown. The key follows from the URL if none is given. Addresses inside the network of the server are refused unless its operator allows them.',
     class: 'WO',
     answers: 'text',
+  },
+  {
+    name: 'upload_file',
+    title: 'Write a file as a document',
+    description:
+      'Writes one file, given in base64, as a document: Markdown and text as they are, HTML, PDF, DOCX, ODT, RTF and TeX as Markdown, YAML and logs as code. The format follows from the extension of the file name, and so does the key if none is given. Use add_document for a text that you have.',
+    class: 'WN',
+    answers: 'text',
+    own: uploadArguments,
+    without: ['files', 'maxSize', 'profile', 'skipDuplicates', 'skipEmbeddings', 'skipFts', 'skipWebhooks', 'saveRevision', 'textOnly'],
+    input: ({ filename, content }: Arguments) => ({ files: [givenFile(String(filename), String(content))] }),
   },
   {
     name: 'ingest_documents',
