@@ -64,7 +64,14 @@ function parseBlock(block: string): Map<unknown, unknown> | undefined {
   refuseDeepNesting(block)
   // The parser's own check of duplicate keys compares all pairs: 256 KB of keys took 8 s. Its error texts
   // each quote the source: 80 000 errors took 37 s. Only one text is needed, and it is created here.
-  const document = parseDocument(block, { schema: 'core', logLevel: 'silent', uniqueKeys: false, prettyErrors: false })
+  const document = parseDocument(block, {
+    schema: 'core',
+    // Tags beyond the core schema (`!!binary`, `!!set`) are none: their values are what the file says.
+    resolveKnownTags: false,
+    logLevel: 'silent',
+    uniqueKeys: false,
+    prettyErrors: false,
+  })
   if (document.contents === null) return new Map()
   if (!isMap(document.contents)) return undefined
   const error = document.errors[0]

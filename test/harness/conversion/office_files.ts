@@ -15,9 +15,19 @@ interface DocxParts {
   /** In front of the document, where a declaration stands. */
   readonly prolog?: string
   readonly claimedBytes?: Readonly<Record<string, number>>
+  /** Further entries. */
+  readonly parts?: Readonly<Record<string, Buffer>>
 }
 
-export function docxOf({ body, styles = '', numbering = '', footnotes = '', prolog = '', claimedBytes = {} }: DocxParts): Buffer {
+export function docxOf({
+  body,
+  styles = '',
+  numbering = '',
+  footnotes = '',
+  prolog = '',
+  claimedBytes = {},
+  parts = {},
+}: DocxParts): Buffer {
   const link = `<Relationship Id="link" Type="${OFFICE}/hyperlink" Target="https://example.org/" TargetMode="External"/>`
   const style = `<Relationship Id="styles" Type="${OFFICE}/styles" Target="styles.xml"/>`
   return zipOf(
@@ -29,6 +39,7 @@ export function docxOf({ body, styles = '', numbering = '', footnotes = '', prol
       'word/footnotes.xml': `<w:footnotes ${WORD}>${footnotes}</w:footnotes>`,
       'word/styles.xml': `<w:styles ${WORD}>${styles}</w:styles>`,
       'word/document.xml': `${prolog}<w:document ${WORD} xmlns:r="${OFFICE}"><w:body>${body}</w:body></w:document>`,
+      ...parts,
     },
     claimedBytes,
   )
@@ -52,14 +63,14 @@ export function odtOf({ text, styles = '', prolog = '', claimedBytes = {} }: Odt
 }
 
 /** The same page so many times. @param lines size and text, from the top; 20 points between them */
-export function pdfOf(lines: readonly (readonly [size: number, text: string])[], pages = 1): Buffer {
+export function pdfOf(lines: readonly (readonly [size: number, text: string])[], pages = 1, catalog = ''): Buffer {
   const stream = lines.map(([size, text], at) => `BT /F1 ${size} Tf 72 ${760 - 20 * at} Td (${text.replaceAll(/[()\\]/g, '\\$&')}) Tj ET`)
   const content = stream.join('\n')
   const page = '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>'
   // Objects of further pages follow those of the file.
   const numbers = [3, ...Array.from({ length: pages - 1 }, (_, at) => 6 + at)]
   return Buffer.from(
-    `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +
+    `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R${catalog}>>endobj\n` +
       `2 0 obj<</Type/Pages/Kids[${numbers.map((number) => `${number} 0 R`).join(' ')}]/Count ${pages}>>endobj\n` +
       numbers.map((number) => `${number} 0 obj${page}endobj\n`).join('') +
       `4 0 obj<</Length ${content.length}>>stream\n${content}\nendstream endobj\n` +

@@ -240,6 +240,24 @@ describe('hostile files', () => {
     }
   })
 
+  it('a ZIP in a ZIP is not opened', async () => {
+    const inner = odtOf({ text: '<text:p>inner words</text:p>' })
+    const outer = docxOf({
+      body: '<w:p><w:r><w:t>outer</w:t></w:r></w:p>',
+      parts: { 'word/embeddings/inner.odt': inner, 'inner.zip': inner },
+    })
+    assert.equal(await markdownOf('docx', outer), 'outer\n')
+  })
+
+  it('scripts of a PDF are not run, and nothing that it refers to is read', async () => {
+    const actions = [
+      '/OpenAction<</S/JavaScript/JS(while \\(true\\) {})>>',
+      '/OpenAction<</S/URI/URI(http://127.0.0.1:1/)>>',
+      '/OpenAction<</S/Launch/F(/bin/false)>>',
+    ]
+    for (const catalog of actions) assert.equal(await markdownOf('pdf', pdfOf([[12, 'Text']], 1, catalog)), 'Text\n')
+  })
+
   it('nesting without end is refused or flattened, in every format', async () => {
     await assert.rejects(markdownOf('rtf', `{\\rtf1${'{'.repeat(50_000)}`), /nested deeper than/)
     await assert.rejects(markdownOf('tex', '{'.repeat(50_000)), /nested deeper than/)

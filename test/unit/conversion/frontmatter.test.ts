@@ -24,6 +24,12 @@ describe('frontmatter values', () => {
     })
   })
 
+  it('tags of YAML are not followed: the value is the text of the file', () => {
+    const block = 'a: !!binary aGk=\nb: !own x\nc: !!js/function "return 1"\nd: !!set {x}\ne: !!timestamp 2001-12-14'
+    const { a, b, c, e } = metaOf(block)
+    assert.deepEqual([a, b, c, e], [['aGk='], ['x'], ['return 1'], ['2001-12-14']])
+  })
+
   it('lists stay lists, in order, in both notations', () => {
     assert.deepEqual(metaOf('tags: [b, a, 3]\nauthor:\n  - Ann\n  - Bob'), { tags: ['b', 'a', '3'], author: ['Ann', 'Bob'] })
   })
