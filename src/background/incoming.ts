@@ -7,6 +7,6 @@ import { serveUploads } from './uploads.js'
 
 /** @param directory the data directory */
 export function serveIncoming(dispatcher: Dispatcher, outbound: Outbound, converters: Converters, directory: string): void {
-  servePageImports(dispatcher, outbound, converters)
+  servePageImports(dispatcher, outbound, converters, directory)
   serveUploads(dispatcher, converters, directory)
 }

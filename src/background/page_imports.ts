@@ -2,10 +2,9 @@
  * Pages of the web that clients import: fetched through the guarded client, converted to Markdown where they
  * are HTML, then stored by a lane. Bounded in number, size and time. Front-end thread only.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
 import { SYSTEM } from '../access/principal.js'
+import { newSpoolName, spoolPath } from '../base/spool_files.js'
 import { ConversionRefused } from '../conversion/conversion_refused.js'
 import { type PageKind, pageKind } from '../conversion/page_kind.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
@@ -28,8 +27,8 @@ const PAGE_IMPORTS_MAX = 16
 /** What a server may send: text is preferred to HTML, which has to be converted. */
 const ACCEPT = 'text/markdown, text/plain;q=0.9, text/html;q=0.8, text/*;q=0.7, application/xhtml+xml;q=0.7, */*;q=0.1'
 
-export function servePageImports(dispatcher: Dispatcher, outbound: Outbound, converters: Converters): void {
-  const imports = new PageImports(dispatcher, outbound, converters)
+export function servePageImports(dispatcher: Dispatcher, outbound: Outbound, converters: Converters, directory: string): void {
+  const imports = new PageImports(dispatcher, outbound, converters, directory)
   dispatcher.onIo(importUrl, imports.run)
 }
 
@@ -40,6 +39,8 @@ class PageImports {
     readonly dispatcher: Dispatcher,
     readonly outbound: Outbound,
     readonly converters: Converters,
+    /** The data directory. */
+    readonly directory: string,
   ) {}
 
   readonly run: Io<PageImport> = async (page, { principal: { name } }) => {
@@ -76,19 +77,18 @@ class PageImports {
   }
 
   async #converted({ charset }: PageKind, body: Buffer): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'mds-page-'))
+    const path = spoolPath(this.directory, newSpoolName())
     try {
-      const path = join(folder, 'page.html')
       // A declaration in front of the page is the first that the converter finds.
       const declared = charset === '' || isMarked(body) ? '' : `<meta charset="${charset}">\n`
-      await writeFile(path, [Buffer.from(declared), body])
+      await writeFile(path, [Buffer.from(declared), body], { flag: 'wx', mode: 0o600 })
       const pool = await this.converters.pool()
       return (await pool.convert({ path, format: 'html', textOnly: false })).markdown
     } catch (error) {
       if (!(error instanceof ConversionRefused)) throw error
       throw error.reason === 'busy' ? serviceError('overloaded') : badRequest(`conversion failed: ${error.message}`)
     } finally {
-      await rm(folder, { recursive: true, force: true })
+      await rm(path, { force: true })
     }
   }
 }
