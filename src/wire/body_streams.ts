@@ -27,7 +27,7 @@ export interface BodyConsumer {
    */
   begin(drained: () => void): void
   /**
-   * The chunk is a copy and belongs to the consumer.
+   * The chunk is valid until the consumer has processed it; then its memory is used for others.
    * @returns true: the consumer has processed the chunk. False: it keeps the chunk, which counts as buffered
    * until `drained`; nothing is written meanwhile.
    */

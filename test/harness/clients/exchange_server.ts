@@ -142,7 +142,7 @@ export class TestConsumer implements BodyConsumer {
     this.events.push('begin')
   }
   write(chunk: Uint8Array): boolean {
-    this.chunks.push(chunk)
+    this.chunks.push(new Uint8Array(chunk))
     this.bytes += chunk.length
     const isTaken = this.takes(chunk)
     this.events.push('write')

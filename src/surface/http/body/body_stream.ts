@@ -8,6 +8,7 @@
  * the stall limit ends the request. Independent of the socket, which request_body.ts provides. Front-end
  * thread only.
  */
+import type { SpareBuffers } from '../../../dispatch/port/spare_buffers.js'
 import type { BodyAbortReason, BodyConsumer } from '../../../wire/body_streams.js'
 import type { ByteBudget } from '../bounds/byte_budget.js'
 import type { OpenStreams } from '../bounds/open_streams.js'
@@ -32,8 +33,8 @@ export class BodyStream {
   readonly #waiting: Uint8Array[] = []
   #counted = 0
   #received = 0
-  /** Bytes of the chunk that the consumer still processes. */
-  #keptBytes = 0
+  /** The chunk that the consumer still processes. */
+  #kept: Uint8Array | null = null
   #isFull = false
   #isPaused = false
   #isPumping = false
@@ -46,6 +47,7 @@ export class BodyStream {
     readonly consumer: BodyConsumer,
     readonly budget: ByteBudget,
     readonly streams: OpenStreams,
+    readonly spare: Pick<SpareBuffers, 'take' | 'keep'>,
     readonly bytesMax: number,
     readonly stallMsMax: number,
   ) {}
@@ -71,9 +73,17 @@ export class BodyStream {
       return
     }
     this.#counted += chunk.length
-    if (chunk.length > 0) this.#waiting.push(new Uint8Array(chunk))
+    if (chunk.length > 0) this.#waiting.push(this.#copyOf(chunk))
     this.#hasLast = isLast
     this.#pump()
+  }
+
+  /** In a buffer of few different lengths, so that the next body finds it. */
+  #copyOf(chunk: Uint8Array): Uint8Array {
+    const capacity = 2 ** Math.ceil(Math.log2(chunk.length))
+    const copy = (this.spare.take(capacity) ?? new Uint8Array(capacity)).subarray(0, chunk.length)
+    copy.set(chunk)
+    return copy
   }
 
   /** Ends the stream and the request. */
@@ -111,16 +121,19 @@ export class BodyStream {
    */
   #write(chunk: Uint8Array): void {
     this.#isFull = true
-    this.#keptBytes = chunk.length
+    this.#kept = chunk
     if (this.consumer.write(chunk)) this.#empty()
   }
 
   #empty(): void {
     this.#isFull = false
     if (this.#isOver) return
-    this.#counted -= this.#keptBytes
-    this.budget.give(this.#keptBytes)
-    this.#keptBytes = 0
+    const kept = this.#kept
+    if (kept === null) return
+    this.#kept = null
+    this.#counted -= kept.length
+    this.budget.give(kept.length)
+    this.spare.keep(kept.buffer)
   }
 
   #drained(): void {

@@ -4,7 +4,8 @@ import { floorOf } from '../../../base/free_space.js'
 import type { Config } from '../../../config/config.js'
 import type { FilesForm } from '../../../operations/row/http_form.js'
 import type { BodyConsumer } from '../../../wire/body_streams.js'
-import { type FormConsumer, formConsumer, type FormHead, type FormOwner, type SpoolPlace } from './received_form.js'
+import type { FormOwner, SpoolPlace } from './received_files.js'
+import { type FormConsumer, formConsumer, type FormHead } from './received_form.js'
 
 /** Bodies of an event loop whose files are in the data directory, until they are answered. */
 const FORMS_AT_ONCE_MAX = 64

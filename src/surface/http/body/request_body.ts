@@ -97,7 +97,7 @@ export class RequestBody implements WatchedBody {
       refuse: (reason: StreamRefusal) => this.#refuseStream(reason),
       fault: (error: unknown) => this.owner.bodyFault(error),
     }
-    const stream = new BodyStream(source, consumer, loop.bodies, loop.streams, bytesMax, stallMsMax)
+    const stream = new BodyStream(source, consumer, loop.bodies, loop.streams, loop.spare, bytesMax, stallMsMax)
     this.#reader = stream
     stream.begin()
     if (declaredBytes > bytesMax) stream.refuse('tooLarge')

@@ -1,57 +1,102 @@
 /**
- * A file of a request body, written to the data directory as it arrives. It is bounded: what comes behind the
- * bound is counted and dropped, so that its client gets an answer. Front-end thread only.
+ * A file of a request body, written to the data directory as it arrives. What it is given is copied at once,
+ * into few blocks that are used again, so that a long file leaves no garbage. It is bounded: what comes
+ * behind the bound is counted and dropped, so that its client gets an answer. Front-end thread only.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { Writable } from 'node:stream'
 import { KIB } from '../../../limits/units.js'
 
-/** Bytes of a file that wait for the disk before its sender is paused. */
-const SPOOL_WAITING_BYTES_MAX = 512 * KIB
+/** Bytes that are written to a file at once. */
+const SPOOL_BLOCK_BYTES = 256 * KIB
+/** Blocks of a file that wait for the disk before its sender is paused. */
+const SPOOL_BLOCKS_WAITING_MAX = 2
 
-export class SpoolSink extends Writable {
+/** Of the two last, one is called, unless the file is removed first. */
+interface SinkEvents {
+  /** A block has been written. */
+  room(): void
+  /** The whole file has been written. */
+  finished(): void
+  failed(error: unknown): void
+}
+
+interface Block {
+  readonly bytes: Buffer
+  length: number
+}
+
+export class SpoolSink {
   /** Length of the file, whatever was kept of it. */
   bytes = 0
-  #file: FileHandle | undefined
+  readonly #file: Promise<FileHandle>
+  readonly #full: Block[] = []
+  readonly #free: Block[] = []
+  #current: Block | undefined
+  #writing: Promise<void> | undefined
+  #isEnded = false
+  #isRemoved = false
 
   constructor(
     readonly path: string,
     readonly bytesMax: number,
+    readonly events: SinkEvents,
   ) {
-    super({ highWaterMark: SPOOL_WAITING_BYTES_MAX, decodeStrings: false })
+    this.#file = open(path, 'wx', 0o600)
+    // Reported by what writes.
+    this.#file.catch(() => undefined)
   }
 
-  /** Resolves once nothing is written to the file any more and it is gone. */
-  async remove(): Promise<void> {
-    if (!this.closed) {
-      const closed = new Promise((resolve) => this.once('close', resolve))
-      this.destroy()
-      await closed
+  /** Its sender should wait. */
+  get isBehind(): boolean {
+    return this.#full.length >= SPOOL_BLOCKS_WAITING_MAX
+  }
+
+  append(bytes: Uint8Array): void {
+    const kept = Math.max(0, Math.min(bytes.length, this.bytesMax - this.bytes))
+    this.bytes += bytes.length
+    for (let at = 0; at < kept;) {
+      const block = (this.#current ??= this.#free.pop() ?? { bytes: Buffer.allocUnsafeSlow(SPOOL_BLOCK_BYTES), length: 0 })
+      const end = Math.min(kept, at + SPOOL_BLOCK_BYTES - block.length)
+      block.bytes.set(bytes.subarray(at, end), block.length)
+      block.length += end - at
+      at = end
+      if (block.length === SPOOL_BLOCK_BYTES) this.#flush()
     }
-    await rm(this.path, { force: true })
   }
 
-  override _construct(done: (error?: Error | null) => void): void {
-    open(this.path, 'wx', 0o600).then((file) => {
-      this.#file = file
-      done()
-    }, done)
+  end(): void {
+    this.#isEnded = true
+    this.#flush()
   }
 
-  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    const kept = Math.max(0, Math.min(chunk.length, this.bytesMax - this.bytes))
-    this.bytes += chunk.length
-    if (kept === 0) done()
-    else this.#append(kept === chunk.length ? chunk : chunk.subarray(0, kept)).then(() => done(), done)
+  /** Resolves once nothing is written to the file any more and it is gone. Never rejects. */
+  async remove(): Promise<void> {
+    this.#isRemoved = true
+    await this.#writing
+    await this.#file.then((file) => file.close()).catch(() => undefined)
+    await rm(this.path, { force: true }).catch(() => undefined)
   }
 
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    const closing = this.#file?.close() ?? Promise.resolve()
-    closing.then(() => done(error), done)
+  #flush(): void {
+    if (this.#current !== undefined) this.#full.push(this.#current)
+    this.#current = undefined
+    this.#writing ??= this.#write()
   }
 
-  /** A write may be short. */
-  async #append(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length;) at += (await this.#file!.write(bytes, at, bytes.length - at)).bytesWritten
+  async #write(): Promise<void> {
+    try {
+      const file = await this.#file
+      for (let block = this.#full[0]; block !== undefined && !this.#isRemoved; block = this.#full[0]) {
+        for (let at = 0; at < block.length;) at += (await file.write(block.bytes, at, block.length - at)).bytesWritten
+        block.length = 0
+        this.#free.push(block)
+        this.#full.shift()
+        if (!this.#isRemoved) this.events.room()
+      }
+      this.#writing = undefined
+      if (this.#isEnded && !this.#isRemoved) this.events.finished()
+    } catch (error) {
+      if (!this.#isRemoved) this.events.failed(error)
+    }
   }
 }
