@@ -91,6 +91,7 @@ function addImport(program: Command): void {
     .option('--batch <n>', 'documents in one request', wholeNumber(1, BATCH_DOCUMENTS_MAX), IMPORT_BATCH_DOCUMENTS_DEFAULT)
     .option('--concurrency <n>', 'requests in flight', wholeNumber(1, IMPORT_CONCURRENCY_MAX), 2)
     .option('--strip-frontmatter', 'store the body without its frontmatter block', false)
+    .option('--all', 'send documents that the server has already, too, which makes a revision of each', false)
     .option('--keep-times', 'keep addedAt and updatedAt of the lines of an export, and their order', false)
     .option('--namespaces <ids>', 'of a wiki: the namespaces whose pages are imported', wholeNumbers(WIKI_NAMESPACE_MAX), [0])
     .option('--skip-redirects', 'of a wiki: leave out pages that lead to another one', false)

@@ -29,6 +29,7 @@ export interface ItemOrigin extends SourcePoint {
 
 export interface DocumentItem extends ItemOrigin {
   readonly kind: 'document'
+  readonly document: ImportDocument
   /** The document as JSON text, and its length in UTF-8 bytes. */
   readonly json: string
   readonly jsonBytes: number
@@ -41,9 +42,16 @@ export interface DocumentItem extends ItemOrigin {
 export interface ProblemItem extends ItemOrigin {
   readonly kind: 'problem'
   readonly problem: string
+  /** The key that the document would have had, where it is known. */
+  readonly key?: string
 }
 
 export type SourceItem = DocumentItem | ProblemItem
+
+/** A document that the server has already, and that is not sent. */
+export interface UnchangedItem extends ItemOrigin {
+  readonly kind: 'unchanged'
+}
 
 export interface ImportSource {
   /** In units of `consumed`. */
@@ -70,9 +78,14 @@ export function documentItem(document: ImportDocument, origin: ItemOrigin, warni
     name: origin.name,
     position: origin.position,
     consumed: origin.consumed,
+    document,
     json,
     jsonBytes: Buffer.byteLength(json),
-    identity: `${document.key.toLowerCase()}\0${document.lang.toLowerCase()}`,
+    identity: identityOf(document),
     ...(warning === undefined ? {} : { warning }),
   }
+}
+
+export function identityOf({ key, lang }: { readonly key: string; readonly lang: string }): string {
+  return `${key.toLowerCase()}\0${lang.toLowerCase()}`
 }

@@ -3,19 +3,11 @@
  * add is an upsert, so it can be repeated). Halves a batch that is too large for the server. Turns every
  * refusal into a problem with the document's name. Throws only if the import cannot continue.
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Reply } from '../client.js'
-import { ConnectionError, errorText, send } from '../client.js'
+import { errorText, send } from '../client.js'
 import type { DocumentItem } from '../files/document.js'
 import { batchBody, type BatchTarget } from './batches.js'
-
-/**
- * Sends of one batch before an import gives up. Waits of 0.25 s, doubled up to 8 s, add up to about 40 s,
- * longer than a restart.
- */
-const IMPORT_ATTEMPTS_MAX = 10
-/** Longest wait before a request is sent again, whatever `Retry-After` requests. */
-const IMPORT_RETRY_WAIT_MS_MAX = 8_000
+import { ImportStopped, patiently, ServerBusy } from './patience.js'
 
 export interface BatchOutcome {
   readonly added: number
@@ -24,19 +16,10 @@ export interface BatchOutcome {
   readonly problems: readonly string[]
 }
 
-/** The import cannot continue: every further batch would be refused as well, or the server is unreachable. */
-export class ImportStopped extends Error {}
-
 /**
  * Statuses that concern the request itself, not a document: read-only mode, no permission, not this service.
  */
 const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
-/**
- * Wait after the first attempt to send a batch. It doubles with each further one, up to
- * IMPORT_RETRY_WAIT_MS_MAX.
- */
-const FIRST_WAIT_MS = 250
-
 /** @param onWait called with the reason before a request is sent again */
 export async function sendBatch(
   url: string,
@@ -44,7 +27,7 @@ export async function sendBatch(
   documents: readonly DocumentItem[],
   onWait: (reason: string) => void = () => undefined,
 ): Promise<BatchOutcome> {
-  const reply = await sendPatiently(url, batchBody(target, documents), onWait)
+  const reply = await sendPatiently(url, '/v1/add-batch', batchBody(target, documents), onWait)
   if (reply.status === 200) return readOutcome(reply, documents)
   if (STOPPING_STATUSES.includes(reply.status)) throw new ImportStopped(`the server answers ${reply.status}: ${errorText(reply)}`)
   if (documents.length === 1) {
@@ -63,25 +46,16 @@ export async function sendBatch(
   }
 }
 
-/** Returns a reply whose status is not 503. */
-async function sendPatiently(url: string, body: string, onWait: (reason: string) => void): Promise<Reply> {
-  for (let attempt = 1; ; attempt += 1) {
-    const backoffMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
-    let reason: string
-    let waitMs = backoffMs
-    try {
-      const reply = await send(url, 'POST', '/v1/add-batch', body)
-      if (reply.status !== 503) return reply
-      reason = `the server answers 503: ${errorText(reply)}`
-      waitMs = Math.max(backoffMs, reply.retryAfterMs ?? 0)
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error
-      reason = error.message
-    }
-    if (attempt === IMPORT_ATTEMPTS_MAX) throw new ImportStopped(`${reason} (tried ${attempt} times)`)
-    onWait(reason)
-    await wait(Math.min(waitMs, IMPORT_RETRY_WAIT_MS_MAX))
-  }
+/**
+ * Returns a reply whose status is not 503. The request may be sent repeatedly.
+ * @throws ImportStopped if the server stays busy or unreachable
+ */
+export function sendPatiently(url: string, path: string, body: string, onWait: (reason: string) => void): Promise<Reply> {
+  return patiently(async () => {
+    const reply = await send(url, 'POST', path, body)
+    if (reply.status === 503) throw new ServerBusy(errorText(reply), reply.retryAfterMs)
+    return reply
+  }, onWait)
 }
 
 /** @throws ImportStopped if the response is not from this service */

@@ -9,13 +9,14 @@ import type { ImportSource } from '../files/document.js'
 import { SourceError } from '../files/document.js'
 import { documentStem } from '../files/document_file.js'
 import { say, sayError } from '../terminal.js'
-import { ImportStopped } from './batch_sender.js'
 import type { ImportResult } from './import_run.js'
 import { runImport } from './import_run.js'
 import { openNdjson } from './ndjson_source.js'
+import { ImportStopped } from './patience.js'
 import { formatSeconds, openProgress } from './progress.js'
 import type { ResumeState } from './resume_state.js'
 import { openResumeState } from './resume_state.js'
+import { readStored } from './stored_documents.js'
 import { openFile, openTree } from './tree_source.js'
 import { isWikiDump, openWikiDump } from './wiki_source.js'
 
@@ -26,6 +27,8 @@ interface ImportOptions {
   readonly batch: number
   readonly concurrency: number
   readonly resume: boolean
+  /** Sends documents that the server has already, too. */
+  readonly all: boolean
   readonly stripFrontmatter: boolean
   /** Of dumps of wikis. */
   readonly namespaces: readonly number[]
@@ -81,10 +84,16 @@ async function importSource(path: string, source: ImportSource, options: ImportO
       batchDocumentsMax: options.batch,
       // Sequential, to keep the order of the source, which becomes the order of the next export.
       concurrency: options.keepTimes ? 1 : options.concurrency,
+      // Times are not a part of the comparison.
+      stored:
+        options.all || options.keepTimes
+          ? new Map<string, never>()
+          : await readStored(options.url, options.collection, (reason) => progress.say(`waiting: ${reason}`)),
     }
     const result = await runImport({ ...plan, state: effective, progress })
     progress.stop()
-    if (result.added + result.updated + result.failed === 0) sayError(`mds import: nothing was found to import in ${path}\n`)
+    if (result.added + result.updated + result.failed + result.unchanged === 0)
+      sayError(`mds import: nothing was found to import in ${path}\n`)
     printResult(result, (Date.now() - startMs) / 1000)
     const summary = source.summary?.()
     if (summary !== undefined) say(`${summary}\n`)
@@ -95,11 +104,12 @@ async function importSource(path: string, source: ImportSource, options: ImportO
   }
 }
 
-function printResult({ added, updated, failed, problems, warnings }: ImportResult, seconds: number): void {
+function printResult({ added, updated, failed, unchanged, problems, warnings }: ImportResult, seconds: number): void {
   printList('imported without metadata', warnings, warnings.length)
   printList('not imported', problems, failed)
   const rate = Math.round((added + updated) / Math.max(seconds, 0.001))
-  const line = `${added} added, ${updated} updated, ${failed} failed in ${formatSeconds(seconds)} (${rate}/s)`
+  const same = unchanged === 0 ? '' : `${unchanged} unchanged, `
+  const line = `${added} added, ${updated} updated, ${same}${failed} failed in ${formatSeconds(seconds)} (${rate}/s)`
   say(`${line}\n`)
   if (failed > 0) process.exitCode = 1
 }

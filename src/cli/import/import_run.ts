@@ -13,6 +13,7 @@ import type { Batch, BatchTarget } from './batches.js'
 import { groupBatches } from './batches.js'
 import type { Progress } from './progress.js'
 import type { ResumeState } from './resume_state.js'
+import { changedItems, type StoredDocuments } from './stored_documents.js'
 
 /**
  * Bytes of one add-batch body that `mds import` sends; a larger document is sent alone. A quarter of the body
@@ -28,6 +29,8 @@ export interface ImportPlan {
   readonly concurrency: number
   readonly state: ResumeState
   readonly progress: Progress
+  /** What the server has, which is not sent again. */
+  readonly stored: StoredDocuments
 }
 
 /** Counters include the work of an earlier, interrupted run of the same import. */
@@ -35,6 +38,7 @@ export interface ImportResult {
   readonly added: number
   readonly updated: number
   readonly failed: number
+  readonly unchanged: number
   /** The first IMPORT_PROBLEMS_KEPT_MAX problems, in the order of occurrence. */
   readonly problems: readonly string[]
   /** Documents that were imported despite a problem. */
@@ -91,7 +95,7 @@ export async function runImport(plan: ImportPlan): Promise<ImportResult> {
 
   const bounds = { documentsMax: plan.batchDocumentsMax, bytesMax: IMPORT_BATCH_BYTES_MAX, problemsMax: IMPORT_PROBLEMS_KEPT_MAX }
   try {
-    for await (const batch of groupBatches(plan.source.items(plan.state.point), bounds)) {
+    for await (const batch of groupBatches(changedItems(plan.source.items(plan.state.point), plan.stored), bounds)) {
       const mustWait = (): boolean =>
         flights.length >= plan.concurrency || [...landings.keys()].some((flight) => sharesDocument(flight, batch))
       while (failure === undefined && mustWait()) await Promise.race(landings.values())
@@ -117,8 +121,8 @@ interface Ledger {
 }
 
 function openLedger({ state, progress }: ImportPlan): Ledger {
-  const before = state.point ?? { added: 0, updated: 0, failed: 0 }
-  let { added, updated, failed } = before
+  const before = state.point ?? { added: 0, updated: 0, failed: 0, unchanged: 0 }
+  let { added, updated, failed, unchanged } = before
   let documents = 0
   let stateProblem: string | undefined
   const problems: string[] = []
@@ -131,15 +135,16 @@ function openLedger({ state, progress }: ImportPlan): Ledger {
       added += outcome.added
       updated += outcome.updated
       failed += outcome.failed + batch.problems.length
-      documents += batch.documents.length + batch.problems.length
+      unchanged += batch.unchanged
+      documents += batch.documents.length + batch.problems.length + batch.unchanged
       for (const { name, problem } of batch.problems) keep(problems, `${name}: ${problem}`)
       for (const problem of outcome.problems) keep(problems, problem)
       for (const { name, warning } of batch.documents) if (warning !== undefined) keep(warnings, `${name}: ${warning}`)
       progress.update(batch.consumed, documents)
-      const problem = state.save({ position: batch.position, consumed: batch.consumed, added, updated, failed })
+      const problem = state.save({ position: batch.position, consumed: batch.consumed, added, updated, failed, unchanged })
       if (problem !== undefined && stateProblem === undefined) progress.say(`this import could not be resumed: ${problem}`)
       stateProblem ??= problem
     },
-    result: () => ({ added, updated, failed, problems, warnings }),
+    result: () => ({ added, updated, failed, unchanged, problems, warnings }),
   }
 }

@@ -15,6 +15,7 @@ interface ResumePoint extends SourcePoint {
   readonly added: number
   readonly updated: number
   readonly failed: number
+  readonly unchanged: number
 }
 
 export interface ResumeState {
@@ -28,7 +29,7 @@ export interface ResumeState {
   clear(): void
 }
 
-const VERSION = 1
+const VERSION = 2
 
 /** @param identity identifies the file: the same three values select the same file */
 export function openResumeState(
@@ -70,10 +71,10 @@ function readPoint(path: string, fingerprint: string): ResumePoint | undefined {
     return undefined // A missing file is the usual case. An unreadable file is treated in the same way.
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const { version, fingerprint: stored, position, consumed, added, updated, failed } = value as Record<string, unknown>
+  const { version, fingerprint: stored, position, consumed, added, updated, failed, unchanged } = value as Record<string, unknown>
   if (version !== VERSION || stored !== fingerprint || typeof position !== 'string') return undefined
-  return isCount(consumed) && isCount(added) && isCount(updated) && isCount(failed)
-    ? { position, consumed, added, updated, failed }
+  return isCount(consumed) && isCount(added) && isCount(updated) && isCount(failed) && isCount(unchanged)
+    ? { position, consumed, added, updated, failed, unchanged }
     : undefined
 }
 

@@ -91,9 +91,21 @@ describe('mds import of a folder', () => {
     assert.match(found.stdout, /\bindex\b.*\bStart\b/)
   })
 
-  it('a second import updates, and keeps when each was added', async () => {
+  it('a second import with --all updates, and keeps when each was added', async () => {
     const before = (await server.post('/v1/get', { collection: 'docs', key: 'index', lang: 'en_GB' })).json<{ addedAt: number }>()
-    const run = await mds('import', join(folder, 'tree'), '--collection', 'docs', '--lang', 'en_GB', '--batch', '2', '--concurrency', '1')
+    const run = await mds(
+      'import',
+      join(folder, 'tree'),
+      '--collection',
+      'docs',
+      '--lang',
+      'en_GB',
+      '--batch',
+      '2',
+      '--concurrency',
+      '1',
+      '--all',
+    )
     assert.match(run.stdout, /^0 added, 5 updated, 0 failed in /)
     const later = (await server.post('/v1/get', { collection: 'docs', key: 'index', lang: 'en_GB' })).json<{ addedAt: number }>()
     assert.equal(later.addedAt, before.addedAt)

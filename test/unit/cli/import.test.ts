@@ -11,10 +11,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { ImportStopped } from '../../../src/cli/import/batch_sender.js'
 import type { ImportPlan } from '../../../src/cli/import/import_run.js'
 import { runImport } from '../../../src/cli/import/import_run.js'
 import { openNdjson } from '../../../src/cli/import/ndjson_source.js'
+import { ImportStopped } from '../../../src/cli/import/patience.js'
 import { formatSeconds } from '../../../src/cli/import/progress.js'
 import type { ResumeState } from '../../../src/cli/import/resume_state.js'
 import { openResumeState } from '../../../src/cli/import/resume_state.js'
@@ -76,6 +76,7 @@ async function makePlan(url: string, path: string, overrides: Partial<ImportPlan
     batchDocumentsMax: 2,
     concurrency: 2,
     progress: silent,
+    stored: new Map(),
     ...overrides,
     state,
   }
@@ -213,7 +214,7 @@ describe('an interrupted import', () => {
   it('a state that is damaged, of another source or impossible to write counts as absent', () => {
     const states = join(folder, 'damaged')
     const identity = { fingerprint: 'ndjson /x 1 2', collection: 'c', url: 'u' }
-    const point = { position: '7', consumed: 70, added: 7, updated: 0, failed: 0 }
+    const point = { position: '7', consumed: 70, added: 7, updated: 0, failed: 0, unchanged: 0 }
     openResumeState(states, identity).save(point)
     assert.deepEqual(openResumeState(states, identity).point, point)
     assert.equal(openResumeState(states, { ...identity, fingerprint: 'ndjson /x 1 3' }).point, undefined)

@@ -233,6 +233,7 @@ describe('groupBatches', () => {
     name: `${index}`,
     position: `${index}`,
     consumed: index,
+    document: { key: `${index}`, lang: 'en', meta: {}, contentMd: '' },
     json: 'x'.repeat(bytes),
     jsonBytes: bytes,
     identity: `${index}`,

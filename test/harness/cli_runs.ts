@@ -1,0 +1,50 @@
+/**
+ * Runs of the command line in processes of their own, and a folder for their files. `bin/mds.mjs` runs the
+ * compiled code of `dist`, which is the code under test when the tests run from there.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { projectFolder } from '../../src/base/installation.js'
+import { spawn } from './process/owned_processes.js'
+
+interface Run {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export class CliRuns {
+  readonly folder = mkdtempSync(join(tmpdir(), 'mds-cli-runs-'))
+  #made = 0
+
+  /** @param url address of the server, set once it is started */
+  constructor(readonly url: () => string) {}
+
+  readonly mds = async (...args: readonly string[]): Promise<Run> => {
+    const env = { ...process.env, MDS_URL: this.url(), XDG_STATE_HOME: join(this.folder, 'state') }
+    const child = spawn(process.execPath, [join(projectFolder(), 'bin', 'mds.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const output = { stdout: '', stderr: '' }
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream]?.setEncoding('utf8').on('data', (text: string) => (output[stream] += text))
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    return { code, ...output }
+  }
+
+  /** @returns a new folder with the files */
+  makeTree(files: Readonly<Record<string, string | Buffer>>): string {
+    const root = join(this.folder, `tree-${++this.#made}`)
+    mkdirSync(root)
+    for (const [path, content] of Object.entries(files)) this.write(join(root, path), content)
+    return root
+  }
+
+  write(path: string, content: string | Buffer): void {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true })
+  }
+}
