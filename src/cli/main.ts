@@ -9,30 +9,21 @@ import pc from 'picocolors'
 import { programPath } from '../base/installation.js'
 import { printableLines } from '../base/printable.js'
 import { versionText } from '../base/version.js'
-import { BATCH_DOCUMENTS_MAX } from '../limits/documents.js'
 import { LIMIT_MAX } from '../limits/search.js'
 import { addAccessCommands } from './access/access_commands.js'
 import { verifyAudit } from './audit_command.js'
 import { useCertificates } from './certificates.js'
 import { AnswerError, ConnectionError, request } from './client.js'
-import { DEFAULT_URL, print, wholeNumber, wholeNumbers, withUrl } from './command_options.js'
+import { DEFAULT_URL, print, wholeNumber, withUrl } from './command_options.js'
 import { doctor } from './doctor.js'
 import { addDocument, type AddOptions, deleteDocument } from './document_commands.js'
 import { exportCollection, type ExportOptions } from './export/export_command.js'
 import { importPath } from './import/import_command.js'
+import { addImport } from './import/import_options.js'
 import { stateFolder } from './import/resume_state.js'
 import { formatHits, formatStats, formatStored } from './output.js'
 import { backup, type BackupOptions, restore, vectorReindex } from './server_commands.js'
 import { CommandError, say } from './terminal.js'
-
-/** Documents in one add-batch body of `mds import`, unless an option says otherwise. */
-const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
-/** Requests of one import in flight. Above this the server only queues, because it commits on one lane. */
-const IMPORT_CONCURRENCY_MAX = 16
-/** Numbers of namespaces: those of extensions go to some thousands. */
-const WIKI_NAMESPACE_MAX = 99_999
-/** Above every wiki: the largest have 60 million pages. */
-const WIKI_PAGES_MAX = 1_000_000_000
 
 /** Colours only on a terminal: the library would also colour a file if the environment says CI. */
 const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)
@@ -63,7 +54,7 @@ function buildProgram(): Command {
     .hook('preAction', (_program, command) => useCertificates(command.opts()))
     .addHelpText('after', '\nThe address of the server is --url, else MDS_URL, else ' + DEFAULT_URL + '.')
   program.command('serve').description('run the server; takes the options of `npm start` (mds serve --help)')
-  addImport(program)
+  addImport(program, (path, options) => importPath(path, { ...options, stateFolder: stateFolder(process.env) }))
   addExport(program)
   addSearch(program)
   addGet(program)
@@ -78,37 +69,6 @@ function buildProgram(): Command {
   addAccessCommands(program)
   return program
 }
-
-function addImport(program: Command): void {
-  withUrl(program.command('import'))
-    .description('import a folder of files, one file, an NDJSON file, or a dump of a wiki')
-    .argument(
-      '<path>',
-      'a folder or a file (md, markdown, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), FILE.ndjson[.gz] with lines {key, lang, meta, contentMd}, or DUMP.xml[.bz2|.gz] of a wiki',
-    )
-    .requiredOption('-c, --collection <name>', 'collection to import into')
-    .option('-l, --lang <code>', 'language of documents that name none', 'en')
-    .option('--batch <n>', 'documents in one request', wholeNumber(1, BATCH_DOCUMENTS_MAX), IMPORT_BATCH_DOCUMENTS_DEFAULT)
-    .option('--concurrency <n>', 'requests in flight', wholeNumber(1, IMPORT_CONCURRENCY_MAX), 2)
-    .option('--strip-frontmatter', 'store the body without its frontmatter block', false)
-    .option('--all', 'send documents that the server has already, too, which makes a revision of each', false)
-    .option('--keep-times', 'keep addedAt and updatedAt of the lines of an export, and their order', false)
-    .option('--namespaces <ids>', 'of a wiki: the namespaces whose pages are imported', wholeNumbers(WIKI_NAMESPACE_MAX), [0])
-    .option('--skip-redirects', 'of a wiki: leave out pages that lead to another one', false)
-    .option('--max-pages <n>', 'of a wiki: end after so many imported pages; 0 is no bound', wholeNumber(0, WIKI_PAGES_MAX), 0)
-    .option('--no-resume', 'start from the beginning even where an earlier run was interrupted')
-    .addHelpText('after', IMPORT_HELP)
-    .action((path: string, options: ImportFlags) => importPath(path, { ...options, stateFolder: stateFolder(process.env) }))
-}
-
-type ImportFlags = Omit<Parameters<typeof importPath>[1], 'stateFolder'>
-
-const IMPORT_HELP = `
-The key of a file is its path below the folder without the extension. Hidden entries, node_modules and symbolic links are left out.
-Frontmatter: values become lists of texts, nested maps dotted keys (faq.0.question). The file's text is stored whole unless --strip-frontmatter is given.
-Other formats than markdown are converted; upload_format, upload_filename and upload_converted in the metadata say from which file.
-Wikis: wikitext becomes markdown; the key is the title in lower case with dashes, and wiki_* metadata say where a page is from.
-An import that was interrupted continues where it stopped when the same command is given again.`
 
 function addExport(program: Command): void {
   withUrl(program.command('export'))

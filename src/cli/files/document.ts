@@ -63,6 +63,8 @@ export interface ImportSource {
    * few items in memory at a time.
    */
   items(after: SourcePoint | undefined): AsyncGenerator<SourceItem>
+  /** Each item is a file of its own, so two of one identity are a mistake. */
+  readonly isOfFiles?: true
   /** A line about what was left out on purpose, once the items are read. */
   summary?(): string
 }

@@ -34,12 +34,14 @@ export function documentStem(name: string): string | undefined {
 
 /** Never rejects: what goes wrong is the problem of the file. */
 export async function readDocumentFile(file: string, origin: ItemOrigin, options: FileOptions, pool: ConverterPool): Promise<SourceItem> {
+  const format = isMarkdown(file) ? undefined : formatOf(file)
+  // A markdown file may name its key itself (exported_file.ts).
+  const known = format === undefined ? {} : { key: placeOf(origin, options).key }
   try {
-    const format = isMarkdown(file) ? undefined : formatOf(file)
     if (format?.kind === 'converted') return await convertedItem(file, origin, options, format, pool)
     const { size } = await stat(file)
     if (size > IMPORT_FILE_BYTES_MAX)
-      return { kind: 'problem', ...origin, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
+      return { kind: 'problem', ...origin, ...known, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
     const bytes = await readFile(file)
     return format === undefined ? markdownItem(bytes, origin, options) : textItem(file, bytes, origin, options, format)
   } catch (error) {
@@ -47,6 +49,7 @@ export async function readDocumentFile(file: string, origin: ItemOrigin, options
     return {
       kind: 'problem',
       ...origin,
+      ...known,
       problem: isNamed ? `not converted: ${error.message}` : error instanceof Error ? error.message : String(error),
     }
   }
@@ -60,7 +63,7 @@ function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOption
 }
 
 function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat): SourceItem {
-  if (isBinary(bytes)) return { kind: 'problem', ...origin, problem: 'binary data, no text' }
+  if (isBinary(bytes)) return { kind: 'problem', ...origin, key: placeOf(origin, options).key, problem: 'binary data, no text' }
   const text = decodeText(bytes)
   if (format.kind === 'stored') return storedItem(text, uploadFacts(basename(file), format), origin, options)
   return documentItem(

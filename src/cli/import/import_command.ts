@@ -9,34 +9,21 @@ import type { ImportSource } from '../files/document.js'
 import { SourceError } from '../files/document.js'
 import { documentStem } from '../files/document_file.js'
 import { say, sayError } from '../terminal.js'
+import { dryRun } from './dry_run.js'
+import { fingerprintOf, type ImportOptions } from './import_options.js'
 import type { ImportResult } from './import_run.js'
 import { runImport } from './import_run.js'
 import { openNdjson } from './ndjson_source.js'
 import { ImportStopped } from './patience.js'
+import { prepareSource } from './prepared_source.js'
 import { formatSeconds, openProgress } from './progress.js'
+import { objectionTo, openRemovals, type Removals, removeDocuments } from './removals.js'
 import type { ResumeState } from './resume_state.js'
 import { openResumeState } from './resume_state.js'
-import { readStored } from './stored_documents.js'
+import { watchKeys } from './same_keys.js'
+import { readStored, type StoredDocuments } from './stored_documents.js'
 import { openFile, openTree } from './tree_source.js'
 import { isWikiDump, openWikiDump } from './wiki_source.js'
-
-interface ImportOptions {
-  readonly url: string
-  readonly collection: string
-  readonly lang: string
-  readonly batch: number
-  readonly concurrency: number
-  readonly resume: boolean
-  /** Sends documents that the server has already, too. */
-  readonly all: boolean
-  readonly stripFrontmatter: boolean
-  /** Of dumps of wikis. */
-  readonly namespaces: readonly number[]
-  readonly skipRedirects: boolean
-  readonly maxPages: number
-  readonly keepTimes: boolean
-  readonly stateFolder: string
-}
 
 export async function importPath(path: string, options: ImportOptions): Promise<void> {
   try {
@@ -70,47 +57,92 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
   return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)
 }
 
-async function importSource(path: string, source: ImportSource, options: ImportOptions): Promise<void> {
+async function importSource(path: string, opened: ImportSource, options: ImportOptions): Promise<void> {
   const startMs = Date.now()
-  const state = openResumeState(options.stateFolder, { fingerprint: source.fingerprint, collection: options.collection, url: options.url })
-  const effective: ResumeState = options.resume ? state : { ...state, point: undefined }
+  const { url, collection, sync } = options
+  if (sync !== undefined && options.maxPages > 0) throw new SourceError('--sync needs the whole source: --max-pages can not be given')
+  const needsListing = sync !== undefined || options.dryRun
+  const comparesAll = options.all || options.keepTimes
+  // Times are not a part of the comparison.
+  const listing =
+    comparesAll && !needsListing
+      ? { documents: new Map<string, never>() }
+      : await readStored(url, collection, (reason) => sayError(`waiting: ${reason}\n`))
+  if (needsListing && listing.incomplete !== undefined) throw new ImportStopped(`${collection} can't be read: ${listing.incomplete}`)
+  const watched = watchKeys(prepareSource(opened, options))
+  const removals = sync === undefined ? undefined : openRemovals(watched.source, listing.documents, { sync, keyPrefix: options.keyPrefix })
+  const source = removals?.source ?? watched.source
+  const stored = comparesAll ? new Map<string, never>() : listing.documents
+  const result = options.dryRun ? await dryRun(source, listing.documents, comparesAll) : await sendSource(source, stored, options)
+  if (result.added + result.updated + result.failed + result.unchanged === 0)
+    sayError(`mds import: nothing was found to import in ${path}\n`)
+  printList('one document for the service, of which the last one stays', watched.reports, watched.reports.length)
+  const removed = removals === undefined ? undefined : await remove(removals, options)
+  printResult(result, { seconds: (Date.now() - startMs) / 1000, removed, dryRun: options.dryRun })
+  const summary = source.summary?.()
+  if (summary !== undefined) say(`${summary}\n`)
+}
+
+/** Sends the source, from where an earlier run has stopped. */
+async function sendSource(source: ImportSource, stored: StoredDocuments, options: ImportOptions): Promise<ImportResult> {
+  const { url, collection } = options
+  // Of another choice of documents, a position says nothing.
+  const fingerprint = `${source.fingerprint} ${fingerprintOf(options)}`
+  const state = openResumeState(options.stateFolder, { fingerprint, collection, url })
+  // To know what is gone, the whole source has to be read; and what is stored is not sent again.
+  const effective: ResumeState = options.resume && options.sync === undefined ? state : { ...state, point: undefined }
   if (effective.point !== undefined) sayError(`continuing behind ${effective.point.position} (--no-resume starts from the beginning)\n`)
   const progress = openProgress({ total: source.total, startConsumed: effective.point?.consumed ?? 0, stream: process.stderr })
   try {
-    const plan = {
+    return await runImport({
       source,
-      url: options.url,
-      target: { collection: options.collection, keepTimes: options.keepTimes },
+      url,
+      target: { collection, keepTimes: options.keepTimes },
       batchDocumentsMax: options.batch,
       // Sequential, to keep the order of the source, which becomes the order of the next export.
       concurrency: options.keepTimes ? 1 : options.concurrency,
-      // Times are not a part of the comparison.
-      stored:
-        options.all || options.keepTimes
-          ? new Map<string, never>()
-          : await readStored(options.url, options.collection, (reason) => progress.say(`waiting: ${reason}`)),
-    }
-    const result = await runImport({ ...plan, state: effective, progress })
-    progress.stop()
-    if (result.added + result.updated + result.failed + result.unchanged === 0)
-      sayError(`mds import: nothing was found to import in ${path}\n`)
-    printResult(result, (Date.now() - startMs) / 1000)
-    const summary = source.summary?.()
-    if (summary !== undefined) say(`${summary}\n`)
+      stored,
+      state: effective,
+      progress,
+    })
   } catch (error) {
-    progress.stop()
     if (error instanceof ImportStopped) sayError('interrupted; the same command continues where it stopped\n')
     throw error
+  } finally {
+    progress.stop()
   }
 }
 
-function printResult({ added, updated, failed, unchanged, problems, warnings }: ImportResult, seconds: number): void {
+/** @returns the number of documents that were removed, or would be */
+async function remove(removals: Removals, { url, collection, dryRun: isDry, yes }: ImportOptions): Promise<number> {
+  const objection = objectionTo(removals, yes)
+  if (isDry) for (const { key, lang } of removals.gone()) say(`removed ${key} (${lang})\n`)
+  if (objection === undefined && !isDry) {
+    return await removeDocuments(url, collection, removals.gone(), (reason) => sayError(`waiting: ${reason}\n`))
+  }
+  if (objection !== undefined) {
+    sayError(`mds import: ${objection}\n`)
+    process.exitCode = 1
+  }
+  return objection === undefined ? removals.gone().length : 0
+}
+
+interface Ending {
+  readonly seconds: number
+  /** Undefined without `--sync`. */
+  readonly removed: number | undefined
+  readonly dryRun: boolean
+}
+
+function printResult({ added, updated, failed, unchanged, problems, warnings }: ImportResult, ending: Ending): void {
   printList('imported without metadata', warnings, warnings.length)
   printList('not imported', problems, failed)
-  const rate = Math.round((added + updated) / Math.max(seconds, 0.001))
+  const { seconds, removed } = ending
   const same = unchanged === 0 ? '' : `${unchanged} unchanged, `
-  const line = `${added} added, ${updated} updated, ${same}${failed} failed in ${formatSeconds(seconds)} (${rate}/s)`
-  say(`${line}\n`)
+  const gone = removed === undefined ? '' : `${removed} removed, `
+  const rate = Math.round((added + updated) / Math.max(seconds, 0.001))
+  const counts = `${added} added, ${updated} updated, ${same}${gone}${failed} failed`
+  say(ending.dryRun ? `dry run, nothing was changed: ${counts}\n` : `${counts} in ${formatSeconds(seconds)} (${rate}/s)\n`)
   if (failed > 0) process.exitCode = 1
 }
 

@@ -9,6 +9,7 @@ import type { ImportDocument, SourceItem, UnchangedItem } from '../files/documen
 import { identityOf } from '../files/document.js'
 import { splitLines } from '../files/line_splitter.js'
 import { patiently, ServerBusy } from './patience.js'
+import { SOURCE_KEY } from './prepared_source.js'
 
 /** Documents whose digests are kept: 100 MB. Those behind them count as changed, and are sent. */
 const STORED_DOCUMENTS_MAX = 500_000
@@ -16,42 +17,51 @@ const STORED_DOCUMENTS_MAX = 500_000
 const EXPORT_LINE_BYTES_MAX = 128 * 1024 * 1024
 /** Bytes of a digest: a collision of 500 000 documents has the probability of 2^-91. */
 const DIGEST_BYTES = 16
-/** The collection is not there yet, or may only be written: everything is sent. */
-const UNREADABLE: readonly number[] = [401, 403, 404]
+/** The collection may not be read, but perhaps written: everything is sent. */
+const WRITE_ONLY: readonly number[] = [401, 403]
 
 export interface StoredDocument {
   readonly key: string
   readonly lang: string
   /** Undefined if the document has to be sent whatever the source has. */
   readonly digest: string | undefined
+  /** The name that `--sync` has given to its source. */
+  readonly source: string | undefined
 }
 
 /** By identity. An entry goes when its document is sent, so that a later version of it is sent too. */
 export type StoredDocuments = Map<string, StoredDocument>
+
+interface Listing {
+  readonly documents: StoredDocuments
+  /** Why documents of the collection may be missing. */
+  readonly incomplete?: string
+}
 
 /**
  * Never changes the server. A collection that is absent or that may not be read has no documents.
  * @param onWait called with the reason before the export is requested again
  * @throws ImportStopped, AnswerError
  */
-export function readStored(url: string, collection: string, onWait: (reason: string) => void): Promise<StoredDocuments> {
+export function readStored(url: string, collection: string, onWait: (reason: string) => void): Promise<Listing> {
   return patiently(() => readExport(url, collection), onWait)
 }
 
-async function readExport(url: string, collection: string): Promise<StoredDocuments> {
-  const stored: StoredDocuments = new Map()
+async function readExport(url: string, collection: string): Promise<Listing> {
+  const documents: StoredDocuments = new Map()
   try {
     for await (const { bytes } of splitLines(sendForBytes(url, '/v1/export', JSON.stringify({ collection })), EXPORT_LINE_BYTES_MAX)) {
       const document = bytes === undefined ? undefined : readLine(bytes)
-      if (document !== undefined) stored.set(identityOf(document), document)
-      if (stored.size === STORED_DOCUMENTS_MAX) break
+      if (document !== undefined) documents.set(identityOf(document), document)
+      if (documents.size === STORED_DOCUMENTS_MAX) return { documents, incomplete: `it has more than ${STORED_DOCUMENTS_MAX} documents` }
     }
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error
     if (error.status === 503) throw new ServerBusy(error.message)
-    if (!UNREADABLE.includes(error.status)) throw error
+    if (error.status !== 404 && !WRITE_ONLY.includes(error.status)) throw error
+    return error.status === 404 ? { documents } : { documents, incomplete: error.message }
   }
-  return stored
+  return { documents }
 }
 
 /** Passes on what the server lacks, and marks the rest as unchanged. */
@@ -65,7 +75,7 @@ export async function* changedItems(items: AsyncIterable<SourceItem>, stored: St
 }
 
 /** A document with an expiry is always sent: the write begins its time anew. */
-function isUnchanged(document: ImportDocument, stored: StoredDocument | undefined): boolean {
+export function isUnchanged(document: ImportDocument, stored: StoredDocument | undefined): boolean {
   if (stored?.digest === undefined || (document.expiresAt ?? 0) !== 0) return false
   return stored.digest === digestOf(document)
 }
@@ -75,7 +85,8 @@ function readLine(bytes: Buffer): StoredDocument | undefined {
   const { key, lang, meta, contentMd, expiresAt } = JSON.parse(bytes.toString()) as Partial<ImportDocument>
   if (typeof key !== 'string' || typeof lang !== 'string' || typeof contentMd !== 'string') return undefined
   const digest = (expiresAt ?? 0) === 0 ? digestOf({ key, lang, meta: meta ?? {}, contentMd }) : undefined
-  return { key, lang, digest }
+  const source = meta?.[SOURCE_KEY]
+  return { key, lang, digest, source: Array.isArray(source) && source.length === 1 ? String(source[0]) : undefined }
 }
 
 /** Of spelling, text and metadata, whatever the order of metadata keys. */

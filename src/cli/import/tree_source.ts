@@ -29,6 +29,7 @@ export async function openTree(root: string, options: FileOptions): Promise<Impo
   for await (const _file of walk(absolute, '', [])) total += 1
   return {
     total,
+    isOfFiles: true,
     fingerprint: `tree ${absolute}`,
     items: (after) => readFiles(absolute, walk(absolute, '', after?.position.split('/') ?? []), after, options),
   }
@@ -59,7 +60,7 @@ async function* readFiles(
       consumed += 1
       const origin = { name: path, position: path, consumed }
       if (problem === undefined) pending.push(readDocumentFile(join(root, path), origin, options, pool))
-      else pending.push(Promise.resolve({ kind: 'problem', ...origin, problem }))
+      else pending.push(Promise.resolve({ kind: 'problem', ...origin, problem, key: documentStem(path) ?? path }))
       if (pending.length > FILES_READ_AHEAD) yield await pending.shift()!
     }
     for (const item of pending) yield await item
