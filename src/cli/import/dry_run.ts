@@ -1,4 +1,4 @@
-/** `--dry-run`: says what an import would do, a line a document. It changes nothing. Main thread of the CLI. */
+/** `--dry-run`: says what an import would do, a line a document. It changes nothing. Thread of the CLI. */
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../../limits/process.js'
 import type { ImportSource } from '../files/document.js'
 import { say } from '../terminal.js'

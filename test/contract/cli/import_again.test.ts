@@ -30,7 +30,7 @@ describe('mds import, a second time', () => {
     assert.match((await mds('import', tree, '-c', 'again')).stdout, /^4 added, 0 updated, 0 failed in /)
     assert.match((await mds('import', tree, '-c', 'again')).stdout, /^0 added, 0 updated, 4 unchanged, 0 failed in /)
     assert.equal(await revisions('again', 'a'), 1)
-    runs.write(join(tree, 'a.md'), '# A, changed')
+    runs.write(join(tree, 'a.md'), '# Z')
     runs.write(join(tree, 'b.md'), '---\ntags: [y, x]\ntitle: B\n---\n# B')
     runs.write(join(tree, 'f.md'), '# F')
     rmSync(join(tree, 'e.html'))
