@@ -1,13 +1,14 @@
 /**
- * Reads the YAML frontmatter of a markdown file as flat metadata. Every value is a list of strings; nested
- * maps and lists of maps become dotted keys (`faq.0.question`). Scalars keep the text of the file (`1.10`
- * stays `1.10`). Nulls and empty collections are omitted. Pure. The parser is loaded on first use, because it
- * takes 40 ms, a third of a command.
+ * Reads the frontmatter of a markdown file, YAML or TOML, as flat metadata. Every value is a list of strings;
+ * nested maps and lists of maps become dotted keys (`faq.0.question`). Scalars keep the text of the file
+ * (`1.10` stays `1.10`). Nulls and empty collections are omitted. Pure. The parser is loaded on first use,
+ * because it takes 40 ms, a third of a command.
  */
 import { createRequire } from 'node:module'
 import type { YAMLMap } from 'yaml'
 import { YAML_ALIASES_MAX } from '../limits/process.js'
 import { KIB } from '../limits/units.js'
+import { parseTomlBlock } from './toml_block.js'
 
 /** Bytes of one YAML frontmatter block. The largest seen in real trees are under 20 KB. */
 export const FRONTMATTER_BYTES_MAX = 256 * KIB
@@ -25,8 +26,9 @@ export interface Frontmatter {
   readonly problem?: string
 }
 
-const OPENING = /^\uFEFF?---[ \t]*\r?\n/
+const OPENING = /^\uFEFF?(---|\+\+\+)[ \t]*\r?\n/
 const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/gm
+const CLOSING_TOML = /^\+\+\+[ \t]*(?:\r?\n|$)/gm
 /** Every level of nesting is one entry. The document and a scalar at the end are the other two. */
 const PARSER_STACK_MAX = FRONTMATTER_DEPTH_MAX + 2
 const require = createRequire(import.meta.url)
@@ -40,14 +42,17 @@ export function readFrontmatter(text: string): Frontmatter {
   const opening = OPENING.exec(text)
   if (opening === null) return NONE
   const begin = opening[0].length
-  CLOSING.lastIndex = begin
-  const closing = CLOSING.exec(text)
+  const isToml = opening[1] === '+++'
+  const end = isToml ? CLOSING_TOML : CLOSING
+  end.lastIndex = begin
+  const closing = end.exec(text)
   if (closing === null) return NONE
-  const bodyOffset = CLOSING.lastIndex
+  const bodyOffset = end.lastIndex
   if (closing.index - begin > FRONTMATTER_BYTES_MAX)
     return { meta: {}, bodyOffset, problem: `frontmatter is over ${FRONTMATTER_BYTES_MAX} bytes` }
   try {
-    const values = parseBlock(text.slice(begin, closing.index))
+    const block = text.slice(begin, closing.index)
+    const values = isToml ? parseTomlBlock(block, FRONTMATTER_DEPTH_MAX) : parseYamlBlock(block)
     return values === undefined ? NONE : { meta: flattenMetadata(values), bodyOffset }
   } catch (error) {
     // A parser's message may quote the block. Its first line contains the position.
@@ -59,7 +64,7 @@ export function readFrontmatter(text: string): Frontmatter {
 const loadYaml = (): typeof import('yaml') => require('yaml') as typeof import('yaml')
 
 /** Returns the block as Maps, arrays and strings, or undefined if it is not a map. */
-function parseBlock(block: string): Map<unknown, unknown> | undefined {
+function parseYamlBlock(block: string): Map<unknown, unknown> | undefined {
   const { isMap, parseDocument, visit } = loadYaml()
   refuseDeepNesting(block)
   // The parser's own check of duplicate keys compares all pairs: 256 KB of keys took 8 s. Its error texts

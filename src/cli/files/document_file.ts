@@ -14,6 +14,7 @@ import { decodeText, fenced, isBinary } from '../../conversion/text_files.js'
 import { MIB } from '../../limits/units.js'
 import { documentItem, type ItemOrigin, type SourceItem } from './document.js'
 import { readExportedFile } from './exported_file.js'
+import { type LangFrom, languageIn, placeInLanguage } from './languages.js'
 
 /** Bytes of a text file to be imported: a document, and the block that an export adds in front of it. */
 const IMPORT_FILE_BYTES_MAX = 17 * MIB
@@ -21,6 +22,8 @@ const IMPORT_FILE_BYTES_MAX = 17 * MIB
 export interface FileOptions {
   readonly lang: string
   readonly stripFrontmatter: boolean
+  /** Default: no file says its language. */
+  readonly langFrom?: LangFrom
 }
 
 const MARKDOWN = /\.(?:md|markdown)$/i
@@ -75,7 +78,9 @@ function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: 
 function storedItem(text: string, facts: Readonly<Record<string, string[]>>, origin: ItemOrigin, options: FileOptions): SourceItem {
   const { meta, bodyOffset, problem } = readFrontmatter(text)
   const contentMd = options.stripFrontmatter ? text.slice(bodyOffset) : text
-  return documentItem({ ...placeOf(origin, options), meta: { ...meta, ...facts }, contentMd }, origin, problem)
+  const place = placeOf(origin, options)
+  const lang = (options.langFrom === 'frontmatter' ? languageIn(meta) : undefined) ?? place.lang
+  return documentItem({ ...place, lang, meta: { ...meta, ...facts }, contentMd }, origin, problem)
 }
 
 async function convertedItem(
@@ -89,8 +94,9 @@ async function convertedItem(
   return documentItem({ ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: markdown }, origin)
 }
 
-function placeOf({ name }: ItemOrigin, { lang }: FileOptions): { key: string; lang: string } {
-  return { key: documentStem(name) ?? name, lang }
+function placeOf({ name }: ItemOrigin, { lang, langFrom }: FileOptions): { key: string; lang: string } {
+  const key = documentStem(name) ?? name
+  return (langFrom === 'folder' ? placeInLanguage(key) : undefined) ?? { key, lang }
 }
 
 /**

@@ -1,8 +1,9 @@
 /** The options of `mds import`, as the command line gives them. */
 import { createHash } from 'node:crypto'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { BATCH_DOCUMENTS_MAX } from '../../limits/documents.js'
 import { wholeNumber, wholeNumbers, withUrl } from '../command_options.js'
+import { LANG_FROM, type LangFrom } from '../files/languages.js'
 import type { Additions } from './prepared_source.js'
 
 /** Documents in one add-batch body, unless an option says otherwise. */
@@ -17,6 +18,9 @@ const WIKI_PAGES_MAX = 1_000_000_000
 const SOURCE_NAME_BYTES_MAX = 256
 
 export interface ImportOptions extends Additions {
+  readonly include: readonly string[]
+  readonly exclude: readonly string[]
+  readonly langFrom: LangFrom
   readonly url: string
   readonly collection: string
   readonly lang: string
@@ -38,8 +42,9 @@ export interface ImportOptions extends Additions {
 }
 
 /** Changes where the choice or the form of documents changes, so that an interrupted run is not continued. */
-export function fingerprintOf({ lang, keyPrefix, meta, titles, stripFrontmatter }: ImportOptions): string {
-  const choice = JSON.stringify([lang, keyPrefix, meta, titles, stripFrontmatter])
+export function fingerprintOf(options: ImportOptions): string {
+  const { lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter } = options
+  const choice = JSON.stringify([lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter])
   return createHash('sha256').update(choice).digest('hex').slice(0, 16)
 }
 
@@ -52,6 +57,13 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     )
     .requiredOption('-c, --collection <name>', 'collection to import into')
     .option('-l, --lang <code>', 'language of documents that name none', 'en')
+    .addOption(
+      new Option('--lang-from <where>', 'where files say their language: in the name of the first folder, or in frontmatter')
+        .choices(LANG_FROM)
+        .default('none'),
+    )
+    .option('--include <glob>', 'of a folder: only files whose path matches; repeatable', added, [])
+    .option('--exclude <glob>', 'of a folder: no files whose path matches; repeatable', added, [])
     .option('--key-prefix <text>', 'put in front of every key', '')
     .option('--meta <name=value>', 'metadata of documents that do not have that name themselves; repeatable', metaEntry, {})
     .option('--titles', 'the first heading as `title` of documents without one', false)
@@ -70,6 +82,8 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     .addHelpText('after', IMPORT_HELP)
     .action(run)
 }
+
+const added = (text: string, before: readonly string[]): readonly string[] => [...before, text]
 
 type MetaEntries = Readonly<Record<string, readonly string[]>>
 

@@ -8,6 +8,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ConverterPool } from '../../conversion/converter_pool.js'
+import { chooseFiles, type FileChoice } from '../files/chosen_files.js'
 import type { ImportSource, SourceItem, SourcePoint } from '../files/document.js'
 import { SourceError } from '../files/document.js'
 import { documentStem, type FileOptions, isMarkdown, readDocumentFile } from '../files/document_file.js'
@@ -23,15 +24,16 @@ interface FoundFile {
 }
 
 /** Counts the files first, which takes about 10 us each, so that progress can be shown. */
-export async function openTree(root: string, options: FileOptions): Promise<ImportSource> {
+export async function openTree(root: string, options: FileOptions & FileChoice): Promise<ImportSource> {
   const absolute = resolve(root)
+  const isChosen = chooseFiles(options)
   let total = 0
-  for await (const _file of walk(absolute, '', [])) total += 1
+  for await (const _file of walk(absolute, '', [], isChosen)) total += 1
   return {
     total,
     isOfFiles: true,
     fingerprint: `tree ${absolute}`,
-    items: (after) => readFiles(absolute, walk(absolute, '', after?.position.split('/') ?? []), after, options),
+    items: (after) => readFiles(absolute, walk(absolute, '', after?.position.split('/') ?? [], isChosen), after, options),
   }
 }
 
@@ -70,20 +72,28 @@ async function* readFiles(
 }
 
 /** Only files after `after`, which is given as segments. */
-async function* walk(root: string, folder: string, after: readonly string[]): AsyncGenerator<FoundFile> {
+async function* walk(
+  root: string,
+  folder: string,
+  after: readonly string[],
+  isChosen: (path: string) => boolean,
+): AsyncGenerator<FoundFile> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
     throw new SourceError(`cannot read folder ${join(root, folder)}`, { cause })
   })
   entries.sort((a, b) => compareText(a.name, b.name))
-  const owners = ownersOf(entries.filter((entry) => entry.isFile() && !isLeftOut(entry.name)).map(({ name }) => name))
+  const pathOf = (name: string): string => (folder === '' ? name : `${folder}/${name}`)
+  const files = entries.filter((entry) => entry.isFile() && !isLeftOut(entry.name) && isChosen(pathOf(entry.name)))
+  const chosen = new Set(files.map(({ name }) => name))
+  const owners = ownersOf([...chosen])
   for (const entry of entries) {
     if (isLeftOut(entry.name)) continue
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    const path = pathOf(entry.name)
     const first = after[0]
     if (first !== undefined && compareText(entry.name, first) < 0) continue
     const isOnPath = first !== undefined && entry.name === first
-    if (entry.isDirectory()) yield* walk(root, path, isOnPath ? after.slice(1) : [])
-    else if (entry.isFile() && !isOnPath) {
+    if (entry.isDirectory()) yield* walk(root, path, isOnPath ? after.slice(1) : [], isChosen)
+    else if (chosen.has(entry.name) && !isOnPath) {
       const stem = documentStem(entry.name)
       if (stem === undefined) continue
       const owner = owners.get(stem)
