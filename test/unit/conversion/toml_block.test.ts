@@ -23,6 +23,7 @@ describe('frontmatter in TOML', () => {
 
   it('that is hostile is a problem of the block, in time, and the text stays', () => {
     const size = FRONTMATTER_BYTES_MAX - 16
+    assert.match(read(`${'a.'.repeat(40)}a=1`).problem ?? '', /nested too deep/)
     for (const block of [
       `${'a.'.repeat(size / 2)}a=1`,
       `x=${'['.repeat(size)}`,
