@@ -17,6 +17,7 @@ export const CHORES = {
   'body-moves': { thread: 'front end', writesUnasked: true },
   'object-sweep': { thread: 'front end', writesUnasked: true },
   'plaintext-sweep': { thread: 'front end', writesUnasked: true },
+  'wiki-imports': { thread: 'front end', writesUnasked: true },
   'bulk-ingests': { thread: 'front end', writesUnasked: true },
   embedding: { thread: 'front end', writesUnasked: true },
   'embedding-capacity': { thread: 'front end', writesUnasked: false },

@@ -82,6 +82,9 @@ export const CATALOGUE = {
   keyNotFound: { ...ABSENT, text: 'api key not found' },
   userExists: { ...CONFLICT, text: 'user already exists' },
   groupExists: { ...INVALID, text: 'group already exists' },
+  /** Of a server with itself: a batch of pages that does not begin where its import stands. */
+  importMoved: { ...CONFLICT, text: 'the import stands elsewhere' },
+  wikiTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'the dump is larger than this server imports' },
   ingestEnded: { ...CONFLICT, text: 'the job has ended' },
   embeddingConfigExists: { ...CONFLICT, text: 'embedding config already exists' },
   embeddingConfigDefault: { ...INVALID, text: 'cannot delete the default embedding config' },

@@ -10,11 +10,11 @@ import { RateLimit } from './access/rate_limit.js'
 import { answerAuditQuestions } from './audit/audit_answers.js'
 import { AuditLog } from './audit/audit_log.js'
 import { Accounts } from './background/access/accounts.js'
-import { BulkIngests } from './background/bulk_ingests.js'
 import { Converters } from './background/converters.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { serveIncoming } from './background/incoming.js'
+import { ingestJobs } from './background/ingest_jobs.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
@@ -166,7 +166,7 @@ class Server implements ServerState, LanesListener {
         new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
-        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
+        ...ingestJobs({ config, dispatcher: this.#dispatcher, outbound, telemetry: this.#telemetry }, tools),
         this.#embedding,
         service('profiles', { stop: () => this.#dispatcher.profiled.stop() }),
         service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),

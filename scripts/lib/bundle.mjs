@@ -27,6 +27,7 @@ const PROGRAMS = [
   'programs/converter',
   'programs/conversion_thread',
   'programs/bunzip2',
+  'programs/dump_reader',
 ]
 
 /**

@@ -20,8 +20,6 @@ export const LATER: readonly LaterOption[] = [
   { variable: 'SVC_HTTP_POOL_MAX_IDLE', yaml: 'httpPool.maxIdle' },
   { variable: 'SVC_HTTP_POOL_MAX_PER_HOST', yaml: 'httpPool.maxPerHost' },
   { variable: 'SVC_HTTP_POOL_IDLE_TIMEOUT', yaml: 'httpPool.idleTimeout' },
-  { variable: 'SVC_WIKI_MAX_PAGES', yaml: 'wiki.maxPages' },
-  { variable: 'SVC_WIKI_MAX_DECOMPRESSED_BYTES', yaml: 'wiki.maxDecompressedBytes' },
   { variable: 'SVC_CODE_MAX_SYMBOLS', yaml: 'code.maxSymbols' },
   { variable: 'SVC_INCIDENT_LAG_THRESHOLD_MS', yaml: 'incident.lagThresholdMs' },
   { variable: 'SVC_INCIDENT_LAG_INTERVAL_SEC', yaml: 'incident.lagIntervalSec' },

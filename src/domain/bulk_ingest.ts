@@ -1,8 +1,8 @@
 /**
  * Bulk ingest jobs: their record, and `decide` for their state changes. pending -> processing -> completed or
  * failed; pending -> cancelled. A restart marks unfinished jobs as failed, because the documents of a job are
- * kept in memory only. The counters of a job change in the transactions that store its documents, so they are
- * exact after any end of the process.
+ * kept in memory only; imports of wikis (wiki_import.ts), whose dumps are on disk, go on. The counters of a
+ * job change in the transactions that store its documents, so they are exact after any end of the process.
  */
 import { badRequest, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX } from '../limits/documents.js'
@@ -10,6 +10,7 @@ import { lowerCase } from '../operations/row/lower_case.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import type { View } from '../store/view.js'
+import type { WikiOptions } from '../wire/messages/wiki_messages.js'
 import { requirePlainName } from './documents/identity.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
 import type { Step } from './step.js'
@@ -22,7 +23,7 @@ const JOB_MESSAGE_BYTES_MAX = 512
 
 type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
 
-interface IngestRecord extends JobFields {
+export interface IngestRecord extends JobFields {
   readonly status: IngestStatus
   readonly collection: string
   readonly total: number
@@ -34,6 +35,10 @@ interface IngestRecord extends JobFields {
   /** Documents that were stored without vectors, because too many documents were waiting for theirs. */
   readonly embeddingDropped?: number
   readonly callbackUrl?: string
+  /** Of an import of a wiki: pages that were left out. */
+  readonly skipped?: number
+  /** Not shown. Of an import of a wiki. */
+  readonly wiki?: WikiOptions
   /** Not shown. Id of the collection, from when it existed; a later one of its name is another. */
   readonly collectionId?: number
   /** Not shown. Name of the user who submitted it; empty or absent: access control was off. */
@@ -60,6 +65,8 @@ export interface SubmitIngestCommand {
   readonly callbackUrl: string
   /** Name of the user; empty: access control is off. */
   readonly submitter: string
+  /** An import of a wiki. */
+  readonly wiki?: WikiOptions
 }
 
 export interface CancelIngestCommand {
@@ -82,9 +89,22 @@ export function isUnfinishedIngest(status: string): boolean {
   return status === 'pending' || status === 'processing'
 }
 
+/** At a start: whether nothing goes on with the job. */
+export function isAbandoned({ status, wiki }: JobFields): boolean {
+  return isUnfinishedIngest(status) && wiki === undefined
+}
+
+/** Imports of wikis that wait or run, the oldest first. */
+export function unfinishedWikiJobs(view: View): Job[] {
+  return view
+    .jobs('bulk')
+    .filter(({ fields }) => fields['wiki'] !== undefined && isUnfinishedIngest(fields.status))
+    .reverse()
+}
+
 /** As shown in answers. */
 export function showIngest({ id, fields }: Job): object {
-  const { collection, status, collectionId: _, submitter: __, ...rest } = fields as IngestRecord
+  const { collection, status, collectionId: _, submitter: __, wiki: ___, ...rest } = fields as IngestRecord
   return { id, collection, status, ...rest }
 }
 
@@ -110,7 +130,7 @@ export function ingestsOf(view: View, collection: string | undefined): Job[] {
 
 export function decideSubmit(
   transaction: WriteTransaction,
-  { id, collection, total, callbackUrl, submitter }: SubmitIngestCommand,
+  { id, collection, total, callbackUrl, submitter, wiki }: SubmitIngestCommand,
 ): { readonly steps: readonly Step[]; readonly answer: object } {
   const known = transaction.view.collection(collection)
   if (known === undefined) requirePlainName('collection', collection)
@@ -127,6 +147,7 @@ export function decideSubmit(
     ...(callbackUrl === '' ? {} : { callbackUrl }),
     ...(known === undefined ? {} : { collectionId: known.id }),
     ...(submitter === '' ? {} : { submitter }),
+    ...(wiki === undefined ? {} : { skipped: 0, wiki }),
   }
   return {
     steps: decideNewJob(transaction, 'bulk', id, record, isUnfinishedIngest),
@@ -134,10 +155,12 @@ export function decideSubmit(
   }
 }
 
-/** @throws ServiceError 404; 400 once it has started */
+/** An import of a wiki may have started. @throws ServiceError 404; 400 once it has started, or ended */
 export function decideCancel(transaction: WriteTransaction, id: string): Step {
   const job = findIngest(transaction.view, id)
-  if (job.fields.status !== 'pending') throw badRequest(`${serviceError('ingestStarted').message}: ${job.fields.status}`)
+  const { status, wiki } = job.fields as IngestRecord
+  if (status !== 'pending' && !(wiki !== undefined && isUnfinishedIngest(status)))
+    throw badRequest(`${serviceError('ingestStarted').message}: ${status}`)
   return decideJobChange(transaction, 'bulk', job, { status: 'cancelled', completedAt: transaction.view.now })
 }
 
@@ -217,11 +240,11 @@ export function decideDropped(transaction: WriteTransaction, id: string, count: 
 }
 
 /**
- * At a start: the step that marks the next unfinished job as failed, because its documents are lost.
+ * At a start: the step that marks the next unfinished job as failed whose documents are lost.
  * Undefined if there is none.
  */
 export function decideAbandoned(transaction: WriteTransaction): Step | undefined {
-  const job = transaction.view.jobs('bulk').find(({ fields }) => isUnfinishedIngest(fields.status))
+  const job = transaction.view.jobs('bulk').find(({ fields }) => isAbandoned(fields))
   if (job === undefined) return undefined
   const { errors = [] } = job.fields as IngestRecord
   return decideJobChange(transaction, 'bulk', job, {
@@ -242,7 +265,7 @@ export function shownError({ subject, text }: IngestError, isSealed: boolean): s
 }
 
 /** Messages quote client input, such as keys of 1 024 bytes. */
-function shortened(message: string): string {
+export function shortened(message: string): string {
   const bytes = Buffer.from(message)
   if (bytes.length <= JOB_MESSAGE_BYTES_MAX) return message
   return `${bytes.toString('utf8', 0, JOB_MESSAGE_BYTES_MAX).replace(/\uFFFD+$/, '')}…`

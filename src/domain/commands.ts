@@ -7,6 +7,7 @@ import type { AccessCommand } from './access/access_changes.js'
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
+import type { ImportPagesCommand } from './wiki_import.js'
 
 /**
  * A document as it will be stored, except for what only the write lane knows: docid, LSN, times, revision
@@ -270,6 +271,7 @@ export type Command =
   | SubmitIngestCommand
   | CancelIngestCommand
   | IngestChunkCommand
+  | ImportPagesCommand<PreparedDocument>
   | TruncateCommand
   | MoveCommand
   | VectorsCommand
@@ -286,7 +288,7 @@ export function ownsItsBytes({ kind }: Command): boolean {
 /** About the bytes that a command of new documents adds to the store; 0 for others, which are small. */
 export function bytesOfDocuments(command: Command): number {
   if (command.kind === 'add') return bytesOfDocument(command.document)
-  if (command.kind !== 'addBatch' && command.kind !== 'ingest') return 0
+  if (command.kind !== 'addBatch' && command.kind !== 'ingest' && command.kind !== 'importPages') return 0
   return command.documents.reduce((sum, document) => sum + bytesOfDocument(document), 0)
 }
 

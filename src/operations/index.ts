@@ -13,6 +13,7 @@ import { collectionOperations } from './documents/collections.js'
 import { documentOperations } from './documents/documents.js'
 import { exportOperations } from './documents/export.js'
 import { importUrlOperations, storePage } from './documents/import_url.js'
+import { importWikiOperations, internalWikiOperations } from './documents/import_wiki.js'
 import { ingestOperations } from './documents/ingest.js'
 import { revisionOperations } from './documents/revisions.js'
 import { temporalOperations } from './documents/temporal.js'
@@ -44,6 +45,7 @@ export const operations: readonly Operation[] = checked([
   ...ingestOperations,
   ...importUrlOperations,
   ...uploadOperations,
+  ...importWikiOperations,
   ...bulkIngestOperations,
   ...revisionOperations,
   ...temporalOperations,
@@ -77,6 +79,7 @@ export const operations: readonly Operation[] = checked([
 /** Operations that the front end requests from the lanes. No surface offers them. */
 const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
+  ...internalWikiOperations,
   storePage,
   storeUpload,
   findUploaded,

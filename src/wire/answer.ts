@@ -20,6 +20,8 @@ export type Fact =
   | 'cacheSeconds'
   /** File name under which the body may be saved. */
   | 'fileName'
+  /** `1`: the work goes on after the answer. */
+  | 'accepted'
   /** Seconds until a retry can help, if this is known more precisely than in the catalogue. */
   | 'retryAfterSeconds'
   /** `added` or `updated`, for requests of the server itself. */

@@ -40,6 +40,7 @@ import {
   parseWord,
 } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
+import { WIKI_OPTIONS, type WikiOptionValues } from './wiki_options.js'
 
 /** The values of the options, before `loadConfig` derives further values from them. */
 export interface OptionValues
@@ -51,7 +52,8 @@ export interface OptionValues
     TlsOptionValues,
     ProcessOptionValues,
     AuditOptionValues,
-    SurfaceOptionValues {
+    SurfaceOptionValues,
+    WikiOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
@@ -329,6 +331,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
   },
   ...VECTOR_OPTIONS,
   ...LIMIT_OPTIONS,
+  ...WIKI_OPTIONS,
   ...AUTH_OPTIONS,
   ...TLS_OPTIONS,
   ...AUDIT_OPTIONS,

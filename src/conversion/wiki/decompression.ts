@@ -29,7 +29,7 @@ export const ownBunzip2 = (): Bunzip2 => ({ program: process.execPath, args: ['-
 /**
  * @param bytesMax decompressed, or as they are
  * @param bunzip2 tried in this order, the next one where a program is not installed
- * @throws DumpError `compression` or `too-large` behind the bytes before the fault; what `source` throws
+ * @throws DumpError `compression` or `too-many-bytes` behind the bytes before the fault; what `source` throws
  */
 export async function* decompressDump(
   source: AsyncIterable<Uint8Array>,
@@ -42,8 +42,9 @@ export async function* decompressDump(
     a === 0x1f && b === 0x8b ? gunzip(input) : a === 0x42 && b === 0x5a && c === 0x68 ? runBunzip2(input, bunzip2) : input.chunks()
   let bytes = 0
   for await (const chunk of chunks) {
+    if (bytes + chunk.length > bytesMax) yield chunk.subarray(0, bytesMax - bytes)
     bytes += chunk.length
-    if (bytes > bytesMax) throw new DumpError('too-large', `over ${bytesMax} bytes decompressed`)
+    if (bytes > bytesMax) throw new DumpError('too-many-bytes', `over ${bytesMax} bytes decompressed`)
     yield chunk
   }
 }

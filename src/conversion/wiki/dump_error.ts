@@ -4,9 +4,10 @@
  * - `not-a-dump`: another kind of XML, or none;
  * - `malformed`: XML or text that is not well-formed, or cut off;
  * - `compression`: a compressed file that is damaged or cut off;
- * - `too-large`: more bytes than the caller permits, or a part without an end.
+ * - `too-many-bytes`: more bytes, decompressed, than the caller permits;
+ * - `too-large`: a part without an end.
  */
-type DumpFault = 'not-a-dump' | 'malformed' | 'compression' | 'too-large'
+export type DumpFault = 'not-a-dump' | 'malformed' | 'compression' | 'too-many-bytes' | 'too-large'
 
 /** Pages before the fault were given. */
 export class DumpError extends Error {

@@ -1,6 +1,7 @@
 /**
- * The work of each command except a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts)
- * and vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
+ * The work of each command except a chunk of a bulk ingest (ingest_work.ts), pages of a wiki (wiki_work.ts),
+ * a truncation (truncate_work.ts) and vectors (vectors_work.ts). Every slice decides and applies document by
+ * document. Write lane only.
  */
 import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
@@ -43,13 +44,16 @@ import {
 import { truncate } from './truncate_work.js'
 import { updateBatch } from './update_batch_work.js'
 import { vectorsWork } from './vectors_work.js'
+import type { ImportCommand } from './wiki_work.js'
 
-/** The work of every command except a chunk of a bulk ingest (ingest_work.ts). */
-export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
+type OtherCommand = Exclude<Command, IngestChunkCommand | ImportCommand>
+
+/** The work of every command except a chunk of a bulk ingest and pages of a wiki. */
+export function workOf(tools: CommitTools, command: OtherCommand): Work {
   return guarded(workOfKind(tools, command))
 }
 
-function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
+function workOfKind(tools: CommitTools, command: OtherCommand): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {

@@ -79,18 +79,22 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
  * The job, if it has failed or fails now, because its submitter may not write any more or its collection is
  * not the one that it was submitted for. Undefined: it may go on, or was cancelled.
  */
-function endedIngest({ config }: CommitTools, transaction: WriteTransaction, effects: GroupEffects, id: string): Job | undefined {
+function endedIngest(tools: CommitTools, transaction: WriteTransaction, effects: GroupEffects, id: string): Job | undefined {
   const { view } = transaction
   const job = findIngest(view, id)
   if (job.fields.status === 'failed') return job
-  const mayWrite: MayWrite = (at, username, collection) => {
-    const identity = identityOfUser(at, username, config.authAdminUsername)
-    return identity !== undefined && new Rights(identity.rights).permits('write', collection)
-  }
-  const reason = isUnfinishedIngest(job.fields.status) ? endOfIngest(view, job, mayWrite) : undefined
+  const reason = isUnfinishedIngest(job.fields.status) ? endOfIngest(view, job, mayWriteOf(tools)) : undefined
   if (reason === undefined) return undefined
   carryOut(transaction, effects, [decideFailed(transaction, job, reason)])
   return findIngest(view, id)
+}
+
+/** By the rights that users have at the time of the view. */
+export function mayWriteOf({ config }: CommitTools): MayWrite {
+  return (view, username, collection) => {
+    const identity = identityOfUser(view, username, config.authAdminUsername)
+    return identity !== undefined && new Rights(identity.rights).permits('write', collection)
+  }
 }
 
 function storeSlice(

@@ -7,7 +7,8 @@
  * waits, and work that frees space continues in small groups.
  */
 import { isNoSpace } from '../../base/free_space.js'
-import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
+import { isAbandoned } from '../../domain/bulk_ingest.js'
+import type { Command } from '../../domain/commands.js'
 import { joinBatch } from '../../engine/search/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vectors/vector_bytes.js'
 import type { VectorChange } from '../../engine/vectors/vector_types.js'
@@ -30,6 +31,7 @@ import { indexMarkWork } from './index_mark_work.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
 import type { SpaceGuard } from './space_guard.js'
+import { importPagesWork } from './wiki_work.js'
 
 /** Documents that one transaction writes: four batch slices, or as many single writes; about 4 ms of work. */
 const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
@@ -160,7 +162,7 @@ class CommitQueue implements WriteLane, SpaceListener {
   async commit(commands: Parameters<WriteLane['commit']>[0]): Promise<void> {
     await Promise.all(
       commands.map(async ({ command, bytes, actor, reply }) => {
-        const work = command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)
+        const work = this.#workOf(command)
         const answer = await this.#enqueue(work, bytes, actor)
         logCommand(command, answer)
         reply(answer)
@@ -168,12 +170,18 @@ class CommitQueue implements WriteLane, SpaceListener {
     )
   }
 
+  #workOf(command: Command): Work {
+    if (command.kind === 'ingestChunk') return ingestChunkWork(this.#lane, command)
+    if (command.kind === 'importPages') return importPagesWork(this.#lane, command, this.#lane.config.wikiPagesMax)
+    return workOf(this.#lane, command)
+  }
+
   async settleJobs(): Promise<void> {
     // A follower receives these changes from its leader.
     if (!mayWriteUnasked(this.#options.role)) return
     const lost = lostBodiesWork(this.#lane)
     if (lost !== undefined) await this.#enqueue(lost)
-    const isLeft = this.#lane.store.read((view) => view.jobs('bulk').some(({ fields }) => isUnfinishedIngest(fields.status)))
+    const isLeft = this.#lane.store.read((view) => view.jobs('bulk').some(({ fields }) => isAbandoned(fields)))
     if (isLeft) await this.#enqueue(abandonedIngestsWork())
   }
 

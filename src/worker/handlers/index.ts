@@ -18,6 +18,7 @@ import { exportHandlers } from './export.js'
 import { fulltextHandlers } from './fulltext.js'
 import { bulkIngestHandlers } from './ingest/bulk_ingest.js'
 import { importUrlHandlers } from './ingest/import_url.js'
+import { importWikiHandlers } from './ingest/import_wiki.js'
 import { ingestHandlers } from './ingest/ingest.js'
 import { uploadHandlers } from './ingest/upload.js'
 import { profileHandlers } from './profiles.js'
@@ -36,6 +37,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...ingestHandlers,
   ...importUrlHandlers,
   ...uploadHandlers,
+  ...importWikiHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
   ...collectionHandlers,

@@ -18,6 +18,7 @@ import type {
 import { type Command, encodeCommand } from '../../domain/commands.js'
 import type { Locations } from '../../domain/settings/locations.js'
 import { type Storage, storageOfCollection } from '../../domain/settings/storage.js'
+import type { ImportPagesCommand } from '../../domain/wiki_import.js'
 import { compressionOf } from '../../domain/writes/preparation.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
 import type { S3Location } from '../../outbound/s3_location.js'
@@ -34,7 +35,14 @@ import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/messa
 import type { LaneContext } from './handler.js'
 
 type DocumentCommand =
-  AddCommand | AddBatchCommand | IngestCommand | IngestChunkCommand | UpdateCommand | UpdateBatchCommand | RestoreCommand
+  | AddCommand
+  | AddBatchCommand
+  | IngestCommand
+  | IngestChunkCommand
+  | ImportPagesCommand<PreparedDocument>
+  | UpdateCommand
+  | UpdateBatchCommand
+  | RestoreCommand
 
 /**
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be

@@ -25,6 +25,7 @@ import type { Writer } from '../../../src/store/writer.js'
 import { workOf } from '../../../src/worker/commit/command_work.js'
 import type { CommitTools, GroupEffects } from '../../../src/worker/commit/commit_work.js'
 import { ingestChunkWork } from '../../../src/worker/commit/ingest_work.js'
+import { importPagesWork } from '../../../src/worker/commit/wiki_work.js'
 import type { CommitAnswer } from '../../../src/worker/request/handler.js'
 import { keyringWith } from '../../harness/store/sealing.js'
 import { prepared } from '../../harness/store/store_operations.js'
@@ -56,7 +57,12 @@ function statusOf({ code }: CommitAnswer): number {
 
 async function run(command: Command): Promise<CommitAnswer> {
   const received = decodeCommand(encodeCommand(command))
-  const work = received.kind === 'ingestChunk' ? ingestChunkWork(tools, received) : workOf(tools, received)
+  const work =
+    received.kind === 'ingestChunk'
+      ? ingestChunkWork(tools, received)
+      : received.kind === 'importPages'
+        ? importPagesWork(tools, received, Infinity)
+        : workOf(tools, received)
   for (let hasMore = true; hasMore;) {
     hasMore = await writer.group(
       () => 1_000,

@@ -28,6 +28,7 @@ export interface HttpAnswer {
   readonly push?: PushedBody
 }
 
+const ACCEPTED = 202
 const UNAUTHORIZED = 401
 const NO_HEADERS: readonly string[] = []
 
@@ -40,6 +41,8 @@ const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> =
   cache: (value) => ['X-Cache', value, 'X-MDDB-Cache', value],
   cacheSeconds: (value) => ['X-Cache-Ttl', value],
   fileName: (value) => ['Content-Disposition', `attachment; filename="${value}"`],
+  // It is in the status.
+  accepted: () => NO_HEADERS,
   retryAfterSeconds: (value) => ['Retry-After', value],
   outcome: () => NO_HEADERS,
   warning: () => NO_HEADERS,
@@ -48,7 +51,8 @@ const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> =
 /** @param operation null if none was found for the request */
 export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswer): HttpAnswer {
   const { code, contentType, facts, isCompressed, body, owned, rest, push } = answer
-  const status = code === null ? successStatusOf(operation) : entryOf(code).http
+  const success = factOf(facts, 'accepted') === undefined ? successStatusOf(operation) : ACCEPTED
+  const status = code === null ? success : entryOf(code).http
   const headers = code === null && facts.length === 0 ? NO_HEADERS : headersOf(code, facts)
   const given = { status, contentType, headers, gzip: isCompressed, body, owned }
   if (rest !== undefined) return { ...given, rest }

@@ -238,12 +238,12 @@ describe('the bytes of a dump', () => {
     const bomb = `${DUMP_BEGIN}${pageXml(pageOf('A', 'a'))}${filler}${DUMP_END}`
     for (const compressed of [gzipSync(Buffer.from(bomb)), bzip2(Buffer.from(bomb))]) {
       const outcome = await read(compressed, 64 * 1024, 10_000_000)
-      assertFault(outcome, 'too-large', /^over 10000000 bytes decompressed$/)
+      assertFault(outcome, 'too-many-bytes', /^over 10000000 bytes decompressed$/)
       assert.deepEqual(titles(outcome.pages), ['A'])
     }
     const bytes = Buffer.byteLength(THREE)
     assert.equal((await read(THREE, 100, bytes)).error, undefined)
-    assertFault(await read(THREE, 100, bytes - 1), 'too-large', /^over \d+ bytes/)
+    assertFault(await read(THREE, 100, bytes - 1), 'too-many-bytes', /^over \d+ bytes/)
   })
 
   it('wiki bytes: of a source that fails give its error, whatever the compression', { skip: noBzip2 }, async () => {

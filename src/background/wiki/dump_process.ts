@@ -1,0 +1,55 @@
+/**
+ * The process that reads one dump (src/programs/dump_reader.ts), as its parent sees it. Whatever the process
+ * does, its frames end, by its last one or by an error. Front-end thread only.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { programPath } from '../../base/installation.js'
+import { DUMP_FRAMES_DESCRIPTOR, type DumpFrame, type DumpTask, readDumpFrames } from '../../conversion/wiki/dump_frames.js'
+
+/**
+ * V8's old space of the process: ten times what a dump of usual pages takes, and enough for the longest page
+ * with its copies.
+ */
+const DUMP_READER_HEAP_MB_MAX = 384
+
+export class DumpProcess {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<string>
+
+  constructor(task: DumpTask) {
+    const child = spawn(process.execPath, [`--max-old-space-size=${DUMP_READER_HEAP_MB_MAX}`, programPath('dump_reader')], {
+      // Nothing of the server's configuration.
+      env: { PATH: process.env['PATH'] ?? '' },
+      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    })
+    this.#child = child
+    this.#ended = new Promise((resolve) => {
+      child.once('error', (error) => resolve(`the reader of the dump can't be started: ${error.message}`))
+      child.once('exit', (code, signal) => resolve(`the reader of the dump ended by ${signal ?? `exit code ${code}`}`))
+    })
+    // The pipes of a process that has died; its end says more.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.write(`${JSON.stringify(task)}\n`)
+  }
+
+  /** The last one says why there are no more, also where the process has not said so. Never throws. */
+  async *frames(): AsyncGenerator<DumpFrame> {
+    const pipe = this.#child.stdio?.[DUMP_FRAMES_DESCRIPTOR] as Readable | undefined
+    try {
+      for await (const frame of readDumpFrames((pipe ?? []) as AsyncIterable<Buffer>)) {
+        yield frame
+        if ('end' in frame) return
+      }
+    } catch (error) {
+      this.kill()
+      yield { end: { fault: 'unreadable', message: (error as Error).message } }
+      return
+    }
+    yield { end: { fault: 'unreadable', message: await this.#ended } }
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+}
