@@ -4,13 +4,13 @@
  * kept in memory only; imports of wikis (wiki_import.ts), whose dumps are on disk, go on. The counters of a
  * job change in the transactions that store its documents, so they are exact after any end of the process.
  */
+import type { WikiImportOptions } from '../conversion/wiki/import_options.js'
 import { badRequest, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX } from '../limits/documents.js'
 import { lowerCase } from '../operations/row/lower_case.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import type { View } from '../store/view.js'
-import type { WikiOptions } from '../wire/messages/wiki_messages.js'
 import { requirePlainName } from './documents/identity.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
 import type { Step } from './step.js'
@@ -38,7 +38,7 @@ export interface IngestRecord extends JobFields {
   /** Of an import of a wiki: pages that were left out. */
   readonly skipped?: number
   /** Not shown. Of an import of a wiki. */
-  readonly wiki?: WikiOptions
+  readonly wiki?: WikiImportOptions
   /** Not shown. Id of the collection, from when it existed; a later one of its name is another. */
   readonly collectionId?: number
   /** Not shown. Name of the user who submitted it; empty or absent: access control was off. */
@@ -66,7 +66,7 @@ export interface SubmitIngestCommand {
   /** Name of the user; empty: access control is off. */
   readonly submitter: string
   /** An import of a wiki. */
-  readonly wiki?: WikiOptions
+  readonly wiki?: WikiImportOptions
 }
 
 export interface CancelIngestCommand {

@@ -4,6 +4,8 @@ import {
   type Document,
   type DocumentsMethods,
   type ExportInput,
+  type ImportWikiAnswer,
+  type ImportWikiInput,
   ROUTES,
   type SearchInput,
   type UploadAnswer,
@@ -33,6 +35,8 @@ export interface Documents extends DocumentsMethods {
   search(input: SearchInput, options?: CallOptions): Promise<DocumentPage>
   /** Writes files as documents. One answers what it became, several the counts. `POST /v1/upload` */
   upload(files: UploadFile | readonly UploadFile[], input: UploadInput, options?: CallOptions): Promise<UploadAnswer>
+  /** Imports the dump of a wiki. `POST /v1/import-wiki` */
+  importWiki(dump: UploadFile, input: ImportWikiInput, options?: CallOptions): Promise<ImportWikiAnswer>
   /** All documents of a collection, one after the other while the server reads them. `POST /v1/export` */
   export(input: Omit<ExportInput, 'format'>, options?: CallOptions): AsyncGenerator<Document, void, undefined>
   /** A ZIP file with a markdown file for each document, as a stream of bytes. `POST /v1/export` */
@@ -55,6 +59,7 @@ export function documentsOf(transport: Transport, methods: DocumentsMethods): Do
       }
     },
     upload: async (files, input, options) => (await transport.call(ROUTES.upload, formOf(files, input), options)) as UploadAnswer,
+    importWiki: async (dump, input, options) => (await transport.call(ROUTES.importWiki, formOf(dump, input), options)) as ImportWikiAnswer,
     async *export(input, options) {
       yield* linesOf<Document>(await transport.open(ROUTES.export, { ...input, format: 'ndjson' }, options))
     },

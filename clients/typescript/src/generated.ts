@@ -323,17 +323,19 @@ export interface GetBulkIngestAnswer {
   readonly id: string
   readonly collection: string
   /**
-   * `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was
-   * restarted) or `cancelled`.
+   * `pending`, `processing`, `completed`, `failed` (no document was stored, the server was
+   * restarted, or a wiki was not read to its end) or `cancelled`.
    */
   readonly status: string
-  /** Number of documents in the request. */
+  /** Number of documents in the request. Of an import of a wiki: pages that were read so far. */
   readonly total: number
-  /** Number of processed documents: the sum of `added`, `updated` and `failed`. */
+  /** Number of processed documents: the sum of `added`, `updated`, `failed` and `skipped`. */
   readonly processed: number
   readonly added: number
   readonly updated: number
   readonly failed: number
+  /** Of an import of a wiki: pages that were left out. */
+  readonly skipped?: number
   /** Error messages, at most 50. */
   readonly errors?: readonly string[]
   /** Number of documents stored without a vector; present if not 0. */
@@ -369,17 +371,19 @@ export interface ListBulkIngestsAnswer {
     readonly id: string
     readonly collection: string
     /**
-     * `pending`, `processing`, `completed`, `failed` (no document was stored, or the server was
-     * restarted) or `cancelled`.
+     * `pending`, `processing`, `completed`, `failed` (no document was stored, the server was
+     * restarted, or a wiki was not read to its end) or `cancelled`.
      */
     readonly status: string
-    /** Number of documents in the request. */
+    /** Number of documents in the request. Of an import of a wiki: pages that were read so far. */
     readonly total: number
-    /** Number of processed documents: the sum of `added`, `updated` and `failed`. */
+    /** Number of processed documents: the sum of `added`, `updated`, `failed` and `skipped`. */
     readonly processed: number
     readonly added: number
     readonly updated: number
     readonly failed: number
+    /** Of an import of a wiki: pages that were left out. */
+    readonly skipped?: number
     /** Error messages, at most 50. */
     readonly errors?: readonly string[]
     /** Number of documents stored without a vector; present if not 0. */
@@ -3092,6 +3096,56 @@ export interface UploadAnswer {
   readonly results?: readonly Readonly<Record<string, unknown>>[]
 }
 
+export interface ImportWikiInput {
+  /** Name of the collection. Created by the first write. */
+  readonly collection: string
+  /** Language code such as `en` or `en_GB`. Its case is preserved. */
+  readonly lang: string
+  /** Ids of namespaces whose pages are imported, separated by commas. Default: `"0"`. */
+  readonly namespaces?: string | undefined
+  /** Leaves out pages that lead to another. Default: `false`. */
+  readonly skipRedirects?: boolean | undefined
+  /** Does not index the texts for full-text search. `/v1/fts-reindex` does later. Default: `false`. */
+  readonly skipFts?: boolean | undefined
+  /** Number of pages after whose import it ends. 0: no bound but that of the server. Default: `0`. */
+  readonly maxPages?: number | undefined
+  /** Number of pages that are stored together, from 1 to 10 000. Default: `500`. */
+  readonly batchSize?: number | undefined
+  /** `fast`: unchanged pages are skipped, and no revisions are kept. Default: `"default"`. */
+  readonly profile?: 'default' | 'fast' | undefined
+  /** Name of the dump. Its compression is found by its first bytes. */
+  readonly filename?: string | undefined
+  /**
+   * Answers 202 with a job as soon as the dump is here; the import goes on, also after a restart.
+   * Default: `false`.
+   */
+  readonly job?: boolean | undefined
+}
+
+/** The dump was imported. With `job`: the job that imports it. */
+export interface ImportWikiAnswer {
+  /** Number of pages that were written. */
+  readonly imported?: number
+  /** Other namespaces, redirects on request, empty pages, with `fast` unchanged ones. */
+  readonly skipped?: number
+  /** Number of pages that were refused. */
+  readonly failed?: number
+  readonly collection: string
+  readonly durationMs?: number
+  /** The profile that was applied. */
+  readonly profile?: string
+  /** Error messages, at most 10. */
+  readonly errors?: readonly string[]
+  /** Id of the job, for `/v1/bulk-ingest-job/{id}`. */
+  readonly id?: string
+  /** Of the job: `pending`. */
+  readonly status?: string
+  /** Of the job: pages that were read. */
+  readonly total?: number
+  /** When the job was accepted. Unix seconds. */
+  readonly submittedAt?: number
+}
+
 export interface ExportInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
@@ -3183,7 +3237,10 @@ export interface IngestJobsMethods {
   readonly submit: (input: SubmitBulkIngestInput, options?: CallOptions) => Promise<SubmitBulkIngestAnswer>
   /** Returns a bulk ingest job. `GET /v1/bulk-ingest-job/:id` */
   readonly get: (input: GetBulkIngestInput, options?: CallOptions) => Promise<GetBulkIngestAnswer>
-  /** Cancels a bulk ingest job that has not started. `DELETE /v1/bulk-ingest-job/:id` */
+  /**
+   * Cancels a bulk ingest job that has not started, or an import of a wiki. `DELETE
+   * /v1/bulk-ingest-job/:id`
+   */
   readonly cancel: (input: CancelBulkIngestInput, options?: CallOptions) => Promise<CancelBulkIngestAnswer>
   /** Lists bulk ingest jobs, newest first. `GET /v1/bulk-ingest-jobs` */
   readonly list: (input?: ListBulkIngestsInput, options?: CallOptions) => Promise<ListBulkIngestsAnswer>
@@ -3744,6 +3801,7 @@ export const ROUTES = {
   ingest: { method: 'POST', path: '/v1/ingest', repeat: 'never' },
   importUrl: { method: 'POST', path: '/v1/import-url', repeat: 'never' },
   upload: { method: 'POST', path: '/v1/upload', repeat: 'never' },
+  importWiki: { method: 'POST', path: '/v1/import-wiki', repeat: 'never' },
   submitBulkIngest: { method: 'POST', path: '/v1/bulk-ingest-job', repeat: 'never' },
   getBulkIngest: { method: 'GET', path: '/v1/bulk-ingest-job/:id', repeat: 'always' },
   cancelBulkIngest: { method: 'DELETE', path: '/v1/bulk-ingest-job/:id', repeat: 'unlessUnknown' },

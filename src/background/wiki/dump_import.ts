@@ -5,13 +5,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Principal, SYSTEM } from '../../access/principal.js'
 import type { DumpEnd, DumpFrame } from '../../conversion/wiki/dump_frames.js'
+import type { WikiImportOptions } from '../../conversion/wiki/import_options.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { ask } from '../../dispatch/inner_request.js'
 import type { WikiRecord } from '../../domain/wiki_import.js'
 import { type ErrorCode, isUnavailable } from '../../errors.js'
 import { importPages } from '../../operations/documents/import_wiki.js'
 import { type OutgoingAnswer, textOf } from '../../wire/answer.js'
-import type { WikiOptions } from '../../wire/messages/wiki_messages.js'
 import { DumpProcess } from './dump_process.js'
 
 /** Pause before a batch is sent again to a server that had no capacity for it. */
@@ -29,7 +29,7 @@ export interface DumpImportTask {
   /** Id of the job; empty: none. */
   readonly job: string
   readonly record: WikiRecord
-  readonly options: WikiOptions
+  readonly options: WikiImportOptions
   /** Of the dump, decompressed. */
   readonly bytesMax: number
   /** Name of whoever asked, the actor of what is written. */

@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { spoolPath } from '../../base/spool_files.js'
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
+import type { WikiImportOptions } from '../../conversion/wiki/import_options.js'
 import { refusal, successOf } from '../../dispatch/answers/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { ask, askFor } from '../../dispatch/inner_request.js'
@@ -19,7 +20,7 @@ import { importPages, importWiki, openWikiJobs, submitWikiJob } from '../../oper
 import type { Service } from '../../services.js'
 import { log } from '../../telemetry/log.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
-import type { WikiImport, WikiOptions } from '../../wire/messages/wiki_messages.js'
+import type { WikiImport } from '../../wire/messages/wiki_messages.js'
 import { DumpImport, type DumpImportOutcome, type DumpImportTask } from './dump_import.js'
 import { KeptDumps } from './kept_dumps.js'
 
@@ -38,7 +39,7 @@ const WIKI_ERRORS_MAX = 10
 
 interface OpenJob {
   readonly id: string
-  readonly record: WikiRecord & { readonly wiki: WikiOptions }
+  readonly record: WikiRecord & { readonly wiki: WikiImportOptions }
 }
 
 export class WikiImports implements Service {

@@ -16,8 +16,8 @@ import { INGEST_PROFILES } from './ingest.js'
  */
 const DEADLINE_PAGES_MS = 600_000
 /**
- * Bytes of a dump as it is sent: two of the largest wiki. SVC_WIKI_MAX_DECOMPRESSED_BYTES is looked at while it
- * is read, and the free space of the disk while it comes.
+ * Bytes of a dump as it is sent: two of the largest wiki. SVC_WIKI_MAX_DECOMPRESSED_BYTES is looked at while
+ * it is read, and the free space of the disk while it comes.
  */
 const WIKI_DUMP_BYTES_MAX = 256 * GIB
 /** Of a form, beside its file: text fields and headers of parts. */

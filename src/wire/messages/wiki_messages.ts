@@ -1,21 +1,9 @@
 /** An import of a wiki, from the lane that has checked it to the front end that runs it. Pure types. */
-
-/** What the client asked for. Part of a job's record, not shown. */
-export interface WikiOptions {
-  readonly lang: string
-  readonly namespaces: readonly number[]
-  readonly skipRedirects: boolean
-  readonly skipFts: boolean
-  /** Unchanged pages are skipped, and no revisions are kept. */
-  readonly fast: boolean
-  /** Imported pages; 0: any number. */
-  readonly maxPages: number
-  readonly batchSize: number
-}
+import type { WikiImportOptions } from '../../conversion/wiki/import_options.js'
 
 export interface WikiImport {
   readonly collection: string
-  readonly options: WikiOptions
+  readonly options: WikiImportOptions
   readonly profile: string
   /** What was imported so far: nothing. Its form is that of src/domain/wiki_import.ts. */
   readonly record: object

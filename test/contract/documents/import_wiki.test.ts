@@ -1,13 +1,22 @@
 /**
- * POST /v1/import-wiki: service-1, "Import" and "Metadata"; http.md 1; events.md 13. Options, counters, limits
- * and what is refused before anything is imported. What the pages become is tested with the converter.
+ * POST /v1/import-wiki: service-1, "Import" and "Metadata"; http.md 1; events.md 13. Options, counters,
+ * limits and what is refused before anything is imported. What the pages become is tested with the converter.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { decodeEntry } from '../../../src/store/entries/entry.js'
+import { ENTRY_FLAGS } from '../../../src/store/entries/entry_kind.js'
+import { openEnvironment } from '../../../src/store/environment.js'
+import { currentGeneration } from '../../../src/store/files/layout.js'
+import { lsnOfKey } from '../../../src/store/rows/keys.js'
+import { encodedForm } from '../../harness/clients/upload_form.js'
+import { embeddingEnv, vectorStats, whenEmbedded } from '../../harness/embedding/embedding_client.js'
+import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { type Server, startServer } from '../../harness/server/server.js'
 import { sharedPath } from '../../harness/shared_folder.js'
 import { dumpXml, pageOf } from '../../harness/wiki_dumps.js'
@@ -190,7 +199,7 @@ describe('import-wiki', () => {
     for (const dump of ['', 'no xml', '<html></html>', 'BZh9 nothing of the kind']) {
       const answer = await importWiki(server, 'nothing', dump)
       assert.equal(answer.status, 400, answer.text)
-      assert.match(answer.json<ImportAnswer>().error ?? '', /^the dump can't be read: |^missing file/)
+      assert.match(answer.json<ImportAnswer>().error ?? '', /^the dump can't be read: |empty/)
     }
     const cut = await importWiki(server, 'cut', FIVE.slice(0, FIVE.indexOf('Nothing')))
     assert.equal(cut.status, 400)
@@ -219,6 +228,60 @@ describe('import-wiki', () => {
       const { imported: pages, error } = answer.json<ImportAnswer>()
       assert.deepEqual([pages, error], [1, 'more than 20000 bytes, decompressed'])
     }
+  })
+
+  it('import-wiki: a form with the file is imported, with options before and behind it', async () => {
+    const parts = [
+      ['collection', 'form'],
+      ['skipRedirects', 'true'],
+      { name: 'dump.xml', content: FIVE },
+      ['lang', 'en'],
+      ['namespaces', '0,1'],
+    ] as const
+    const form = await encodedForm(parts)
+    const answer = await server.request('POST', '/v1/import-wiki', Buffer.from(form.body), form.headers)
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(pick(answer.json<ImportAnswer>()), [2, 2, 1])
+    assert.equal(await documentsIn(server, 'form'), 2)
+  })
+
+  it('import-wiki: a body of type JSON is 400', async () => {
+    const answer = await server.post('/v1/import-wiki?collection=json&lang=en', {
+      files: [{ name: 'x', spooled: 'spool-0000000000000000', bytes: 1 }],
+    })
+    assert.equal(answer.status, 400)
+    assert.match(answer.text, /Content-Type/)
+  })
+
+  it('import-wiki: is refused in read mode', async () => {
+    const reading = await startServer({ env: { SVC_MODE: 'read' } })
+    try {
+      const answer = await importWiki(reading, 'c', FIVE)
+      assert.deepEqual([answer.status, answer.json()], [403, { error: 'read-only mode' }])
+    } finally {
+      await reading.stop()
+    }
+  })
+
+  it('import-wiki: computes no vectors and marks its writes, so that no webhook is notified', async (test) => {
+    const provider = await EmbeddingServer.start()
+    test.after(() => provider.stop())
+    const directory = mkdtempSync(join(tmpdir(), 'mds-wiki-'))
+    test.after(() => rmSync(directory, { recursive: true, force: true }))
+    const embedding = await startServer({ directory, env: embeddingEnv(provider) })
+    test.after(() => embedding.kill())
+    await importWiki(embedding, 'wiki', FIVE)
+    await embedding.post('/v1/add', { collection: 'other', key: 'a', lang: 'en', contentMd: 'text' })
+    await whenEmbedded(embedding, { other: 1 })
+    assert.equal((await vectorStats(embedding)).collections['wiki']?.embedded_documents ?? 0, 0)
+    await embedding.stop()
+    const environment = openEnvironment(currentGeneration(directory))
+    const marked = [...environment.binlog.getRange()].flatMap(({ key, value }) => {
+      const entry = decodeEntry(lsnOfKey(key), Buffer.from(value))
+      return entry.kind === 'put' ? [[entry.key, ((entry.flags ?? 0) & ENTRY_FLAGS.skipsWebhooks) !== 0]] : []
+    })
+    await environment.root.close()
+    assert.deepEqual(Object.fromEntries(marked), { 'first-page': true, 'old-name': true, a: false })
   })
 
   const samples = sharedPath('corpora/wiki')

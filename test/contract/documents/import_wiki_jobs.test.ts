@@ -1,6 +1,6 @@
 /**
- * POST /v1/import-wiki?job=true: 202 with a job, which `/v1/bulk-ingest-job/{id}` shows, lists and cancels; its
- * dump stays on disk until it ends. What an end of the process does to it: test/fault/kill/wiki_job.test.ts.
+ * POST /v1/import-wiki?job=true: 202 with a job, which `/v1/bulk-ingest-job/{id}` shows, lists and cancels.
+ * Its dump stays on disk until it ends. The end of the process: test/fault/kill/wiki_job.test.ts.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'

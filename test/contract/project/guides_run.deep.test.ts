@@ -57,6 +57,7 @@ const NOT_RUN = [
   ['README.md', 'npm start ', 'installs, builds and tests, this test among them'],
   ['embedding.md', 'npm run install:minilm ', 'downloads a model of 70 MB'],
   ['grpc.md', 'grpcurl ', 'is no package of Debian; `npm run campaign -- grpc-clients` installs and runs it'],
+  ['ingest.md', "curl -X POST 'http://127.0.0.1:11023/v1/import-wiki", 'needs the dump of a wiki; import_wiki.test.ts makes its own'],
   ['ingest.md', 'curl -X POST http://127.0.0.1:11023/v1/import-url', 'fetches a page of the web; import_url.test.ts serves its own'],
   ['operations.md', 'go tool pprof ', 'needs Go; profiles.test.ts reads such profiles'],
   [

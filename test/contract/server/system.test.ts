@@ -17,6 +17,7 @@ import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../../harness/server/access.
 import type { Server, TestResponse } from '../../harness/server/server.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
 import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
+import { dumpXml, pageOf } from '../../harness/wiki_dumps.js'
 
 const FIRST = {
   collection: 'blog',
@@ -29,10 +30,12 @@ const FIRST = {
 const INGESTED = Array.from({ length: 2000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
 
 /** An input for every operation, ordered so that each finds the data that it needs. */
+const DUMP = Buffer.from(dumpXml([pageOf('A page', 'text')])).toString('base64')
 const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
   ['add', { ...FIRST, ttl: 3600 }],
   ['ingest', { collection: 'other', documents: [{ url: 'https://example.com/page.html', lang: 'en', contentMd: 'scraped' }] }],
   ['importUrl', { collection: 'other', key: 'imported', lang: 'en' }],
+  ['importWiki', { collection: 'other', lang: 'en', files: [{ name: 'dump.xml', content: DUMP }] }],
   ['upload', { collection: 'other', lang: 'en', files: [{ name: 'note.md', content: 'eA==' }] }],
   ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
   ['submitBulkIngest', { collection: 'ingested', documents: INGESTED }],

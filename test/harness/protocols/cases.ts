@@ -200,6 +200,7 @@ export const CASES: Readonly<Record<string, Case>> = {
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   updateBatch: 'it has no HTTP form: test/contract/grpc/batches.test.ts',
   importUrl: 'it needs a server of pages: test/contract/documents/import_url.test.ts',
+  importWiki: 'its input over HTTP is a dump: test/contract/documents/import_wiki.test.ts',
   upload: 'its input over HTTP is a form: test/contract/documents/upload_bounds.test.ts',
   cancelBulkIngest: 'a job that has not ended cannot be had each time: test/contract/mcp/tools.test.ts',
 }

@@ -2,6 +2,7 @@
  * Imports of wikis on the lanes: the request is checked before anything is read; then batches of pages come
  * from the process that reads the dump (src/background/wiki), and are prepared like an ingest.
  */
+import type { WikiImportOptions } from '../../../conversion/wiki/import_options.js'
 import type { PageItem } from '../../../conversion/wiki/page_batches.js'
 import { readPageBatch } from '../../../conversion/wiki/page_batches.js'
 import { unfinishedWikiJobs } from '../../../domain/bulk_ingest.js'
@@ -25,7 +26,7 @@ import {
 import type { InputOf } from '../../../operations/row/operation.js'
 import type { Answer } from '../../../wire/answer.js'
 import type { StoreFirst } from '../../../wire/messages/messages.js'
-import type { WikiImport, WikiOptions } from '../../../wire/messages/wiki_messages.js'
+import type { WikiImport } from '../../../wire/messages/wiki_messages.js'
 import { type BoundHandler, io, type LaneContext, prepare, read, type RequestContext } from '../../request/handler.js'
 import { commandOf } from '../../request/storage.js'
 import { rulesOf } from '../documents.js'
@@ -120,7 +121,7 @@ function preparePage(
 }
 
 function submit(_lane: LaneContext, { id, collection, submitter, options }: InputOf<typeof submitRow>): Command {
-  return { kind: 'submitIngest', id, collection, total: 0, callbackUrl: '', submitter, wiki: options as WikiOptions }
+  return { kind: 'submitIngest', id, collection, total: 0, callbackUrl: '', submitter, wiki: options as WikiImportOptions }
 }
 
 /** With all fields, those that clients are not shown included. */
