@@ -15,6 +15,7 @@ import { EmbeddingServer } from '../../harness/embedding/embedding_server.js'
 import { untilAsked } from '../../harness/process/until.js'
 import { ACCESS_ENV, ADMIN_PASSWORD, tokenOf } from '../../harness/server/access.js'
 import { type Server, startServer } from '../../harness/server/server.js'
+import { dumpXml, pageOf } from '../../harness/wiki_dumps.js'
 
 const VECTOR = [1, 0, 0, 0, 0, 0, 0, 0]
 const POST = { collection: 'blog', key: 'hello', lang: 'en' }
@@ -228,7 +229,7 @@ function operationOf(name: MethodName): (typeof operations)[number] {
 
 describe('client: methods', () => {
   it('client: every operation that is offered over HTTP has a method, with the route of its row', () => {
-    const byHand = ['search', 'export', 'graphql', 'upload']
+    const byHand = ['search', 'export', 'graphql', 'upload', 'importWiki']
     const methods: readonly string[] = [...Object.values(NOUNS).flatMap((each) => Object.values(each) as string[]), ...byHand]
     const routes: Readonly<Record<string, Route>> = ROUTES
     for (const { name, http } of operations) {
@@ -387,6 +388,12 @@ describe('client: methods written by hand', () => {
     for (const name of ['', '.', '..']) await assert.rejects(client.backups.delete({ name }), /name cannot be part of a path/)
     await refused(404, client.groups.get({ name: '../users' }))
   })
+})
+
+it('a dump of a wiki is imported as a form', async () => {
+  const dump = { name: 'dump.xml', content: dumpXml([pageOf('A page', 'text')]) }
+  const { imported, failed } = await client.documents.importWiki(dump, { collection: 'wiki', lang: 'en', skipFts: true })
+  assert.deepEqual([imported, failed], [1, 0])
 })
 
 it('files are uploaded as a form: one answers what it became, several their counts', async () => {
