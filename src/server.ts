@@ -32,7 +32,7 @@ import { LocalCore } from './dispatch/local_core.js'
 import { type LoopInputReaders, LoopOperations } from './dispatch/loop_operations.js'
 import { modeOfAll, type RunningSurface } from './dispatch/surface.js'
 import { closeCopy, freeSocketPath, ListeningSocket } from './engine/listening_sockets.js'
-import { raiseLoopPriority } from './engine/loop_threads.js'
+import { boundReceiveBuffers, raiseLoopPriority } from './engine/loop_threads.js'
 import { lockFile, openEngine } from './engine/search/native_engine.js'
 import { openSharedBodies } from './engine/shared_bodies.js'
 import { openVectorEngine } from './engine/vectors/vector_engine.js'
@@ -260,6 +260,7 @@ class Server implements ServerState, LanesListener {
     raiseLoopPriority()
     try {
       for (const [name, surface] of this.#running) this.listenAddresses.set(name, await surface.listen())
+      boundReceiveBuffers()
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))
     }

@@ -8,7 +8,7 @@ import { RateLimit } from '../access/rate_limit.js'
 import { ForwardedEvents } from '../audit/forwarded_events.js'
 import { formatAddress } from '../config/config.js'
 import { Admission } from '../dispatch/admission.js'
-import { closeSocketsAtExit, raiseLoopPriority } from '../engine/loop_threads.js'
+import { boundReceiveBuffers, closeSocketsAtExit, raiseLoopPriority } from '../engine/loop_threads.js'
 import { laneOperations } from '../operations/index.js'
 import { ResidentReads } from '../resident/resident_reads.js'
 import { LoopConnections } from '../surface/http/connections/loop_connections.js'
@@ -68,6 +68,9 @@ const failures = new FailureReports((ip) => port.authFailure(ip))
 const authenticator = authenticatorOf(config, { control, identify: (asked) => core.identify(asked), failures })
 const frontEnd = new FrontEnd({ config, core, control, telemetry, surface, authenticator, budgets, limit, connections, entry })
 frontEnd.listen(config.httpAddr, true).then(
-  (address) => port.listening(formatAddress(address)),
+  (address) => {
+    boundReceiveBuffers()
+    port.listening(formatAddress(address))
+  },
   (error: unknown) => port.refused((error as Error).message),
 )

@@ -146,6 +146,7 @@ describe('upload', () => {
     const { document } = await one(collection, ['ttl', '3600'], { name: 'a.md', content: 'x' })
     assert.equal(document.expiresAt, document.addedAt + 3600)
     assert.equal((await one(collection, ['ttl', '0'], { name: 'b.md', content: 'x' })).document.expiresAt, undefined)
+    assert.equal((await one(collection, { name: 'c.md', content: 'x' })).document.expiresAt, undefined)
   })
 
   it('upload: several files answer added, updated, failed, errors that name their file, and what each became', async () => {

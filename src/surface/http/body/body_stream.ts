@@ -1,8 +1,8 @@
 /**
  * A request body that is passed to a consumer while it arrives. A full consumer pauses the socket, so that
  * the client's own send buffer fills. At most one chunk is with the consumer. Chunks that uWS still reads in
- * the same event are queued behind it: up to ten times its receive buffer, 5 MiB. All buffered bytes are
- * counted in the budget of all bodies.
+ * the same event are queued behind it: what a bounded receive buffer holds (engine/loop_threads.ts). All
+ * buffered bytes are counted in the budget of all bodies.
  *
  * A paused socket is not polled. A disconnect of its client is detected when the socket is resumed, or when
  * the stall limit ends the request. Independent of the socket, which request_body.ts provides. Front-end
