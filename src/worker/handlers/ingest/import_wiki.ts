@@ -53,8 +53,8 @@ function check(_lane: LaneContext, input: InputOf<typeof importRow>, { access: {
   if (batchSize < 1 || batchSize > WIKI_BATCH_PAGES_MAX) throw badRequest(`invalid batchSize: from 1 to ${WIKI_BATCH_PAGES_MAX}`)
   const namespaces = namespacesOf(input.namespaces ?? '0')
   const [file] = input.files
-  if (file?.spooled === undefined) throw serviceError('missingFields')
-  if (file.bytes === 0) throw badRequest('the file is empty')
+  if (file === undefined) throw serviceError('missingFields')
+  if (file.spooled === undefined || file.bytes === 0) throw badRequest('the file is empty')
   const submitter = principal.kind === 'user' ? principal.name : ''
   return {
     collection,
