@@ -1,6 +1,7 @@
 /** Calls by MCP: the tool of the operation, or its resource. */
 import { entryOf, ERROR_CODES } from '../../../src/errors.js'
 import { operationByName } from '../../../src/operations/index.js'
+import type { ReceivedFile } from '../../../src/operations/row/received_files.js'
 import type { Server } from '../server/server.js'
 import { type Caller, type Fields, type Outcome, type Refusal, refused, snakeCase, succeeded } from './outcome.js'
 
@@ -44,8 +45,9 @@ export class McpCaller implements Caller {
   }
 
   async #tool(name: string, input: Fields, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const given = Object.fromEntries(Object.entries(input).map(([field, value]) => [snakeCase(field), inSnakeCase(field, value)]))
-    return await this.#post('/tools/call', { name, arguments: given }, headers)
+    const { files, ...rest } = input
+    const given = Object.fromEntries(Object.entries(rest).map(([field, value]) => [snakeCase(field), inSnakeCase(field, value)]))
+    return await this.#post('/tools/call', { name, arguments: { ...given, ...fileOf(files) } }, headers)
   }
 
   async #read(template: string, input: Fields, headers: Readonly<Record<string, string>>): Promise<Answer> {
@@ -68,4 +70,10 @@ function inSnakeCase(field: string, value: unknown): unknown {
   if (field === 'schema') return typeof value === 'string' ? value : JSON.stringify(value)
   if (field !== 'documents' || !Array.isArray(value)) return value
   return value.map((document: Fields) => Object.fromEntries(Object.entries(document).map(([name, each]) => [snakeCase(name), each])))
+}
+
+/** A tool takes one file. */
+function fileOf(files: unknown): Fields {
+  const [file] = (files ?? []) as readonly ReceivedFile[]
+  return file === undefined ? {} : { filename: file.name, content: file.content }
 }
