@@ -104,12 +104,14 @@ describe('import-wiki', () => {
   it('import-wiki: namespaces names those that are imported, by default 0', async () => {
     assert.deepEqual(pick(await imported('both', FIVE, { namespaces: '0, 1' })), [3, 1, 1])
     assert.deepEqual(pick(await imported('talk', FIVE, { namespaces: '1' })), [1, 4, 0])
+    assert.deepEqual(pick(await imported('articles', FIVE)), [2, 2, 1])
     assert.equal((await read('talk', 'talk:first-page')).meta['wiki_ns']?.[0], '1')
   })
 
   it('import-wiki: skipRedirects leaves out pages that lead to another, by default they are imported', async () => {
     assert.deepEqual(pick(await imported('redirects', FIVE, { skipRedirects: true })), [1, 3, 1])
     assert.deepEqual(pick(await imported('redirects-too', FIVE, { skipRedirects: false })), [2, 2, 1])
+    assert.deepEqual(pick(await imported('redirects-still', FIVE)), [2, 2, 1])
   })
 
   it('import-wiki: skipFts leaves the texts out of the index until a reindex, by default they are found', async () => {
@@ -174,6 +176,8 @@ describe('import-wiki', () => {
     for (const options of wrong) {
       const answer = await importWiki(server, 'never', FIVE, options)
       assert.equal(answer.status, 400, `${JSON.stringify(options)}: ${answer.text}`)
+      const isMissing = options['collection'] === '' || options['lang'] === ''
+      assert.equal(answer.json<ImportAnswer>().error === 'missing fields', isMissing, answer.text)
     }
     assert.equal(await documentsIn(server, 'never'), 0)
   })

@@ -158,6 +158,7 @@ describe('stop words', () => {
   after(() => client.stop())
 
   interface Listed {
+    readonly collection: string
     readonly entries: readonly { readonly word: string; readonly isDefault: boolean }[]
     readonly total: number
     readonly defaults: number
@@ -170,7 +171,7 @@ describe('stop words', () => {
   it('stopwords: the list has the default words of the default language and those of the collection, and counts both', async () => {
     const name = client.collection()
     const before = await list(name)
-    assert.deepEqual([before.total, before.defaults, before.custom, before.entries.length], [79, 79, 0, 79])
+    assert.deepEqual([before.collection, before.total, before.defaults, before.custom, before.entries.length], [name, 79, 79, 0, 79])
     assert.ok(before.entries.every(({ isDefault }) => isDefault))
     assert.deepEqual(before.entries[0], { word: 'a', isDefault: true })
     assert.equal(await change('POST', name, ['Foo', ' bar ', 'the', 'foo']), '200 {"status":"ok","added":2}')

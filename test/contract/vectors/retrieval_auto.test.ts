@@ -59,6 +59,8 @@ describe('retrieval: auto', () => {
     const wide = { ...auto, ...meaning, targetCollections: ['auto'], retrievalMode: 'window', windowSize: 5 }
     const [window] = (await ask('/v1/cross-search', wide)).results.filter(({ document }) => document.key === 'long')
     assert.equal(window?.chunkText, paragraphs.join('\n\n'))
+    const [narrow] = (await ask('/v1/cross-search', { ...wide, windowSize: 0 })).results.filter(({ document }) => document.key === 'long')
+    assert.equal(narrow?.chunkText, paragraphs[1])
     // A profile goes before auto.
     await server.request('PUT', '/v1/collection-config', { collection: 'auto', retrieval: { retrievalMode: 'parent' } })
     const { results } = await ask('/v1/fts', { ...auto, query: 'rivers' })

@@ -362,10 +362,10 @@ describe('search by vectors', () => {
     const [similar] = found.similarGroups
     assert.deepEqual([found.similarGroups.length, similar?.documents.map(({ key }) => key)], [1, ['twin-0', 'twin-1', 'twin-2']])
     assert.ok((similar?.score ?? 0) >= 0.8 && similar?.documents.every(({ score }) => (score ?? 0) >= 0.8) === true)
-    const { mode, threshold, distanceMetric, totalDocuments, totalEmbedded, exactDuplicates, similarPairs } = found
+    const { collection, mode, threshold, distanceMetric, totalDocuments, totalEmbedded, exactDuplicates, similarPairs } = found
     assert.deepEqual(
-      [mode, threshold, distanceMetric, totalDocuments, totalEmbedded, exactDuplicates, similarPairs],
-      ['both', 0.8, 'cosine', 5, 5, 2, 3],
+      [collection, mode, threshold, distanceMetric, totalDocuments, totalEmbedded, exactDuplicates, similarPairs],
+      ['twins', 'both', 0.8, 'cosine', 5, 5, 2, 3],
     )
     const byDistance = { collection: 'twins', mode: 'similar', threshold: 0.6, distanceMetric: 'euclidean', includeContent: true }
     const [distant, ...others] = (await client.post('/v1/find-duplicates', byDistance)).json<typeof found>().similarGroups
