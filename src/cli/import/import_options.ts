@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { BATCH_DOCUMENTS_MAX } from '../../limits/documents.js'
 import { wholeNumber, wholeNumbers, withUrl } from '../command_options.js'
+import type { FieldNames } from '../files/foreign_document.js'
 import { LANG_FROM, type LangFrom } from '../files/languages.js'
 import type { Additions } from './prepared_source.js'
 
@@ -17,7 +18,7 @@ const WIKI_PAGES_MAX = 1_000_000_000
 /** UTF-8 bytes of the name of a source: it is a value of metadata, and shown. */
 const SOURCE_NAME_BYTES_MAX = 256
 
-export interface ImportOptions extends Additions {
+export interface ImportOptions extends Additions, FieldNames {
   readonly include: readonly string[]
   readonly exclude: readonly string[]
   readonly langFrom: LangFrom
@@ -44,7 +45,8 @@ export interface ImportOptions extends Additions {
 /** Changes where the choice or the form of documents changes, so that an interrupted run is not continued. */
 export function fingerprintOf(options: ImportOptions): string {
   const { lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter } = options
-  const choice = JSON.stringify([lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter])
+  const fields = [options.keyField, options.contentField, options.langField]
+  const choice = JSON.stringify([lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter, fields])
   return createHash('sha256').update(choice).digest('hex').slice(0, 16)
 }
 
@@ -53,7 +55,7 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     .description('import a folder of files, one file, an NDJSON file, or a dump of a wiki')
     .argument(
       '<path>',
-      'a folder or a file (md, markdown, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), FILE.ndjson[.gz] with lines {key, lang, meta, contentMd}, or DUMP.xml[.bz2|.gz] of a wiki',
+      'a folder or a file (md, markdown, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), FILE.ndjson[.gz] with lines {key, lang, meta, contentMd} or documents of another engine (JSON lines or an array), or DUMP.xml[.bz2|.gz] of a wiki',
     )
     .requiredOption('-c, --collection <name>', 'collection to import into')
     .option('-l, --lang <code>', 'language of documents that name none', 'en')
@@ -67,6 +69,9 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     .option('--key-prefix <text>', 'put in front of every key', '')
     .option('--meta <name=value>', 'metadata of documents that do not have that name themselves; repeatable', metaEntry, {})
     .option('--titles', 'the first heading as `title` of documents without one', false)
+    .option('--key-field <name>', 'of exports of other engines: the field that is the key (default: id, _id of Elasticsearch)')
+    .option('--content-field <name>', 'of exports of other engines: the field that is the text (default: content)')
+    .option('--lang-field <name>', 'of exports of other engines: the field that is the language')
     .option('--strip-frontmatter', 'store the body without its frontmatter block', false)
     .option('--all', 'send documents that the server has already, too, which makes a revision of each', false)
     .option('--sync <name>', 'mark documents as those of this source, and remove those whose file is gone from it', sourceName)

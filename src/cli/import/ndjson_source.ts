@@ -1,37 +1,55 @@
 /**
- * An import source for NDJSON files, with or without gzip. Each line is one `{key, lang, meta, contentMd}`,
- * with `expiresAt`, `addedAt` and `updatedAt` if it comes from an export; other fields are ignored. Gzip is
- * detected by the first two bytes, not by the name. A position is a line number. Only one line is in memory
- * at a time.
+ * An import source for JSON, with or without gzip: a record a line, or an array of records; what a record may
+ * be says json_records.ts. Gzip is detected by the first two bytes, an array by the first, not by the name. A
+ * position is the number of a line or element. Only one record is in memory at a time.
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { BODY_BYTES_DEFAULT } from '../../limits/documents.js'
-import type { ImportDocument, ImportSource, SourceItem } from '../files/document.js'
+import { type Element, isBlank, splitArray } from '../files/array_splitter.js'
+import type { ImportSource, SourceItem } from '../files/document.js'
 import { documentItem, SourceError } from '../files/document.js'
 import { decodeUtf8 } from '../files/document_file.js'
 import type { Line } from '../files/line_splitter.js'
 import { splitLines } from '../files/line_splitter.js'
+import { JsonRecords, type RecordOptions } from './json_records.js'
 
 /** Bytes of one NDJSON line: what fits in a request body with its frame. */
 const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
 
 const READ_BYTES = 256 * 1024
+/** Pieces of blanks in front of the first record that are kept to see what it is: 16 MB. */
+const BLANK_CHUNKS_MAX = 64
+const OPEN_LIST = 0x5b
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-export async function openNdjson(path: string, options: { readonly lang: string }): Promise<ImportSource> {
+export async function openNdjson(path: string, options: RecordOptions): Promise<ImportSource> {
   const { size, mtimeMs, isGzip } = await inspect(path)
   return {
     total: size,
     fingerprint: `ndjson ${resolve(path)} ${size} ${mtimeMs}`,
     async *items(after) {
       const firstNew = after === undefined ? 1 : Number(after.position) + 1
+      const records = new JsonRecords(options)
+      let last: Line | undefined
       const file = createReadStream(path, { highWaterMark: READ_BYTES })
       try {
-        for await (const line of splitLines(isGzip ? gunzip(file) : file, IMPORT_LINE_BYTES_MAX)) {
-          if (line.number >= firstNew && line.bytes?.length !== 0) yield parseLine(line, file.bytesRead, options.lang)
+        for await (const record of splitRecords(isGzip ? gunzip(file) : file)) {
+          if (record.number < firstNew || (record.line === undefined && record.bytes?.length === 0)) continue
+          last = record
+          const item = readRecord(record, file.bytesRead, records)
+          if (item !== undefined) yield item
         }
+        if (last !== undefined && records.isWaiting)
+          yield {
+            kind: 'problem',
+            name: nameOf(last),
+            position: String(last.number),
+            consumed: size,
+            ...records.refuse('its document is missing'),
+          }
       } catch (cause) {
         throw new SourceError(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
       } finally {
@@ -64,33 +82,45 @@ function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer
   return file.pipe(stream)
 }
 
-function parseLine(line: Line, consumed: number, lang: string): SourceItem {
-  const origin = { name: `line ${line.number}`, position: String(line.number), consumed }
-  const problem = (text: string): SourceItem => ({ kind: 'problem', ...origin, problem: text })
-  if (line.bytes === undefined) return problem(`longer than ${IMPORT_LINE_BYTES_MAX} bytes`)
-  const text = decodeUtf8(line.bytes)
-  if (text === undefined) return problem('not valid UTF-8')
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    return problem(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`)
+/** Lines, or the elements of the array with which the bytes begin. */
+async function* splitRecords(stream: AsyncIterable<Buffer>): AsyncGenerator<Line & Partial<Element>> {
+  const chunks = stream[Symbol.asyncIterator]()
+  const ahead: Buffer[] = []
+  let first: number | undefined
+  while (first === undefined) {
+    const next = await chunks.next()
+    if (next.done === true) break
+    const chunk = ahead.length === 0 && next.value.subarray(0, 3).equals(BYTE_ORDER_MARK) ? next.value.subarray(3) : next.value
+    ahead.push(chunk)
+    first = chunk.find((byte) => !isBlank(byte))
+    if (first === undefined && ahead.length > BLANK_CHUNKS_MAX) break
   }
-  const document = readDocument(value, lang)
-  return typeof document === 'string' ? problem(document) : documentItem(document, origin)
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield* ahead.splice(0)
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  yield* first === OPEN_LIST ? splitArray(whole(), IMPORT_LINE_BYTES_MAX) : splitLines(whole(), IMPORT_LINE_BYTES_MAX)
 }
 
-/**
- * Returns the document, or a description of the problem. Bounds and metadata are validated by the server,
- * which reports errors per document.
- */
-function readDocument(value: unknown, langDefault: string): ImportDocument | string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object'
-  const { key, lang = langDefault, meta = {}, contentMd, expiresAt, addedAt, updatedAt } = value as Record<string, unknown>
-  if (typeof key !== 'string' || key === '') return 'key: a text is required'
-  if (typeof lang !== 'string') return 'lang: must be a text'
-  if (typeof contentMd !== 'string') return 'contentMd: a text is required'
-  if (meta !== null && (typeof meta !== 'object' || (Array.isArray(meta) && meta.length > 0)))
-    return 'meta: must be an object of lists of texts'
-  return { key, lang, meta: (meta ?? {}) as Record<string, unknown>, contentMd, expiresAt, addedAt, updatedAt }
+const nameOf = ({ number, line }: Line & Partial<Element>): string =>
+  line === undefined ? `line ${number}` : `element ${number} in line ${line}`
+
+/** Undefined where the next record belongs to it. */
+function readRecord(record: Line & Partial<Element>, consumed: number, records: JsonRecords): SourceItem | undefined {
+  const origin = { name: nameOf(record), position: String(record.number), consumed }
+  const value = parse(record.bytes)
+  const read = 'problem' in value ? records.refuse(value.problem) : records.read(value.json)
+  if (read === undefined) return undefined
+  return 'problem' in read ? { kind: 'problem', ...origin, ...read } : documentItem(read, origin)
+}
+
+function parse(bytes: Buffer | undefined): { readonly json: unknown } | { readonly problem: string } {
+  if (bytes === undefined) return { problem: `longer than ${IMPORT_LINE_BYTES_MAX} bytes` }
+  const text = decodeUtf8(bytes)
+  if (text === undefined) return { problem: 'not valid UTF-8' }
+  try {
+    return { json: JSON.parse(text) }
+  } catch (error) {
+    return { problem: `invalid JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
 }
