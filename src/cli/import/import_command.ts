@@ -9,6 +9,7 @@ import type { ImportSource } from '../files/document.js'
 import { SourceError } from '../files/document.js'
 import { documentStem } from '../files/document_file.js'
 import { say, sayError } from '../terminal.js'
+import { isCsv, openCsv } from './csv_source.js'
 import { dryRun } from './dry_run.js'
 import { fingerprintOf, type ImportOptions } from './import_options.js'
 import type { ImportResult } from './import_run.js'
@@ -54,6 +55,7 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
   })
   if (stats.isDirectory()) return openTree(path, options)
   if (documentStem(path) !== undefined) return openFile(path, options)
+  if (isCsv(path)) return openCsv(path, options)
   return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)
 }
 

@@ -16,8 +16,8 @@ import type { Line } from '../files/line_splitter.js'
 import { splitLines } from '../files/line_splitter.js'
 import { JsonRecords, type RecordOptions } from './json_records.js'
 
-/** Bytes of one NDJSON line: what fits in a request body with its frame. */
-const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
+/** Bytes of one record: what fits in a request body with its frame. */
+export const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
 
 const READ_BYTES = 256 * 1024
 /** Pieces of blanks in front of the first record that are kept to see what it is: 16 MB. */
@@ -59,7 +59,7 @@ export async function openNdjson(path: string, options: RecordOptions): Promise<
   }
 }
 
-async function inspect(path: string): Promise<{ size: number; mtimeMs: number; isGzip: boolean }> {
+export async function inspect(path: string): Promise<{ size: number; mtimeMs: number; isGzip: boolean }> {
   const file = await open(path).catch((cause: unknown) => {
     throw new SourceError(`cannot open ${path}`, { cause })
   })
@@ -76,7 +76,7 @@ async function inspect(path: string): Promise<{ size: number; mtimeMs: number; i
  * `pipe` forwards no errors, but the reader of the gunzip stream must get a failed read as well as a
  * truncated archive.
  */
-function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer> {
+export function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer> {
   const stream = createGunzip({ chunkSize: READ_BYTES })
   file.on('error', (error) => stream.destroy(error))
   return file.pipe(stream)
