@@ -1,7 +1,9 @@
 /** Exports of other engines through `mds import`: found afterwards, not sent twice, kept in step. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { CliRuns } from '../../harness/cli_runs.js'
 import type { Server } from '../../harness/server/server.js'
 import { startServer } from '../../harness/server/server.js'
@@ -49,6 +51,17 @@ describe('mds import of exports of other engines', () => {
     assert.match(again.stdout, /^0 added, 0 updated, 2 unchanged, 1 failed/)
     const filtered = await server.post('/v1/search', { collection: 'shop', filterMeta: { 'by.name': ['X'] } })
     assert.equal(filtered.json<unknown[]>().length, 1)
+  })
+
+  it('mds import: a CSV file, also a compressed one, is found by its columns and not sent twice', async () => {
+    const text = 'slug,body,lang,price\na,"# A, with a comma\nand a line",de,5\nb,# B,,\n'
+    const folder = runs.makeTree({ 'all.csv': text })
+    const fields = ['--key-field', 'slug', '--content-field', 'body', '--lang-field', 'lang']
+    assert.match((await mds('import', join(folder, 'all.csv'), '-c', 'csv', ...fields)).stdout, /^2 added, 0 updated, 0 failed/)
+    assert.deepEqual(await documents('csv'), [['a', 'de', { price: ['5'] }], ['b', 'en', {}]]) // prettier-ignore
+    const packed = join(folder, 'all.csv.gz')
+    writeFileSync(packed, gzipSync(text))
+    assert.match((await mds('import', packed, '-c', 'csv', ...fields)).stdout, /^0 added, 0 updated, 2 unchanged, 0 failed/)
   })
 
   it('mds import: an export of Elasticsearch is kept in step, and a document that can not be read stays', async () => {
