@@ -76,7 +76,7 @@ function nounsOf(rows) {
 /** The files of a form are an argument of their own. */
 function inputOf({ http, input }) {
   if (http.files === undefined) return input
-  const { files: _, ...properties } = input.properties
+  const properties = Object.fromEntries(Object.entries(input.properties).filter(([name]) => name !== 'files'))
   return { ...input, required: input.required.filter((name) => name !== 'files'), properties }
 }
 

@@ -11,6 +11,7 @@ import { after, it } from 'node:test'
 import { operations } from '../../../src/operations/index.js'
 import { exampleInput } from '../../../src/surface/http/pages/openapi.js'
 import { Client, SURFACE_EDITS, surfaceEnv } from '../../harness/msgpack_surface/client.js'
+import { httpRequestOf } from '../../harness/protocols/http_request.js'
 import { type Edit, scratchCopy } from '../../harness/scratch_copy.js'
 import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
 import { startServer } from '../../harness/server/server.js'
@@ -29,8 +30,6 @@ const EVERYTHING_ON = {
   SVC_PPROF_ENABLED: 'true',
   SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** The check denies where `condition` holds. */
 function refusing(condition: string): Edit {
@@ -56,13 +55,9 @@ it('authorization: asked for every operation, on the loop and in the lanes, whic
       const overPort = await client.ask(row.name, input, undefined, 'admin')
       const code = isOfServer ? 'adminRequired' : 'forbidden'
       assert.deepEqual([overPort.code, Buffer.from(overPort.body).toString()], [code, refused], row.name)
-      for (const { method, path: route } of row.http?.routes ?? []) {
-        const target = route.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(input[name])))
-        const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, textOf(value)]))
-        const answer =
-          method === 'GET'
-            ? await server.get(`${target}?${query.toString()}`, headers)
-            : await server.request(method, target, input, headers)
+      for (const [index, { method, path: route }] of (row.http?.routes ?? []).entries()) {
+        const asked = await httpRequestOf(row, input, index)
+        const answer = await server.request(asked.method, asked.path, asked.body, { ...asked.headers, ...headers })
         const isLookedAt = row.permission !== 'public' || row.knowsCaller === true
         const wanted = isLookedAt ? [403, refused] : [401, MISSING]
         assert.deepEqual([answer.status, answer.text], wanted, `${method} ${route}`)
