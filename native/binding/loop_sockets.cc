@@ -72,8 +72,7 @@ napi_value bound_receive_buffers(const Call& call) {
 }  // namespace
 
 bool add_loop_sockets(napi_env env, napi_value exports) noexcept {
-  return add_function<close_sockets_at_exit>(env, exports, "closeSocketsAtExit") &&
-         add_function<bound_receive_buffers>(env, exports, "boundReceiveBuffers");
+  return add_function<close_sockets_at_exit>(env, exports, "closeSocketsAtExit") && add_function<bound_receive_buffers>(env, exports, "boundReceiveBuffers");
 }
 
 }  // namespace mds::binding
