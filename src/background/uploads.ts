@@ -29,6 +29,13 @@ interface Stored {
   readonly json: Buffer
 }
 
+/** On whose behalf files are stored. */
+interface Asking {
+  readonly principal: Principal
+  /** Nobody waits for the answer any more. */
+  readonly hasLeft: () => boolean
+}
+
 export function serveUploads(dispatcher: Dispatcher, converters: Converters, directory: string): void {
   const uploads = new Uploads(dispatcher, converters, directory)
   dispatcher.onIo(uploadRow, uploads.run)
@@ -44,34 +51,34 @@ class Uploads {
     readonly directory: string,
   ) {}
 
-  readonly run: Io<Upload> = async (upload, { principal: { name } }) => {
+  readonly run: Io<Upload> = async (upload, { principal: { name }, clientAddress }) => {
     if (this.#underWay >= UPLOADS_UNDER_WAY_MAX) throw serviceError('overloaded')
     this.#underWay += 1
     try {
       // As the server itself, on behalf of whoever asked: the lane has checked the rights.
-      const principal = { ...SYSTEM, name }
+      const asking = { principal: { ...SYSTEM, name }, hasLeft: () => clientAddress() === null }
       const [first, ...others] = upload.files
       if (first === undefined) throw new Error('an upload without files')
-      return others.length === 0 ? await this.#single(upload, first, principal) : await this.#several(upload, principal)
+      return others.length === 0 ? await this.#single(upload, first, asking) : await this.#several(upload, asking)
     } finally {
       this.#underWay -= 1
     }
   }
 
-  async #single(upload: Upload, file: UploadedFile | RefusedFile, principal: Principal): Promise<OutgoingAnswer> {
-    const { json } = await this.#stored(upload, file, principal)
+  async #single(upload: Upload, file: UploadedFile | RefusedFile, asking: Asking): Promise<OutgoingAnswer> {
+    const { json } = await this.#stored(upload, file, asking)
     return successOf(json)
   }
 
   /** A file that is refused does not keep the others from being stored. */
-  async #several(upload: Upload, principal: Principal): Promise<OutgoingAnswer> {
+  async #several(upload: Upload, asking: Asking): Promise<OutgoingAnswer> {
     const counts = { added: 0, updated: 0, skipped: 0 }
     const errors: string[] = []
     const results: Buffer[] = []
     let bytes = 0
     for (const file of upload.files) {
       try {
-        const { outcome, json } = await this.#stored(upload, file, principal)
+        const { outcome, json } = await this.#stored(upload, file, asking)
         counts[outcome] += 1
         bytes += json.length
         if (bytes <= UPLOAD_ANSWER_BYTES_MAX) results.push(json)
@@ -87,12 +94,15 @@ class Uploads {
     return successOf(Buffer.concat(body))
   }
 
-  /** @throws ServiceError if the file is refused */
-  async #stored(upload: Upload, file: UploadedFile | RefusedFile, principal: Principal): Promise<Stored> {
+  /** @throws ServiceError if the file is refused, or if nobody waits for the answer: its file is gone then */
+  async #stored(upload: Upload, file: UploadedFile | RefusedFile, { principal, hasLeft }: Asking): Promise<Stored> {
     if ('code' in file) throw new ServiceError(file.code, file.text)
     const { collection, lang, meta, ttl, profile, flags } = upload
     const { name, key, format } = file
-    const content = await this.#contentOf(file, flags.textOnly)
+    const content = await this.#contentOf(file, flags.textOnly).catch((error: unknown) => {
+      throw hasLeft() ? serviceError('deadline') : error
+    })
+    if (hasLeft()) throw serviceError('deadline')
     const asked = { collection, lang, key, name, meta, content }
     const named = profile === null || upload.files.length > 1 ? {} : { profile }
     const head = { key, format: format.name, converted: format.kind !== 'stored', ...named }

@@ -90,7 +90,7 @@ export interface AddCommand {
   readonly kind: 'add'
   readonly collection: string
   readonly document: PreparedDocument
-  /** Facts of the answer beside the document: whether it is new, and these. Absent: none. */
+  /** Given: the facts of the answer say whether the document is new, and have these warnings. */
   readonly warnings?: readonly string[]
 }
 

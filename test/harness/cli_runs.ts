@@ -5,8 +5,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { after, before } from 'node:test'
 import { projectFolder } from '../../src/base/installation.js'
 import { spawn } from './process/owned_processes.js'
+import { type Server, startServer } from './server/server.js'
 
 interface Run {
   readonly code: number | null
@@ -47,4 +49,16 @@ export class CliRuns {
   remove(): void {
     rmSync(this.folder, { recursive: true })
   }
+}
+
+/** A server and runs against it, for all tests of the file. */
+export function cliWithServer(): { readonly runs: CliRuns } & Pick<Server, 'post' | 'get'> {
+  let server: Server
+  const runs = new CliRuns(() => server.url)
+  before(async () => void (server = await startServer()))
+  after(async () => {
+    await server.stop()
+    runs.remove()
+  })
+  return { runs, post: (...asked) => server.post(...asked), get: (...asked) => server.get(...asked) }
 }

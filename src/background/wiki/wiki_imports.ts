@@ -103,7 +103,7 @@ export class WikiImports implements Service {
     }
   }
 
-  async #submit(message: WikiImport, path: string, { principal: { name } }: IoTools): Promise<OutgoingAnswer> {
+  async #submit(message: WikiImport, path: string, { principal: { name }, clientAddress }: IoTools): Promise<OutgoingAnswer> {
     this.#arriving += 1
     const id = newId()
     try {
@@ -115,6 +115,10 @@ export class WikiImports implements Service {
       const { collection, submitter, options } = message
       const answer = await ask(this.dispatcher, submitWikiJob, { id, collection, submitter, options }, { kind: 'system', name })
       return answer.code === null ? { ...answer, facts: ['accepted', '1'] } : answer
+    } catch (error) {
+      // The dump goes with its client.
+      if (clientAddress() === null) return refusal('deadline')
+      throw error
     } finally {
       this.#arriving -= 1
       this.#dumps.settled(id)

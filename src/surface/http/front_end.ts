@@ -365,7 +365,7 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
   receiveForm(exchange: Exchange, form: FilesForm): void {
     const refuse = (code: ErrorCode, text?: string): void =>
       exchange.answer(text === undefined ? httpRefusal(code) : httpAnswer(null, refusalWith(code, text)))
-    this.#form = this.parts.forms.receive(form, exchange, {
+    this.#form = this.parts.forms.open(form, exchange, {
       formReceived: (fields, body, bytes) => {
         this.parts.telemetry.add('body_bytes_received', bytes)
         this.#runFor(exchange, fields, body)
@@ -373,6 +373,8 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
       formRefused: refuse,
       formFault: (error) => this.onFault(exchange, error),
     })
+    // A body that is declared too long is answered within this call.
+    if (this.#form !== null) exchange.streamBody(this.#form, form.bodyBytesMax)
   }
 
   onAborted(exchange: Exchange): void {

@@ -2,25 +2,14 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { CliRuns } from '../../harness/cli_runs.js'
-import type { Server } from '../../harness/server/server.js'
-import { startServer } from '../../harness/server/server.js'
+import { describe, it } from 'node:test'
+import { cliWithServer } from '../../harness/cli_runs.js'
 
-let server: Server
-const runs = new CliRuns(() => server.url)
+const { runs, post } = cliWithServer()
 const { mds } = runs
 
-before(async () => {
-  server = await startServer()
-})
-after(async () => {
-  await server.stop()
-  runs.remove()
-})
-
 async function revisions(collection: string, key: string): Promise<number> {
-  const response = await server.post('/v1/revisions', { collection, key, lang: 'en' })
+  const response = await post('/v1/revisions', { collection, key, lang: 'en' })
   return response.json<{ revisions: unknown[] }>().revisions.length
 }
 
@@ -71,7 +60,7 @@ describe('mds import, a second time', () => {
     await mds('import', file, '-c', 'twice')
     runs.write(file, `${first}\n${last}\n`)
     await mds('import', file, '-c', 'twice')
-    const { contentMd } = (await server.post('/v1/get', { collection: 'twice', key: 'k', lang: 'en' })).json<{ contentMd: string }>()
+    const { contentMd } = (await post('/v1/get', { collection: 'twice', key: 'k', lang: 'en' })).json<{ contentMd: string }>()
     assert.equal(contentMd, 'last')
   })
 })

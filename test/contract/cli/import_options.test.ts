@@ -1,21 +1,10 @@
 /** Options of `mds import` for documentation sites: choice of files, language, frontmatter. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { CliRuns } from '../../harness/cli_runs.js'
-import type { Server } from '../../harness/server/server.js'
-import { startServer } from '../../harness/server/server.js'
+import { describe, it } from 'node:test'
+import { cliWithServer } from '../../harness/cli_runs.js'
 
-let server: Server
-const runs = new CliRuns(() => server.url)
+const { runs, post } = cliWithServer()
 const { mds } = runs
-
-before(async () => {
-  server = await startServer()
-})
-after(async () => {
-  await server.stop()
-  runs.remove()
-})
 
 interface Stored {
   readonly key: string
@@ -25,7 +14,7 @@ interface Stored {
 }
 
 async function documents(collection: string): Promise<Stored[]> {
-  return (await server.post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })).json<Stored[]>()
+  return (await post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })).json<Stored[]>()
 }
 
 const places = async (collection: string): Promise<string[]> =>
@@ -74,7 +63,7 @@ describe('mds import, options for sites', () => {
       'faq.0.q': ['Why?'],
     })
     assert.deepEqual([first?.contentMd, second?.contentMd], ['# Text\n', 'body'])
-    const filtered = await server.post('/v1/search', { collection: 'toml', filterMeta: { 'params.author': ['X'] } })
+    const filtered = await post('/v1/search', { collection: 'toml', filterMeta: { 'params.author': ['X'] } })
     assert.equal(filtered.json<unknown[]>().length, 1)
   })
 })

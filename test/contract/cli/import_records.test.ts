@@ -2,23 +2,12 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { CliRuns } from '../../harness/cli_runs.js'
-import type { Server } from '../../harness/server/server.js'
-import { startServer } from '../../harness/server/server.js'
+import { cliWithServer } from '../../harness/cli_runs.js'
 
-let server: Server
-const runs = new CliRuns(() => server.url)
+const { runs, post } = cliWithServer()
 const { mds } = runs
-
-before(async () => {
-  server = await startServer()
-})
-after(async () => {
-  await server.stop()
-  runs.remove()
-})
 
 interface Stored {
   readonly key: string
@@ -27,7 +16,7 @@ interface Stored {
 }
 
 async function documents(collection: string): Promise<unknown[]> {
-  const answer = await server.post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })
+  const answer = await post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })
   return answer.json<Stored[]>().map(({ key, lang, meta }) => [key, lang, meta])
 }
 
@@ -49,7 +38,7 @@ describe('mds import of exports of other engines', () => {
     assert.deepEqual(await documents('shop'), expected)
     const again = await mds('import', join(folder, 'all.jsonl'), '-c', 'shop', ...fields)
     assert.match(again.stdout, /^0 added, 0 updated, 2 unchanged, 1 failed/)
-    const filtered = await server.post('/v1/search', { collection: 'shop', filterMeta: { 'by.name': ['X'] } })
+    const filtered = await post('/v1/search', { collection: 'shop', filterMeta: { 'by.name': ['X'] } })
     assert.equal(filtered.json<unknown[]>().length, 1)
   })
 

@@ -2,25 +2,14 @@
 import assert from 'node:assert/strict'
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { CliRuns } from '../../harness/cli_runs.js'
-import type { Server } from '../../harness/server/server.js'
-import { startServer } from '../../harness/server/server.js'
+import { describe, it } from 'node:test'
+import { cliWithServer } from '../../harness/cli_runs.js'
 
-let server: Server
-const runs = new CliRuns(() => server.url)
+const { runs, post, get } = cliWithServer()
 const { mds } = runs
 
-before(async () => {
-  server = await startServer()
-})
-after(async () => {
-  await server.stop()
-  runs.remove()
-})
-
 async function keys(collection: string): Promise<string[]> {
-  const response = await server.post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })
+  const response = await post('/v1/search', { collection, limit: 100, sort: 'key', asc: true })
   return response.json<{ key: string; lang: string }[]>().map(({ key, lang }) => `${key}.${lang}`)
 }
 
@@ -32,13 +21,13 @@ describe('mds import --sync', () => {
     await mds('import', tree, '-c', 'sync', '--sync', 'handbook')
     await mds('import', other, '-c', 'sync', '--sync', 'blog')
     await mds('import', runs.makeTree({ 'plain.md': 'P' }), '-c', 'sync')
-    await server.post('/v1/add', { collection: 'sync', key: 'by-hand', lang: 'en', contentMd: 'H' })
+    await post('/v1/add', { collection: 'sync', key: 'by-hand', lang: 'en', contentMd: 'H' })
     rmSync(join(tree, 'b.md'))
     const run = await mds('import', tree, '-c', 'sync', '--sync', 'handbook')
     assert.equal(run.code, 0, run.stderr)
     assert.match(run.stdout, /^0 added, 0 updated, 3 unchanged, 1 removed, 0 failed in /)
     assert.deepEqual(await keys('sync'), ['a.en', 'by-hand.en', 'c.en', 'd/e.en', 'plain.en', 'x.en', 'y.en'])
-    const filtered = await server.post('/v1/search', { collection: 'sync', filterMeta: { import_source: ['handbook'] } })
+    const filtered = await post('/v1/search', { collection: 'sync', filterMeta: { import_source: ['handbook'] } })
     assert.equal(filtered.json<unknown[]>().length, 3)
   })
 
@@ -89,7 +78,7 @@ describe('mds import --sync', () => {
   it('mds import --dry-run: says what would be added, updated and removed, and changes nothing', async () => {
     const tree = runs.makeTree(FOUR)
     await mds('import', tree, '-c', 'dry', '--sync', 's')
-    const before = (await server.get('/v1/checksum?collection=dry')).text
+    const before = (await get('/v1/checksum?collection=dry')).text
     runs.write(join(tree, 'a.md'), 'A2')
     renameSync(join(tree, 'b.md'), join(tree, 'new.md'))
     const run = await mds('import', tree, '-c', 'dry', '--sync', 's', '--dry-run')
@@ -101,10 +90,10 @@ describe('mds import --sync', () => {
       'dry run, nothing was changed: 1 added, 1 updated, 2 unchanged, 1 removed, 0 failed',
       '',
     ])
-    assert.equal((await server.get('/v1/checksum?collection=dry')).text, before)
+    assert.equal((await get('/v1/checksum?collection=dry')).text, before)
     const without = await mds('import', tree, '-c', 'absent', '--dry-run')
     assert.match(without.stdout, /dry run, nothing was changed: 4 added, 0 updated, 0 failed\n$/)
-    assert.equal((await server.post('/v1/export', { collection: 'absent' })).status, 404)
+    assert.equal((await post('/v1/export', { collection: 'absent' })).status, 404)
   })
 })
 
@@ -132,7 +121,7 @@ describe('mds import, additions', () => {
     assert.equal(run.code, 0, run.stderr)
     const metas = await Promise.all(
       ['docs/a', 'docs/b'].map(
-        async (key) => (await server.post('/v1/get', { collection: 'more', key, lang: 'en' })).json<{ meta: object }>().meta,
+        async (key) => (await post('/v1/get', { collection: 'more', key, lang: 'en' })).json<{ meta: object }>().meta,
       ),
     )
     assert.deepEqual(metas, [
@@ -145,7 +134,7 @@ describe('mds import, additions', () => {
     const tree = runs.makeTree({ 'Guide.md': 'upper', 'guide.md': 'lower', 'x.md': 'x' })
     const run = await mds('import', tree, '-c', 'case')
     assert.match(run.stderr, /one document for the service, of which the last one stays:\n {2}Guide\.md and guide\.md\n/)
-    const stored = await server.post('/v1/get', { collection: 'case', key: 'guide', lang: 'en' })
+    const stored = await post('/v1/get', { collection: 'case', key: 'guide', lang: 'en' })
     assert.equal(stored.json<{ contentMd: string }>().contentMd, 'lower')
   })
 })

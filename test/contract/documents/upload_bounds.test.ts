@@ -3,7 +3,7 @@
  * operations"; decisions.md, "Inputs"; docs/decisions/documents/ingest.md.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { DocumentsClient, summary } from '../../harness/clients/documents_client.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
@@ -19,6 +19,15 @@ const HEAD: FormParts = [['collection', 'docs'], ['lang', 'en']] // prettier-ign
 
 function spoolFiles({ directory }: Pick<Server, 'directory'>): readonly string[] {
   return readdirSync(directory).filter((name) => name.startsWith('spool-'))
+}
+
+/** Empty where the descriptor has been closed meanwhile. */
+function targetOf(pid: number, fd: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`)
+  } catch {
+    return ''
+  }
 }
 
 /** A file is removed just behind the answer. */
@@ -179,6 +188,62 @@ describe('upload: bounds', () => {
     await untilAsked(() => spoolFiles(server), (files) => files.length === 1) // prettier-ignore
     socket.reset()
     await untilAsked(() => spoolFiles(server), (files) => files.length === 0) // prettier-ignore
+  })
+
+  it('upload: bodies that are declared too long are 413, and however many come, others are received', async () => {
+    const bytes = 2 * 1024 * MIB
+    for (let at = 0; at < 150; at++) {
+      const socket = await RawSocket.open(server.port)
+      socket.write(
+        `POST /v1/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${bytes}\r\n\r\n`,
+      )
+      assert.match(await socket.until((received) => received.endsWith('}')), /^HTTP\/1\.1 413 [^]*request body too large/)
+      socket.destroy()
+    }
+    assert.equal((await upload(server, [...HEAD, { name: 'a.md', content: 'x' }])).status, 200)
+    await areRemoved(server)
+  })
+
+  it('upload: a file that has come is closed, however many are still to come', async () => {
+    const files = Array.from({ length: 100 }, (_, at) => ({ name: `${at}.md`, content: 'x', part: 'files[]' }))
+    const form = await encodedForm([...HEAD, ...files])
+    const socket = await RawSocket.open(server.port)
+    socket.write(
+      `POST /v1/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${form.headers['content-type'] ?? ''}\r\nContent-Length: ${form.body.length}\r\n\r\n`,
+    )
+    socket.write(form.body.subarray(0, form.body.length - 20))
+    const openFiles = (): number =>
+      readdirSync(`/proc/${server.pid}/fd`).filter((fd) => targetOf(server.pid, fd).includes('/spool-')).length
+    await untilAsked(() => spoolFiles(server).length, (count) => count === 100) // prettier-ignore
+    await untilAsked(openFiles, (count) => count <= 1)
+    socket.destroy()
+    await areRemoved(server)
+  })
+
+  it('upload: a client that leaves ends its upload: no further file is stored, and nothing is logged as a fault', async () => {
+    const own = await startServer()
+    const page = `<p>${'word '.repeat(1_500_000)}</p>`
+    const form = await encodedForm([
+      ...HEAD,
+      ['maxSize', String(20 * MIB)],
+      { name: 'a.html', content: page },
+      { name: 'b.md', content: 'x' },
+    ])
+    const socket = await RawSocket.open(own.port)
+    socket.write(
+      `POST /v1/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${form.headers['content-type'] ?? ''}\r\nContent-Length: ${form.body.length}\r\n\r\n`,
+    )
+    socket.write(form.body)
+    await untilAsked(() => spoolFiles(own).length, (count) => count === 2) // prettier-ignore
+    socket.reset()
+    await areRemoved(own)
+    // Until what is under way has ended.
+    assert.equal(await own.stop(), 0)
+    assert.doesNotMatch(own.output(), / error |"level":"error"/)
+    const again = await startServer({ directory: own.directory })
+    const stored = await new DocumentsClient(again).keys('docs')
+    await again.stop()
+    assert.deepEqual(stored, [])
   })
 
   it('upload: files that a killed server has left are removed at the next start', async () => {

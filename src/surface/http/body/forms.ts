@@ -3,17 +3,11 @@ import { resolve } from 'node:path'
 import { floorOf } from '../../../base/free_space.js'
 import type { Config } from '../../../config/config.js'
 import type { FilesForm } from '../../../operations/row/http_form.js'
-import type { BodyConsumer } from '../../../wire/body_streams.js'
 import type { FormOwner, SpoolPlace } from './received_files.js'
 import { type FormConsumer, formConsumer, type FormHead } from './received_form.js'
 
 /** Bodies of an event loop whose files are in the data directory, until they are answered. */
 const FORMS_AT_ONCE_MAX = 64
-
-/** The request, whose body is read by the consumer. */
-interface FormRequest extends FormHead {
-  streamBody(consumer: BodyConsumer, bytesMax: number): void
-}
 
 export class Forms {
   #open = 0
@@ -22,22 +16,21 @@ export class Forms {
   constructor(readonly config: Pick<Config, 'path' | 'diskReserveBytes'>) {}
 
   /**
-   * Must be called in the turn of the event loop in which the request came.
-   * @returns what must be released once the request is answered; null: the request was refused
+   * @returns the consumer of the body, which must be released once the request is answered; null: the request
+   * was refused
    */
-  receive(form: FilesForm, request: FormRequest, owner: FormOwner): FormConsumer | null {
+  open(form: FilesForm, head: FormHead, owner: FormOwner): FormConsumer | null {
     if (this.#open >= FORMS_AT_ONCE_MAX) {
       owner.formRefused('overloaded')
       return null
     }
-    const consumer = formConsumer(form, request, this.#placeOf(), owner)
+    const consumer = formConsumer(form, head, this.#placeOf(), owner)
     if (consumer === undefined) {
       const types = ['multipart/form-data', ...(form.wholeTypes ?? [])].join(' or ')
       owner.formRefused('invalid', `invalid Content-Type: ${types} is expected`)
       return null
     }
     this.#open += 1
-    request.streamBody(consumer, form.bodyBytesMax)
     return consumer
   }
 

@@ -33,8 +33,8 @@ export interface FormHead {
 class ReceivedForm extends ReceivedFiles {
   readonly #parser: Busboy
   readonly #fields: URLSearchParams
-  /** The part that is being read. */
-  #part: Readable | undefined
+  /** Parts that may hold bytes of the chunk: several may begin and end in one. */
+  readonly #parts = new Set<Readable>()
 
   /** @throws Error if the content type has no usable boundary */
   constructor(form: FilesForm, { contentType, query }: FormHead, place: SpoolPlace, owner: FormOwner) {
@@ -48,7 +48,7 @@ class ReceivedForm extends ReceivedFiles {
   }
 
   protected hasTaken(): boolean {
-    return this.#parser.writableLength === 0 && (this.#part?.readableLength ?? 0) === 0
+    return this.#parser.writableLength === 0 && [...this.#parts].every(({ readableLength }) => readableLength === 0)
   }
 
   protected finish(): void {
@@ -78,7 +78,8 @@ class ReceivedForm extends ReceivedFiles {
       },
     })
     parser.on('file', (part, stream, { filename }) => {
-      this.#part = stream
+      this.#parts.add(stream)
+      stream.on('close', () => this.#parts.delete(stream))
       // The parser throws it into the stream of a file, too, where a form ends early.
       stream.on('error', () => undefined)
       // A browser sends a part without a name for a file that was not chosen.

@@ -94,7 +94,9 @@ export class SpoolSink {
         if (!this.#isRemoved) this.events.room()
       }
       this.#writing = undefined
-      if (this.#isEnded && !this.#isRemoved) this.events.finished()
+      if (!this.#isEnded || this.#isRemoved) return
+      await file.close()
+      this.events.finished()
     } catch (error) {
       if (!this.#isRemoved) this.events.failed(error)
     }
