@@ -66,7 +66,8 @@ async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 function checkedNames(names: readonly string[]): readonly string[] {
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const seen = new Set<string>()
+  const twice = names.find((name) => seen.size === seen.add(name).size)
   if (twice !== undefined) throw new Error(`two columns have the name ${JSON.stringify(twice)}`)
   return names
 }
