@@ -41,6 +41,7 @@ export const importWiki = operation({
   notDuringRestore: true,
   http: {
     routes: [{ method: 'POST', path: '/v1/import-wiki' }],
+    acceptsJobs: true,
     files: {
       parts: ['file', 'files[]'],
       filesMax: 1,

@@ -17,6 +17,8 @@ export interface HttpForm {
   readonly routes: readonly HttpRoute[]
   /** Status of a success, if it is not 200. */
   readonly successStatus?: 201 | 202 | 204
+  /** Answers 202, with the same output, where a job of its own does the work on request. */
+  readonly acceptsJobs?: true
   /** Headers of a success. Values are whole numbers unless `type` says otherwise. */
   readonly headers?: readonly HttpHeader[]
   /** A request that cannot be run is answered 400 in the form of the output. */

@@ -32,6 +32,13 @@ before(async () => {
 after(() => server.stop())
 
 describe('import-wiki as a job', () => {
+  it('import-wiki: the OpenAPI document has the 202 of a job beside the 200 of an import', async () => {
+    type Documented = { paths: Record<string, { post: { responses: Record<string, { content: unknown }> } }> }
+    const responses = (await server.get('/openapi.json')).json<Documented>().paths['/v1/import-wiki']?.post.responses
+    assert.ok(responses?.['202'] && responses['200'])
+    assert.deepEqual(responses['202'].content, responses['200'].content)
+  })
+
   it('import-wiki: with job it is 202 with a record that ends with exact counters, and its dump goes', async () => {
     const answer = await importWiki(server, 'job', pages(1000), { job: true })
     assert.equal(answer.status, 202, answer.text)

@@ -302,6 +302,15 @@ describe('ingest', () => {
       assert.deepEqual([answer.updated, answer.skipped, (await client.revisions(c, 'k')).length], [1, 0, 2])
     })
 
+    it('ingest: textOnly leaves markdown as it is, and is a boolean', async () => {
+      const c = client.collection()
+      const content = '# Title\n\n*emphasis* and [a link](https://example.org)'
+      await client.ingest(c, [item('k', content)], { textOnly: true })
+      assert.equal((await client.get(c, 'k'))?.contentMd, content)
+      const refused = await client.post('/v1/ingest', { collection: c, documents: [item('k', 'x')], options: { textOnly: 'yes' } })
+      assert.equal(refused.status, 400, refused.text)
+    })
+
     it('ingest: an unknown profile is refused, and nothing is written', async () => {
       const c = client.collection()
       const answer = await client.post('/v1/ingest', { collection: c, documents: [item('k')], options: { profile: 'turbo' } })

@@ -198,7 +198,8 @@ function responses(row: Operation, route: HttpRoute, isSecured: boolean, compone
       const isOutput = status === INVALID_FIELD.http && row.http?.refusesInOutput === true
       return [String(status), isOutput ? refusal(row, components) : errorResponse(entries)] as const
     })
-  return { [String(row.http?.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
+  const accepted = row.http?.acceptsJobs === true ? { '202': { ...success, description: 'A job does the work' } } : {}
+  return { [String(row.http?.successStatus ?? 200)]: success, ...accepted, ...Object.fromEntries(errors) }
 }
 
 function successContent(row: Operation, components: SchemaComponents): JsonObject {
