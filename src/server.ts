@@ -39,6 +39,7 @@ import { openVectorEngine } from './engine/vectors/vector_engine.js'
 import { printListening, printReady, printWarnings } from './greeting.js'
 import { LAST_REQUESTS_MS_MAX, LAST_WORDS_MS } from './limits/process.js'
 import { laneOperations } from './operations/index.js'
+import { policyOf } from './outbound/destination.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
 import { ResidentReads } from './resident/resident_reads.js'
@@ -102,7 +103,7 @@ class Server implements ServerState, LanesListener {
   ) {
     this.#telemetry.claimRow()
     installTelemetry(this.#telemetry)
-    const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+    const outbound = new Outbound(policyOf(config), { bounds: config })
     const sharedBodies = openSharedBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, sharedBodies))
     const offered = offeredSurfaces(config)

@@ -6,7 +6,7 @@
 import { BUILD_VERSION } from '../base/version.js'
 import { Chore, type ChoreTools } from '../chore.js'
 import type { Config } from '../config/config.js'
-import { allowedWith } from '../outbound/destination.js'
+import { allowedWith, policyOf } from '../outbound/destination.js'
 import { Outbound } from '../outbound/safe_fetch.js'
 import type { Service } from '../services.js'
 import { log } from '../telemetry/log.js'
@@ -43,7 +43,7 @@ export class UpdateCheck implements Service {
 
   constructor(config: Config, tools: ChoreTools) {
     this.#config = config
-    const policy = { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate }
+    const policy = policyOf(config)
     this.#outbound = new Outbound(config.updateUrl === '' ? policy : allowedWith(policy, config.updateUrl))
     this.#chore = new Chore(tools, {
       name: this.name,

@@ -16,6 +16,13 @@ export interface OutboundPolicy {
   readonly allowPrivate: boolean
 }
 
+export function policyOf(config: {
+  readonly outboundAllowlist: readonly AllowedDestination[]
+  readonly outboundAllowPrivate: boolean
+}): OutboundPolicy {
+  return { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate }
+}
+
 /** A request to a forbidden destination. The text names the rule, not what is at the destination. */
 export class OutboundRefused extends Error {
   constructor(detail: string) {

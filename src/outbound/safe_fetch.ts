@@ -10,6 +10,7 @@ import type { Resolver } from './connector.js'
 import { guardedConnector, systemResolver } from './connector.js'
 import type { OutboundPolicy } from './destination.js'
 import { checkUrl, OutboundRefused } from './destination.js'
+import { type KeptConnectionBounds, KeptConnections } from './kept_connections.js'
 import { loadUndici } from './packages.js'
 import { discard, readReceived } from './received_body.js'
 
@@ -37,7 +38,10 @@ interface OutboundRequest {
   /** 0: redirects are not followed; the redirect itself is returned. */
   readonly redirectsMax?: number
   readonly signal?: AbortSignal
-  /** Connections to reuse (`Outbound.connections`). Default: a separate connection, closed at the end. */
+  /**
+   * Connections to reuse (`Outbound.connections`). Default: those that are kept for all of the server where
+   * the request may be repeated, otherwise one of its own, closed at the end.
+   */
   readonly connections?: Dispatcher
 }
 
@@ -50,18 +54,37 @@ export interface OutboundAnswer {
   readonly url: string
 }
 
+/**
+ * Methods whose requests use kept connections. The other side may close one while the request is on its way,
+ * and then the request is sent again.
+ */
+const REPEATABLE = new Set(['GET', 'HEAD'])
+/** Codes of an error of a connection that was closed before the answer. */
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Headers that are not forwarded to another origin. */
 const PERSONAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
+/** The connections that a request uses. */
+interface HeldConnections {
+  to: (origin: string) => Dispatcher
+  /** Another request may have used them before. */
+  readonly areKept: boolean
+  release: () => void
+}
+
 export class Outbound {
   readonly #resolver: Resolver
+  readonly #bounds: KeptConnectionBounds | undefined
+  #kept: KeptConnections | undefined
 
+  /** @param bounds of the connections that are kept for requests which bring none; absent: none is kept */
   constructor(
     readonly policy: OutboundPolicy,
-    resolver: Resolver = systemResolver,
+    { resolver = systemResolver, bounds }: { resolver?: Resolver | undefined; bounds?: KeptConnectionBounds | undefined } = {},
   ) {
     this.#resolver = resolver
+    this.#bounds = bounds
   }
 
   /**
@@ -82,32 +105,39 @@ export class Outbound {
    * time
    */
   async safeFetch(request: OutboundRequest): Promise<OutboundAnswer> {
-    const own = request.connections === undefined ? this.connections(1) : undefined
+    const held = this.#connectionsFor(request)
     const limit = new TimeLimit(request.msMax ?? OUTBOUND_MS_MAX, request.signal)
     const { signal } = limit
     try {
       // undici checks the signal only once it has a connection.
-      return await Promise.race([this.#follow(request, own ?? (request.connections as Dispatcher), signal), rejectionBy(signal)])
+      return await Promise.race([this.#follow(request, held, signal), rejectionBy(signal)])
     } catch (error) {
       if (limit.isOver) throw new Error(`no answer within ${request.msMax ?? OUTBOUND_MS_MAX} ms`, { cause: error })
       throw error
     } finally {
       limit.end()
-      if (own !== undefined) void own.destroy()
+      held.release()
     }
   }
 
-  async #follow(request: OutboundRequest, connections: Dispatcher, signal: AbortSignal): Promise<OutboundAnswer> {
+  #connectionsFor({ connections, method = 'GET' }: OutboundRequest): HeldConnections {
+    if (connections !== undefined) return { to: () => connections, areKept: false, release: () => undefined }
+    if (this.#bounds !== undefined && REPEATABLE.has(method)) {
+      const kept = (this.#kept ??= new KeptConnections(this.#bounds, {
+        connect: guardedConnector(this.policy, this.#resolver, true),
+        maxHeaderSize: OUTBOUND_HEADER_BYTES_MAX,
+      }))
+      return { to: (origin) => kept.of(origin), areKept: true, release: () => kept.trim() }
+    }
+    const own = this.connections(1)
+    return { to: () => own, areKept: false, release: () => void own.destroy() }
+  }
+
+  async #follow(request: OutboundRequest, held: HeldConnections, signal: AbortSignal): Promise<OutboundAnswer> {
     let url = checkUrl(request.url, this.policy)
     let next = request
     for (let redirects = 0; ; redirects++) {
-      const answer = await loadUndici().request(url, {
-        dispatcher: connections,
-        method: next.method ?? 'GET',
-        headers: { 'user-agent': 'mds', 'accept-encoding': 'gzip, deflate, br', ...next.headers },
-        body: next.body ?? null,
-        signal,
-      })
+      const answer = await answered(url, next, held, signal)
       const headers = firstOf(answer.headers)
       const redirectsMax = request.redirectsMax ?? OUTBOUND_REDIRECTS_MAX
       if (!REDIRECTS.has(answer.statusCode) || redirectsMax === 0 || headers.location === undefined) {
@@ -126,6 +156,24 @@ export class Outbound {
       next = redirected(next, answer.statusCode, target.origin !== url.origin)
       url = target
     }
+  }
+}
+
+/** Sends a request once more if the other side has closed the kept connection meanwhile. */
+async function answered(url: URL, request: OutboundRequest, held: HeldConnections, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const send = (): Promise<Dispatcher.ResponseData> =>
+    loadUndici().request(url, {
+      dispatcher: held.to(url.origin),
+      method: request.method ?? 'GET',
+      headers: { 'user-agent': 'mds', 'accept-encoding': 'gzip, deflate, br', ...request.headers },
+      body: request.body ?? null,
+      signal,
+    })
+  try {
+    return await send()
+  } catch (error) {
+    if (!held.areKept || !CLOSED.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+    return send()
   }
 }
 

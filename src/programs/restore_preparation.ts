@@ -16,6 +16,7 @@ import { createAnalyzer } from '../engine/text/analyzer.js'
 import type { SearchEngine } from '../engine/types.js'
 import { openVectorEngine } from '../engine/vectors/vector_engine.js'
 import { MIB } from '../limits/units.js'
+import { policyOf } from '../outbound/destination.js'
 import { ObjectStores } from '../outbound/object_stores.js'
 import { Outbound } from '../outbound/safe_fetch.js'
 import { checkEnvironment, resetBinlog } from '../store/backup/restored_env.js'
@@ -97,7 +98,7 @@ interface Prepared {
 async function buildIndex({ config, engine, store }: Prepared, path: string, history: Uint8Array): Promise<void> {
   engine.open(join(path, 'index'), history, analysisVersion(config))
   // This process serves no requests and may wait for the network.
-  const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+  const outbound = new Outbound(policyOf(config))
   const stores = new ObjectStores(outbound, openSharedBodies(config.limits))
   const fetching = new ObjectFetching({ store, settings: new SettingsCache(), fetchObjects: (objects) => stores.bringEach(objects) })
   const pages = rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })

@@ -18,6 +18,7 @@ import {
   setDefaultEmbeddingConfig,
   updateEmbeddingConfig,
 } from '../../operations/settings/embedding_configs.js'
+import { policyOf } from '../../outbound/destination.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'
@@ -215,9 +216,7 @@ export class ActiveEmbedding implements Service {
 
   async #guarded(): Promise<Outbound> {
     const { embeddingPolicy } = await loadProviders()
-    const { outboundAllowlist, outboundAllowPrivate, embeddingApiUrl } = this.config
-    const policy = { allowed: outboundAllowlist, allowPrivate: outboundAllowPrivate }
-    this.#outbound ??= new Outbound(embeddingPolicy(policy, embeddingApiUrl))
+    this.#outbound ??= new Outbound(embeddingPolicy(policyOf(this.config), this.config.embeddingApiUrl))
     return this.#outbound
   }
 

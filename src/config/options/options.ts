@@ -14,7 +14,6 @@ import { DEADLINE_SEARCH_MS, QUEUE_SEARCH_REQUESTS_MAX, READ_LANES_MAX, SEARCH_Q
 import { LOG_SLOW_MS_MAX } from '../../limits/process.js'
 import { BINLOG_BYTES_DEFAULT, OBJECT_RETENTION_SECONDS_DEFAULT } from '../../limits/store.js'
 import { HTTP_LOOPS_MAX } from '../../limits/surfaces.js'
-import type { AllowedDestination } from '../../outbound/allowlist.js'
 import type { LogFormat, LogLevel } from '../../telemetry/log.js'
 import { LOG_FORMATS, LOG_LEVELS } from '../../telemetry/log.js'
 import { AUDIT_OPTIONS, type AuditOptionValues } from './audit_options.js'
@@ -22,6 +21,7 @@ import { AUTH_OPTIONS, type AuthOptionValues } from './auth_options.js'
 import { LIMIT_OPTIONS, type LimitOptionValues } from './limit_options.js'
 import { OPERATION_OPTIONS, type OperationOptionValues } from './operation_options.js'
 import type { Option } from './option.js'
+import { OUTBOUND_OPTIONS, type OutboundOptionValues } from './outbound_options.js'
 import { PROCESS_OPTIONS, type ProcessOptionValues } from './process_options.js'
 import { SURFACE_OPTIONS, type SurfaceOptionValues } from './surface_options.js'
 import { TLS_OPTIONS, type TlsOptionValues } from './tls_options.js'
@@ -31,7 +31,6 @@ import {
   parseAddress,
   parseBoolean,
   parseBytes,
-  parseDestinations,
   parseLanguage,
   parseList,
   parseProxies,
@@ -53,6 +52,7 @@ export interface OptionValues
     ProcessOptionValues,
     AuditOptionValues,
     SurfaceOptionValues,
+    OutboundOptionValues,
     WikiOptionValues {
   /** Data directory, created if it does not exist. */
   readonly path: string
@@ -93,8 +93,6 @@ export interface OptionValues
   /** Minimum free space for writes. 0: derived from the size of the file system. */
   readonly diskReserveBytes: number
   /** Allowed destinations of outgoing requests, in addition to the public internet. */
-  readonly outboundAllowlist: readonly AllowedDestination[]
-  readonly outboundAllowPrivate: boolean
   /** Seconds for which unreferenced objects are kept in their object store. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean
@@ -304,23 +302,6 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBytes(0, 2 ** 50),
     help: 'minimum free disk space for writes; below it writes are refused, while reads, deletes and the shutdown still work',
   },
-  outboundAllowlist: {
-    flag: 'outbound-allowlist',
-    variables: ['SVC_OUTBOUND_ALLOWLIST'],
-    yaml: ['outbound.allowlist'],
-    fallback: [],
-    parse: parseDestinations,
-    help: 'allowed destinations of outgoing requests besides the public internet: names, *.names, addresses or networks, each with or without :port, comma separated',
-  },
-  outboundAllowPrivate: {
-    flag: 'outbound-allow-private',
-    variables: ['SVC_OUTBOUND_ALLOW_PRIVATE'],
-    yaml: ['outbound.allowPrivate'],
-    fallback: false,
-    parse: parseBoolean,
-    boolean: true,
-    help: 'allow outgoing requests to this machine and to private networks',
-  },
   objectRetentionSeconds: {
     flag: 's3-retention',
     variables: ['SVC_S3_RETENTION'],
@@ -331,6 +312,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
   },
   ...VECTOR_OPTIONS,
   ...LIMIT_OPTIONS,
+  ...OUTBOUND_OPTIONS,
   ...WIKI_OPTIONS,
   ...AUTH_OPTIONS,
   ...TLS_OPTIONS,

@@ -84,7 +84,7 @@ describe('where a configuration value comes from', () => {
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', httpLoops: '7', shutdownSecondsMax: '7', drainMs: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
       panelMode: 'external', metricsPublic: 'false', metricsDetail: 'true', searchStats: 'false', pprofEnabled: 'true', updateUrl: 'https://a.example', updateCheck: '0', configLenient: 'true',
-      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
+      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', httpPoolIdleMax: '7', httpPoolPerHost: '7', httpPoolIdleMs: '7', objectRetentionSeconds: '60',
       rateLimitEnabled: 'true', rateLimitRequests: '7', rateLimitBurst: '7', rateLimitWindowMs: '7', rateLimitBy: 'user', connectionsOfAddressMax: '7', wikiPagesMax: '7', wikiBytesMax: '2048', incidentAuthThreshold: '7', incidentAuthWindowSeconds: '7', incidentAuthCooldownSeconds: '7',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer,type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -44,7 +44,7 @@ describe('outgoing requests', () => {
   const allowed = (...texts: string[]): AllowedDestination[] => texts.map((text) => parseAllowed(text) as AllowedDestination)
   /** An outbound client that may reach the loopback server by its address and port. */
   const open = (resolver?: (host: string) => Promise<readonly string[]>): Outbound =>
-    new Outbound({ allowed: allowed(`127.0.0.1:${port}`), allowPrivate: false }, resolver)
+    new Outbound({ allowed: allowed(`127.0.0.1:${port}`), allowPrivate: false }, { resolver })
   const route = (path: string, handler: Handler): string => {
     routes.set(path, handler)
     return `http://127.0.0.1:${port}${path}`
@@ -78,7 +78,7 @@ describe('outgoing requests', () => {
       'mixed.example': ['8.8.8.8', '127.0.0.1'],
       'none.example': [],
     }
-    const strict = new Outbound({ allowed: [], allowPrivate: false }, (host) => Promise.resolve(names[host] ?? ['127.0.0.1']))
+    const strict = new Outbound({ allowed: [], allowPrivate: false }, { resolver: (host) => Promise.resolve(names[host] ?? ['127.0.0.1']) })
     for (const host of [
       '127.0.0.1',
       '2130706433',
@@ -125,15 +125,33 @@ describe('outgoing requests', () => {
 
   it('the next address is tried where one takes no connection', async () => {
     route('/second', text('second'))
-    const outbound = new Outbound({ allowed: allowed(`two.example:${port}`), allowPrivate: false }, () =>
-      Promise.resolve(['127.0.0.9', '127.0.0.1']),
+    const outbound = new Outbound(
+      { allowed: allowed(`two.example:${port}`), allowPrivate: false },
+      { resolver: () => Promise.resolve(['127.0.0.9', '127.0.0.1']) },
     )
     assert.equal((await outbound.safeFetch({ url: `http://two.example:${port}/second` })).body.toString(), 'second')
     const many = Array.from({ length: OUTBOUND_ADDRESSES_MAX }, (_, i) => `127.0.0.${i + 20}`)
-    const lost = new Outbound({ allowed: allowed(`two.example:${port}`), allowPrivate: false }, () =>
-      Promise.resolve([...many, '127.0.0.1']),
+    const lost = new Outbound(
+      { allowed: allowed(`two.example:${port}`), allowPrivate: false },
+      { resolver: () => Promise.resolve([...many, '127.0.0.1']) },
     )
     await assert.rejects(lost.safeFetch({ url: `http://two.example:${port}/second` }), /ECONNREFUSED/)
+  })
+
+  it('no connection is kept where none may idle, and none is used again by a request that may not be repeated', async () => {
+    const opened = new Set<Socket>()
+    const url = route('/kept', ({ socket }, response) => {
+      opened.add(socket)
+      response.end('kept')
+    })
+    const asked = async (httpPoolIdleMax: number, method: 'GET' | 'POST'): Promise<number> => {
+      opened.clear()
+      const bounds = { httpPoolIdleMax, httpPoolPerHost: 10, httpPoolIdleMs: 60_000 }
+      const outbound = new Outbound({ allowed: allowed(`127.0.0.1:${port}`), allowPrivate: false }, { bounds })
+      for (let i = 0; i < 3; i++) await outbound.safeFetch({ url, method })
+      return opened.size
+    }
+    assert.deepEqual([await asked(0, 'GET'), await asked(10, 'POST')], [3, 3])
   })
 
   it('redirects are followed to their end, each through the same checks', async () => {

@@ -17,7 +17,7 @@ import {
   submitBulkIngest as submitRow,
 } from '../../../operations/documents/bulk_ingest.js'
 import type { InputOf } from '../../../operations/row/operation.js'
-import { checkUrl, OutboundRefused } from '../../../outbound/destination.js'
+import { checkUrl, OutboundRefused, policyOf } from '../../../outbound/destination.js'
 import type { Answer } from '../../../wire/answer.js'
 import {
   decodeIngestDocuments,
@@ -55,7 +55,7 @@ function submit(
 /** Checks that need no request. The callback request itself finds the rest. */
 function checkCallback({ config }: LaneContext, callbackUrl: string): void {
   try {
-    checkUrl(callbackUrl, { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+    checkUrl(callbackUrl, policyOf(config))
   } catch (error) {
     if (!(error instanceof OutboundRefused)) throw error
     throw badRequest(`invalid callbackUrl: ${error.message}`)

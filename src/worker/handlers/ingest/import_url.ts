@@ -12,7 +12,7 @@ import { checkTtl, prepareDocument } from '../../../domain/writes/preparation.js
 import { badRequest } from '../../../errors.js'
 import { importUrl as importRow, storePage as storeRow } from '../../../operations/documents/import_url.js'
 import type { InputOf } from '../../../operations/row/operation.js'
-import { checkUrl, OutboundRefused } from '../../../outbound/destination.js'
+import { checkUrl, OutboundRefused, policyOf } from '../../../outbound/destination.js'
 import type { StoreFirst } from '../../../wire/messages/messages.js'
 import type { PageImport } from '../../../wire/messages/page_messages.js'
 import { type BoundHandler, io, type LaneContext, prepare } from '../../request/handler.js'
@@ -35,7 +35,7 @@ function check(lane: LaneContext, input: InputOf<typeof importRow>): PageImport 
 /** What can be seen without the network. */
 function checkDestination({ config }: LaneContext, url: string): void {
   try {
-    checkUrl(url, { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+    checkUrl(url, policyOf(config))
   } catch (error) {
     if (!(error instanceof OutboundRefused)) throw error
     throw badRequest(`invalid url: ${error.message}`)
