@@ -43,13 +43,15 @@ class PageImports {
     readonly directory: string,
   ) {}
 
-  readonly run: Io<PageImport> = async (page, { principal: { name } }) => {
+  readonly run: Io<PageImport> = async (page, { principal: { name }, clientAddress }) => {
     if (this.#underWay >= PAGE_IMPORTS_MAX) throw serviceError('overloaded')
     this.#underWay += 1
     try {
-      const { url, ...named } = page
+      const { url, mainContent, ...named } = page
       const fetched = await this.#page(url)
-      const stored = await this.#stored(fetched)
+      const stored = await this.#stored(fetched, mainContent)
+      // Nobody waits any more: like every write, it is not made then.
+      if (clientAddress() === null) throw serviceError('deadline')
       // As the server itself, on behalf of whoever asked: the rights were checked before the fetch.
       return await ask(this.dispatcher, storePage, { ...named, ...stored }, { ...SYSTEM, name })
     } finally {
@@ -69,21 +71,24 @@ class PageImports {
     return answer
   }
 
-  async #stored({ headers, body }: OutboundAnswer): Promise<{ page: Uint8Array; charset: string; hasFrontmatter: boolean }> {
+  async #stored(
+    { headers, body }: OutboundAnswer,
+    mainContent: boolean,
+  ): Promise<{ page: Uint8Array; charset: string; hasFrontmatter: boolean }> {
     const kind = pageKind(headers['content-type'] ?? '', body)
     if (kind.form === 'binary') throw badRequest(`fetch failed: ${kind.type} is not text`)
     if (kind.form === 'text') return { page: body, charset: kind.charset, hasFrontmatter: true }
-    return { page: Buffer.from(await this.#converted(kind, body)), charset: 'utf-8', hasFrontmatter: false }
+    return { page: Buffer.from(await this.#converted(kind, body, mainContent)), charset: 'utf-8', hasFrontmatter: false }
   }
 
-  async #converted({ charset }: PageKind, body: Buffer): Promise<string> {
+  async #converted({ charset }: PageKind, body: Buffer, mainContent: boolean): Promise<string> {
     const path = spoolPath(this.directory, newSpoolName())
     try {
       // A declaration in front of the page is the first that the converter finds.
       const declared = charset === '' || isMarked(body) ? '' : `<meta charset="${charset}">\n`
       await writeFile(path, [Buffer.from(declared), body], { flag: 'wx', mode: 0o600 })
       const pool = await this.converters.pool()
-      return (await pool.convert({ path, format: 'html', textOnly: false })).markdown
+      return (await pool.convert({ path, format: 'html', textOnly: false, mainContent })).markdown
     } catch (error) {
       if (!(error instanceof ConversionRefused)) throw error
       throw error.reason === 'busy' ? serviceError('overloaded') : badRequest(`conversion failed: ${error.message}`)

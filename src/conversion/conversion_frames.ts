@@ -21,6 +21,8 @@ export interface ConversionTask {
   readonly path: string
   readonly format: ConvertedFormat
   readonly textOnly: boolean
+  /** Of HTML: without menus, sidebars and footers. */
+  readonly mainContent?: boolean | undefined
 }
 
 const KINDS = ['text', 'failed', 'tooLarge'] as const

@@ -6,9 +6,9 @@
  */
 import { stat } from 'node:fs/promises'
 import { MIB } from '../limits/units.js'
+import type { ConversionTask } from './conversion_frames.js'
 import { ConversionRefused } from './conversion_refused.js'
 import { ConverterProcess } from './converter_process.js'
-import type { ConvertedFormat } from './formats.js'
 
 /** Processes of a pool: 1 GB at most, and half of the cores of a small machine stay free. */
 const CONVERTERS_MAX = 2
@@ -25,12 +25,8 @@ const CONVERSION_MS_PER_MB = 1000
 /** but no longer than this. */
 const CONVERSION_MS_MAX = 60_000
 
-interface Conversion {
-  /** Of a file on disk, which is only read. */
-  readonly path: string
-  readonly format: ConvertedFormat
-  /** Without markup. */
-  readonly textOnly: boolean
+/** `path` is only read. */
+interface Conversion extends ConversionTask {
   readonly signal?: AbortSignal
 }
 
@@ -49,8 +45,8 @@ export class ConverterPool {
    * @returns markdown, or text, of at most DOCUMENT_BYTES_MAX bytes
    * @throws ConversionRefused; the reason of the signal if it aborts
    */
-  async convert({ path, format, textOnly, signal }: Conversion): Promise<{ markdown: string }> {
-    const { size } = await stat(path).catch((error: NodeJS.ErrnoException) => {
+  async convert({ signal, ...task }: Conversion): Promise<{ markdown: string }> {
+    const { size } = await stat(task.path).catch((error: NodeJS.ErrnoException) => {
       throw new ConversionRefused('failed', `the file can't be read: ${error.code ?? error.message}`)
     })
     if (size > CONVERSION_FILE_BYTES_MAX)
@@ -60,7 +56,7 @@ export class ConverterPool {
     try {
       signal?.throwIfAborted()
       if (this.#isClosed) throw new ConversionRefused('failed', 'the converters are stopped')
-      return { markdown: await this.#run({ path, format, textOnly }, timeMsMax, signal) }
+      return { markdown: await this.#run(task, timeMsMax, signal) }
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#active--
@@ -81,7 +77,7 @@ export class ConverterPool {
     for (const process of this.#processes) process.kill()
   }
 
-  async #run(task: { path: string; format: ConvertedFormat; textOnly: boolean }, timeMsMax: number, signal?: AbortSignal): Promise<string> {
+  async #run(task: ConversionTask, timeMsMax: number, signal?: AbortSignal): Promise<string> {
     const process = this.#takeProcess()
     try {
       return await process.convert(task, timeMsMax, signal)

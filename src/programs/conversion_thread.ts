@@ -27,8 +27,8 @@ parentPort?.on('message', (task: ConversionTask) => {
   )
 })
 
-async function answer({ path, format, textOnly }: ConversionTask): Promise<Pick<ConversionAnswer, 'kind' | 'text'>> {
-  const text = await convertBytes(await readFile(path), format, textOnly)
+async function answer({ path, format, textOnly, mainContent }: ConversionTask): Promise<Pick<ConversionAnswer, 'kind' | 'text'>> {
+  const text = await convertBytes(await readFile(path), format, textOnly, mainContent)
   return Buffer.byteLength(text) > DOCUMENT_BYTES_MAX ? { kind: 'tooLarge', text: '' } : { kind: 'text', text }
 }
 

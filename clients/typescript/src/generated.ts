@@ -284,6 +284,11 @@ export interface ImportUrlInput {
   readonly meta?: Readonly<Record<string, readonly string[]>> | undefined
   /** Seconds until the document expires. 0: never. */
   readonly ttl?: number | undefined
+  /**
+   * Leaves menus, sidebars and footers of an HTML page out, where a main part stands out. Default:
+   * `false`.
+   */
+  readonly mainContent?: boolean | undefined
 }
 
 export interface SubmitBulkIngestInput {

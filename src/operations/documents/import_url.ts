@@ -23,6 +23,12 @@ export const importUrl = operation({
     key: optional(Type.String({ description: "Key of the document. Default: the last segment of the URL's path, without extension." })),
     meta: optional(metaMap),
     ttl: optional(ttl),
+    mainContent: optional(
+      Type.Boolean({
+        description: 'Leaves menus, sidebars and footers of an HTML page out, where a main part stands out.',
+        default: false,
+      }),
+    ),
   }),
   output: Document,
   errors: ['keyNotDerived', 'overloaded'],

@@ -8,4 +8,6 @@ export interface PageImport {
   /** Checked. */
   readonly meta: Readonly<Record<string, readonly string[]>>
   readonly ttl: number
+  /** Of an HTML page: without menus, sidebars and footers. */
+  readonly mainContent: boolean
 }

@@ -3,15 +3,32 @@
  * decisions.md, "Inputs"; docs/decisions/documents/ingest.md. The web is a server of the test.
  */
 import assert from 'node:assert/strict'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server as WebServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type DocumentJson, DocumentsClient, type Fields, MISSING_FIELDS, summary } from '../../harness/clients/documents_client.js'
 import { dataOf } from '../../harness/clients/graphql.js'
 import { GrpcClient } from '../../harness/clients/grpc.js'
 import { McpClient } from '../../harness/clients/mcp_client.js'
+import { RawSocket } from '../../harness/clients/raw_socket.js'
+import { untilAsked } from '../../harness/process/until.js'
 import { startServer } from '../../harness/server/server.js'
+
+/** Connections of a process. */
+function openSockets(pid: number): number {
+  const folder = `/proc/${pid}/fd`
+  const targets = readdirSync(folder).map((name) => {
+    try {
+      return readlinkSync(join(folder, name))
+    } catch {
+      return ''
+    }
+  })
+  return targets.filter((target) => target.startsWith('socket:')).length
+}
 
 type Page = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -117,6 +134,50 @@ describe('import-url', () => {
     const document = await imported(client.collection(), web.serve('/house.html', html, 'text/html; charset=utf-8'))
     assert.equal(document.key, 'house')
     assert.match(document.contentMd, /^# Häuser\n\nA \*\*bold\*\* \[link\]\(.*\)\.\n\n[-*] +one\s*$/)
+  })
+
+  it('import-url: with mainContent menus, sidebars and footers are left out, and the title stays; without it all is kept', async () => {
+    const paragraph = '<p>A paragraph with many words, commas, and something to say about the subject of the page.</p>'
+    const html = `<html><head><title>Häuser &amp; Höfe | Site</title></head><body>
+      <header><nav><a href="/">Home</a> <a href="/all">Everything</a></nav></header>
+      <div class="sidebar"><ul><li><a href="/a">Sidebar one</a></li><li><a href="/b">Sidebar two</a></li></ul></div>
+      <div><h1>Häuser &amp; Höfe</h1>${paragraph.repeat(8)}<h2>Code</h2><pre><code class="language-js">let a = 1</code></pre>
+      <p>See <a href="/more">more</a>, and read on, and on.</p></div><footer>Copyright of somebody</footer></body></html>`
+    const url = web.serve('/main.html', html, 'text/html; charset=utf-8')
+    const main = (await imported(client.collection(), url, { mainContent: true })).contentMd
+    assert.match(main, /^# Häuser & Höfe\n\nA paragraph/)
+    assert.match(main, /```js\nlet a = 1\n```\n\nSee \[more\]\(\/more\), and read on/)
+    assert.doesNotMatch(main, /Sidebar|Everything|Copyright/)
+    const whole = (await imported(client.collection(), url)).contentMd
+    for (const text of ['Sidebar one', 'Everything', 'Copyright']) assert.ok(whole.includes(text), text)
+    const menu = web.serve('/menu.html', '<a href="/x">only</a>', 'text/html')
+    assert.match((await imported(client.collection(), menu, { mainContent: true })).contentMd, /only/)
+    const refused = await asked('refused', url, { mainContent: 'yes' })
+    assert.equal(refused.status, 400, refused.text)
+  })
+
+  it('import-url: a page whose client has left is not stored', async () => {
+    const c = client.collection()
+    let answer: (() => void) | undefined
+    web.pages.set('/late', (_, response) => {
+      answer = () => response.writeHead(200, { 'content-type': 'text/markdown' }).end('late')
+    })
+    // Connections to clients and to the web stay open between requests.
+    await imported(c, web.serve('/first', 'first'))
+    const sockets = (): number => openSockets(client.server.pid)
+    const before = sockets()
+    const body = JSON.stringify({ collection: c, url: `${web.url}/late`, lang: 'en' })
+    const socket = await RawSocket.open(client.server.port)
+    socket.write(`POST /v1/import-url HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    await untilAsked(() => answer, (given) => given !== undefined) // prettier-ignore
+    assert.equal(sockets(), before + 1)
+    socket.reset()
+    await untilAsked(sockets, (count) => count === before) // prettier-ignore
+    assert.equal((await client.server.get('/health')).status, 200)
+    answer?.()
+    // Two pages come behind it.
+    for (const page of ['/next', '/last']) await imported(c, web.serve(page, 'text'))
+    assert.equal(await client.get(c, 'late'), undefined)
   })
 
   it('import-url: the charset is that of the header, then of the page, then UTF-8 or windows-1252', async () => {

@@ -20,7 +20,7 @@ import { commandOf } from '../../request/storage.js'
 import { rulesOf } from '../documents.js'
 
 function check(lane: LaneContext, input: InputOf<typeof importRow>): PageImport {
-  const { collection, url, lang, key: given = '', meta = {}, ttl = 0 } = input
+  const { collection, url, lang, key: given = '', meta = {}, ttl = 0, mainContent = false } = input
   checkDestination(lane, url)
   const key = given === '' ? keyOfUrl(url) : given
   checkIdentity(key, lang)
@@ -29,7 +29,7 @@ function check(lane: LaneContext, input: InputOf<typeof importRow>): PageImport 
   checkTtl(ttl)
   requireText(undefined, meta)
   parseMetadata(meta)
-  return { collection, key, lang, url, meta, ttl }
+  return { collection, key, lang, url, meta, ttl, mainContent }
 }
 
 /** What can be seen without the network. */
