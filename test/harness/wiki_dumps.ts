@@ -1,4 +1,5 @@
 /** Dumps of wikis as MediaWiki exports them, made from pages; and bytes in chunks of a size. */
+import { gzipSync } from 'node:zlib'
 
 export interface DumpRevision {
   readonly id?: number
@@ -65,6 +66,16 @@ export const pageOf = (title: string, text: string, rest: Partial<DumpPage> = {}
 
 export function dumpXml(pages: readonly DumpPage[]): string {
   return DUMP_BEGIN + pages.map(pageXml).join('') + DUMP_END
+}
+
+/**
+ * A small gzip file, whose pages with text are read at once, and whose reader is then busy with `tailMb`
+ * pages of 1 MB that leave nothing behind.
+ */
+export function slowDump(pages: readonly DumpPage[], tailMb: number): Buffer {
+  const empty = gzipSync(pageXml(pageOf('Empty', '{{x}}\n'.repeat(170_000))))
+  const head = gzipSync(DUMP_BEGIN + pages.map(pageXml).join(''))
+  return Buffer.concat([head, ...Array.from({ length: tailMb }, () => empty), gzipSync(DUMP_END)])
 }
 
 export async function* inChunks(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
