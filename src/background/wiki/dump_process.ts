@@ -12,13 +12,16 @@ import { DUMP_FRAMES_DESCRIPTOR, type DumpFrame, type DumpTask, readDumpFrames }
  * with its copies.
  */
 const DUMP_READER_HEAP_MB_MAX = 384
+/** From the end of its frames to the end of a process, which has nothing left to do. */
+const DUMP_READER_END_MS_MAX = 2_000
 
 export class DumpProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<string>
 
-  constructor(task: DumpTask) {
-    const child = spawn(process.execPath, [`--max-old-space-size=${DUMP_READER_HEAP_MB_MAX}`, programPath('dump_reader')], {
+  /** @param program the reader's, but in tests of what another one might do */
+  constructor(task: DumpTask, program = programPath('dump_reader')) {
+    const child = spawn(process.execPath, [`--max-old-space-size=${DUMP_READER_HEAP_MB_MAX}`, program], {
       // Nothing of the server's configuration.
       env: { PATH: process.env['PATH'] ?? '' },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -46,7 +49,16 @@ export class DumpProcess {
       yield { end: { fault: 'unreadable', message: (error as Error).message } }
       return
     }
-    yield { end: { fault: 'unreadable', message: await this.#ended } }
+    yield { end: { fault: 'unreadable', message: await this.#whyEnded() } }
+  }
+
+  async #whyEnded(): Promise<string> {
+    const late = setTimeout(() => this.kill(), DUMP_READER_END_MS_MAX)
+    try {
+      return await this.#ended
+    } finally {
+      clearTimeout(late)
+    }
   }
 
   kill(): void {

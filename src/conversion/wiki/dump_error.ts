@@ -7,7 +7,8 @@
  * - `too-many-bytes`: more bytes, decompressed, than the caller permits;
  * - `too-large`: a part without an end.
  */
-export type DumpFault = 'not-a-dump' | 'malformed' | 'compression' | 'too-many-bytes' | 'too-large'
+export const DUMP_FAULTS = ['not-a-dump', 'malformed', 'compression', 'too-many-bytes', 'too-large'] as const
+export type DumpFault = (typeof DUMP_FAULTS)[number]
 
 /** Pages before the fault were given. */
 export class DumpError extends Error {

@@ -8,7 +8,7 @@
 import { Buffer } from 'node:buffer'
 import { DOCUMENT_BYTES_MAX } from '../../limits/documents.js'
 import { MIB } from '../../limits/units.js'
-import type { DumpFault } from './dump_error.js'
+import { DUMP_FAULTS, type DumpFault } from './dump_error.js'
 
 /** The descriptor of frames in the child. */
 export const DUMP_FRAMES_DESCRIPTOR = 3
@@ -46,6 +46,7 @@ export type DumpFrame = { readonly pages: Buffer } | { readonly end: DumpEnd }
 const HEAD_BYTES = 5
 const PAGES = 0
 const END = 1
+const FAULTS: ReadonlySet<unknown> = new Set(['', 'unreadable', ...DUMP_FAULTS])
 
 export function pagesFrame(batch: Buffer): Buffer {
   return frame(PAGES, batch)
@@ -63,25 +64,33 @@ function frame(kind: number, payload: Buffer): Buffer {
 }
 
 /**
- * Reads no further part before the caller asks for the next frame, so a slow caller slows the writer.
- * @throws Error if the bytes are no frames, or end without one that says so
+ * Reads no further part before the caller asks for the next frame, so a slow caller slows the writer. Keeps
+ * one frame, however small the parts are that it comes in. Where the bytes end within a frame, the frames
+ * end before it.
+ * @throws Error if the bytes are no frames
  */
-export async function* readDumpFrames(parts: AsyncIterable<Buffer>): AsyncGenerator<DumpFrame> {
-  let kept: Buffer[] = []
-  let bytes = 0
-  let wanted = HEAD_BYTES
+export async function* readDumpFrames(parts: AsyncIterable<Uint8Array>): AsyncGenerator<DumpFrame> {
+  const head = Buffer.alloc(HEAD_BYTES)
+  let headBytes = 0
+  let payload = head
+  let payloadBytes = 0
   for await (const part of parts) {
-    kept.push(part)
-    bytes += part.length
-    while (bytes >= wanted) {
-      const all: Buffer = kept.length === 1 ? kept[0]! : Buffer.concat(kept, bytes)
-      kept = [all]
-      wanted = HEAD_BYTES + lengthOf(all)
-      if (bytes < wanted) break
-      yield readFrame(all.subarray(0, wanted))
-      kept = [all.subarray(wanted)]
-      bytes -= wanted
-      wanted = HEAD_BYTES
+    const bytes = Buffer.from(part.buffer, part.byteOffset, part.length)
+    for (let at = 0; at < bytes.length;) {
+      if (headBytes < HEAD_BYTES) {
+        const copied = bytes.copy(head, headBytes, at)
+        headBytes += copied
+        at += copied
+        if (headBytes < HEAD_BYTES) break
+        payload = Buffer.allocUnsafeSlow(lengthOf(head))
+        payloadBytes = 0
+      }
+      const copied = bytes.copy(payload, payloadBytes, at)
+      payloadBytes += copied
+      at += copied
+      if (payloadBytes < payload.length) break
+      headBytes = 0
+      yield readFrame(head[0]!, payload)
     }
   }
 }
@@ -89,14 +98,21 @@ export async function* readDumpFrames(parts: AsyncIterable<Buffer>): AsyncGenera
 function lengthOf(head: Buffer): number {
   const kind = head[0]!
   const length = head.readUInt32LE(1)
-  if (kind > END || length > (kind === PAGES ? FRAME_BYTES_MAX : END_BYTES_MAX))
+  if (kind > END || length === 0 || length > (kind === PAGES ? FRAME_BYTES_MAX : END_BYTES_MAX))
     throw new Error('the reader of the dump sent no valid frame')
   return length
 }
 
-function readFrame(bytes: Buffer): DumpFrame {
-  const payload = bytes.subarray(HEAD_BYTES)
-  if (bytes[0] === PAGES) return { pages: payload }
-  const { fault, message } = JSON.parse(payload.toString()) as DumpEnd
-  return { end: { fault, message: String(message) } }
+function readFrame(kind: number, payload: Buffer): DumpFrame {
+  return kind === PAGES ? { pages: payload } : { end: readEnd(payload.toString()) }
+}
+
+function readEnd(text: string): DumpEnd {
+  try {
+    const { fault, message } = JSON.parse(text) as Partial<Record<keyof DumpEnd, unknown>>
+    if (typeof message === 'string' && FAULTS.has(fault)) return { fault: fault as DumpEnd['fault'], message }
+  } catch {
+    // As one without its fields.
+  }
+  throw new Error('the reader of the dump sent no valid end')
 }

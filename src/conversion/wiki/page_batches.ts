@@ -11,6 +11,8 @@ import { DOCUMENT_BYTES_MAX } from '../../limits/documents.js'
 
 /** UTF-8 bytes of a head: seven fields of a page of at most 4 096 characters each, as JSON. */
 const PAGE_HEAD_BYTES_MAX = 256 * 1024
+/** A batch of nothing but pages that can't be documents, whose titles have one letter, has 90 000. */
+const PAGE_BATCH_ITEMS_MAX = 128 * 1024
 const LENGTHS_BYTES = 8
 
 export type PageMetadata = Readonly<Record<string, readonly string[]>>
@@ -77,6 +79,7 @@ export function readPageBatch(batch: Uint8Array): readonly PageItem[] {
   let at = 0
   while (at < bytes.length) {
     if (bytes.length - at < LENGTHS_BYTES) throw new Error('a batch of pages ends within an item')
+    if (items.length >= PAGE_BATCH_ITEMS_MAX) throw new Error('a batch of pages has too many items')
     const head = at + LENGTHS_BYTES
     const content = head + bytes.readUInt32LE(at)
     const end = content + bytes.readUInt32LE(at + 4)
@@ -94,7 +97,12 @@ function readItem(fields: unknown, contentMd: string): PageItem {
   if (!isCount(pages) || !isCount(skipped) || typeof title !== 'string' || typeof keyOrProblem !== 'string' || typeof meta !== 'object')
     throw new Error('an item of a batch of pages has a wrong head')
   if (meta === null) return { pages, skipped, title, problem: keyOrProblem, key: '', meta: {}, contentMd: '' }
+  if (!Object.values(meta).every(isTexts)) throw new Error('an item of a batch of pages has wrong metadata')
   return { pages, skipped, title, problem: '', key: keyOrProblem, meta: meta as PageMetadata, contentMd }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 function isCount(value: unknown): value is number {
