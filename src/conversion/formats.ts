@@ -8,6 +8,9 @@
 
 export type ConvertedFormat = 'html' | 'pdf' | 'docx' | 'odt' | 'rtf' | 'tex'
 
+/** Of `mds import` alone: text whose prose is a document (mdx/prose.ts). It is no format of uploads. */
+export const MDX = { kind: 'prose', name: 'mdx' } as const
+
 export type FileFormat =
   | { readonly kind: 'stored'; readonly name: 'md' | 'txt' }
   | { readonly kind: 'converted'; readonly name: ConvertedFormat }
@@ -35,7 +38,7 @@ const FORMATS: ReadonlyMap<string, FileFormat> = new Map<string, FileFormat>([
 ])
 
 /** The metadata that says which file a document was. */
-export function uploadFacts(fileName: string, { kind, name }: FileFormat): Record<string, string[]> {
+export function uploadFacts(fileName: string, { kind, name }: FileFormat | typeof MDX): Record<string, string[]> {
   const facts = { upload_format: [name], upload_filename: [fileName] }
   return kind === 'stored' ? facts : { ...facts, upload_converted: ['true'] }
 }

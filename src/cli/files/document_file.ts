@@ -2,14 +2,16 @@
  * One file as a document to import.
  * - Markdown: the bytes of the file, including frontmatter unless stripping is requested; a file that an
  *   export wrote contains its own key and language (exported_file.ts). Nothing is added.
+ * - MDX: its prose, behind its frontmatter.
  * - Other formats: what src/conversion makes of them, and metadata that says which file it was.
  */
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ConversionRefused } from '../../conversion/conversion_refused.js'
 import type { ConverterPool } from '../../conversion/converter_pool.js'
-import { type FileFormat, formatOf, uploadFacts } from '../../conversion/formats.js'
+import { type FileFormat, formatOf, MDX, uploadFacts } from '../../conversion/formats.js'
 import { readFrontmatter } from '../../conversion/frontmatter.js'
+import { mdxProse } from '../../conversion/mdx/prose.js'
 import { decodeText, fenced, isBinary } from '../../conversion/text_files.js'
 import { MIB } from '../../limits/units.js'
 import { documentItem, type ItemOrigin, type SourceItem } from './document.js'
@@ -27,17 +29,19 @@ export interface FileOptions {
 }
 
 const MARKDOWN = /\.(?:md|markdown)$/i
+const MDX_NAME = /\.mdx$/i
 
 export const isMarkdown = (name: string): boolean => MARKDOWN.test(name)
+const importFormatOf = (name: string): FileFormat | typeof MDX | undefined => (MDX_NAME.test(name) ? MDX : formatOf(name))
 
 /** The name or the path without its extension, or undefined if it is of no format. */
 export function documentStem(name: string): string | undefined {
-  return isMarkdown(name) || formatOf(name) !== undefined ? name.slice(0, name.lastIndexOf('.')) : undefined
+  return isMarkdown(name) || importFormatOf(name) !== undefined ? name.slice(0, name.lastIndexOf('.')) : undefined
 }
 
 /** Never rejects: what goes wrong is the problem of the file. */
 export async function readDocumentFile(file: string, origin: ItemOrigin, options: FileOptions, pool: ConverterPool): Promise<SourceItem> {
-  const format = isMarkdown(file) ? undefined : formatOf(file)
+  const format = isMarkdown(file) ? undefined : importFormatOf(file)
   // A markdown file may name its key itself (exported_file.ts).
   const known = format === undefined ? {} : { key: placeOf(origin, options).key }
   try {
@@ -65,9 +69,10 @@ function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOption
   return exported === undefined ? storedItem(text, {}, origin, options) : documentItem(exported, origin)
 }
 
-function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat): SourceItem {
+function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat | typeof MDX): SourceItem {
   if (isBinary(bytes)) return { kind: 'problem', ...origin, key: placeOf(origin, options).key, problem: 'binary data, no text' }
   const text = decodeText(bytes)
+  if (format.kind === 'prose') return storedItem(text, uploadFacts(basename(file), format), origin, options, mdxProse)
   if (format.kind === 'stored') return storedItem(text, uploadFacts(basename(file), format), origin, options)
   return documentItem(
     { ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: fenced(text, format.name) },
@@ -75,9 +80,17 @@ function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: 
   )
 }
 
-function storedItem(text: string, facts: Readonly<Record<string, string[]>>, origin: ItemOrigin, options: FileOptions): SourceItem {
+/** @param convert what becomes of the text behind the frontmatter */
+function storedItem(
+  text: string,
+  facts: Readonly<Record<string, string[]>>,
+  origin: ItemOrigin,
+  options: FileOptions,
+  convert = (body: string): string => body,
+): SourceItem {
   const { meta, bodyOffset, problem } = readFrontmatter(text)
-  const contentMd = options.stripFrontmatter ? text.slice(bodyOffset) : text
+  const body = convert(text.slice(bodyOffset))
+  const contentMd = options.stripFrontmatter ? body : text.slice(0, bodyOffset) + body
   const place = placeOf(origin, options)
   const lang = (options.langFrom === 'frontmatter' ? languageIn(meta) : undefined) ?? place.lang
   return documentItem({ ...place, lang, meta: { ...meta, ...facts }, contentMd }, origin, problem)
