@@ -23,15 +23,20 @@ export class CliRuns {
   /** @param url address of the server, set once it is started */
   constructor(readonly url: () => string) {}
 
-  readonly mds = async (...args: readonly string[]): Promise<Run> => {
-    const env = { ...process.env, MDS_URL: this.url(), XDG_STATE_HOME: join(this.folder, 'state') }
-    const child = spawn(process.execPath, [join(projectFolder(), 'bin', 'mds.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const output = { stdout: '', stderr: '' }
-    for (const stream of ['stdout', 'stderr'] as const)
-      child[stream]?.setEncoding('utf8').on('data', (text: string) => (output[stream] += text))
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-    return { code, ...output }
-  }
+  readonly mds = (...args: readonly string[]): Promise<Run> => this.withEnv({})(...args)
+
+  /** @param variables beside those of this process */
+  readonly withEnv =
+    (variables: Readonly<Record<string, string>>) =>
+    async (...args: readonly string[]): Promise<Run> => {
+      const env = { ...process.env, MDS_URL: this.url(), XDG_STATE_HOME: join(this.folder, 'state'), ...variables }
+      const child = spawn(process.execPath, [join(projectFolder(), 'bin', 'mds.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const output = { stdout: '', stderr: '' }
+      for (const stream of ['stdout', 'stderr'] as const)
+        child[stream]?.setEncoding('utf8').on('data', (text: string) => (output[stream] += text))
+      const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+      return { code, ...output }
+    }
 
   /** @returns a new folder with the files */
   makeTree(files: Readonly<Record<string, string | Buffer>>): string {

@@ -54,6 +54,7 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
     throw new SourceError(`cannot read ${path}`, { cause })
   })
   if (stats.isDirectory()) return openTree(path, options)
+  if (options.git) throw new SourceError(`--git needs a folder, and ${path} is none`)
   if (documentStem(path) !== undefined) return openFile(path, options)
   if (isCsv(path)) return openCsv(path, options)
   return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)

@@ -21,6 +21,7 @@ const SOURCE_NAME_BYTES_MAX = 256
 export interface ImportOptions extends Additions, FieldNames {
   readonly include: readonly string[]
   readonly exclude: readonly string[]
+  readonly git: boolean
   readonly langFrom: LangFrom
   readonly url: string
   readonly collection: string
@@ -44,9 +45,9 @@ export interface ImportOptions extends Additions, FieldNames {
 
 /** Changes where the choice or the form of documents changes, so that an interrupted run is not continued. */
 export function fingerprintOf(options: ImportOptions): string {
-  const { lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter } = options
+  const { lang, langFrom, include, exclude, git, keyPrefix, meta, titles, stripFrontmatter } = options
   const fields = [options.keyField, options.contentField, options.langField]
-  const choice = JSON.stringify([lang, langFrom, include, exclude, keyPrefix, meta, titles, stripFrontmatter, fields])
+  const choice = JSON.stringify([lang, langFrom, include, exclude, git, keyPrefix, meta, titles, stripFrontmatter, fields])
   return createHash('sha256').update(choice).digest('hex').slice(0, 16)
 }
 
@@ -66,6 +67,7 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     )
     .option('--include <glob>', 'of a folder: only files whose path matches; repeatable', added, [])
     .option('--exclude <glob>', 'of a folder: no files whose path matches; repeatable', added, [])
+    .option('--git', 'of a folder in a checkout of git: only files that are tracked', false)
     .option('--key-prefix <text>', 'put in front of every key', '')
     .option('--meta <name=value>', 'metadata of documents that do not have that name themselves; repeatable', metaEntry, {})
     .option('--titles', 'the first heading as `title` of documents without one', false)

@@ -3,7 +3,7 @@
  * - Key: the path relative to the folder, with `/` as separator, without the extension.
  * - Content: that of document_file.ts.
  * - Order: sorted path segments, so that a position is simply the last path.
- * - Hidden entries, `node_modules` and symbolic links are skipped.
+ * - Hidden entries, `node_modules` and symbolic links are skipped; with `--git` also what is not tracked.
  */
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -12,6 +12,7 @@ import { chooseFiles, type FileChoice } from '../files/chosen_files.js'
 import type { ImportSource, SourceItem, SourcePoint } from '../files/document.js'
 import { SourceError } from '../files/document.js'
 import { documentStem, type FileOptions, isMarkdown, readDocumentFile } from '../files/document_file.js'
+import { trackedFiles } from './tracked_files.js'
 
 /** Files that are read while one is passed on: as many as are converted at once. */
 const FILES_READ_AHEAD = 2
@@ -23,18 +24,36 @@ interface FoundFile {
   readonly problem?: string
 }
 
+/** Which files and folders are read, by their path below the folder of the import. */
+interface TreeChoice {
+  readonly hasFile: (path: string) => boolean
+  readonly hasFolder: (path: string) => boolean
+}
+
+export interface TreeOptions extends FileOptions, FileChoice {
+  /** Only files that git tracks. */
+  readonly git?: boolean
+}
+
 /** Counts the files first, which takes about 10 us each, so that progress can be shown. */
-export async function openTree(root: string, options: FileOptions & FileChoice): Promise<ImportSource> {
+export async function openTree(root: string, options: TreeOptions): Promise<ImportSource> {
   const absolute = resolve(root)
-  const isChosen = chooseFiles(options)
+  const choice = await chooseTree(absolute, options)
   let total = 0
-  for await (const _file of walk(absolute, '', [], isChosen)) total += 1
+  for await (const _file of walk(absolute, '', [], choice)) total += 1
   return {
     total,
     isOfFiles: true,
     fingerprint: `tree ${absolute}`,
-    items: (after) => readFiles(absolute, walk(absolute, '', after?.position.split('/') ?? [], isChosen), after, options),
+    items: (after) => readFiles(absolute, walk(absolute, '', after?.position.split('/') ?? [], choice), after, options),
   }
+}
+
+async function chooseTree(root: string, options: TreeOptions): Promise<TreeChoice> {
+  const isChosen = chooseFiles(options)
+  if (options.git !== true) return { hasFile: isChosen, hasFolder: () => true }
+  const { files, folders } = await trackedFiles(root)
+  return { hasFile: (path) => files.has(path) && isChosen(path), hasFolder: (path) => folders.has(path) }
 }
 
 /** One file, whose key is its name without the extension. */
@@ -72,18 +91,13 @@ async function* readFiles(
 }
 
 /** Only files after `after`, which is given as segments. */
-async function* walk(
-  root: string,
-  folder: string,
-  after: readonly string[],
-  isChosen: (path: string) => boolean,
-): AsyncGenerator<FoundFile> {
+async function* walk(root: string, folder: string, after: readonly string[], choice: TreeChoice): AsyncGenerator<FoundFile> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
     throw new SourceError(`cannot read folder ${join(root, folder)}`, { cause })
   })
   entries.sort((a, b) => compareText(a.name, b.name))
   const pathOf = (name: string): string => (folder === '' ? name : `${folder}/${name}`)
-  const files = entries.filter((entry) => entry.isFile() && !isLeftOut(entry.name) && isChosen(pathOf(entry.name)))
+  const files = entries.filter((entry) => entry.isFile() && !isLeftOut(entry.name) && choice.hasFile(pathOf(entry.name)))
   const chosen = new Set(files.map(({ name }) => name))
   const owners = ownersOf([...chosen])
   for (const entry of entries) {
@@ -92,8 +106,9 @@ async function* walk(
     const first = after[0]
     if (first !== undefined && compareText(entry.name, first) < 0) continue
     const isOnPath = first !== undefined && entry.name === first
-    if (entry.isDirectory()) yield* walk(root, path, isOnPath ? after.slice(1) : [], isChosen)
-    else if (chosen.has(entry.name) && !isOnPath) {
+    if (entry.isDirectory()) {
+      if (choice.hasFolder(path)) yield* walk(root, path, isOnPath ? after.slice(1) : [], choice)
+    } else if (chosen.has(entry.name) && !isOnPath) {
       const stem = documentStem(entry.name)
       if (stem === undefined) continue
       const owner = owners.get(stem)
