@@ -1,16 +1,16 @@
 /**
- * What do floods on gRPC, GraphQL and MCP take from clients of HTTP, and from the server? For each of the
- * three a new server with all surfaces; a healthy client gets a document every 4 ms from a process of its
- * own, alone before each flood and beside it, in rounds. A neighbour, another server on the same processors
- * that nobody attacks, is asked in the same way: its p99 beside the flood shows what the machine alone costs.
- * Printed: medians of p50 and p99 over the rounds, the medians of the ratios of p99, the peak of the server's
- * memory above idle (VmHWM, reset before each), and how long at most a healthy client of the same surface
- * waits for an answer afterwards. Elsewhere, clients have processors of their own. So the floods yield the
- * processor to the server, and the healthy clients preempt it. Linux only, as root. Run: npm run loadtest --
- * surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5]. Exits with 1 if the server or a thread ends,
- * memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered, or a healthy client is not answered
- * afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and whoever measures judges. Last result:
- * see bench/README.md.
+ * What do floods on gRPC, GraphQL, MCP and the converters of files (http: uploads) take from clients of HTTP,
+ * and from the server? For each of the four a new server with all surfaces; a healthy client gets a document
+ * every 4 ms from a process of its own, alone before each flood and beside it, in rounds. A neighbour,
+ * another server on the same processors that nobody attacks, is asked in the same way: its p99 beside the
+ * flood shows what the machine alone costs. Printed: medians of p50 and p99 over the rounds, the medians of
+ * the ratios of p99, the peak of the server's memory above idle (VmHWM, reset before each), and how long at
+ * most a healthy client of the same surface waits for an answer afterwards. Elsewhere, clients have
+ * processors of their own. So the floods yield the processor to the server, and the healthy clients preempt
+ * it. Linux only, as root. Run: npm run loadtest -- surface-flood [-- SECONDS=3] [PART OF A NAME] [ROUNDS=5].
+ * Exits with 1 if the server or a thread ends, memory exceeds GROWTH_MB_MAX, a get over HTTP is not answered,
+ * or a healthy client is not answered afterwards. The ratio is only printed: an aim of P99_TIMES_AIM, and
+ * whoever measures judges. Last result: see bench/README.md.
  */
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,12 +21,14 @@ import { median } from '../bench/measure/statistics.js'
 import { askGraphql } from '../test/harness/clients/graphql.js'
 import { GrpcClient } from '../test/harness/clients/grpc.js'
 import { McpClient } from '../test/harness/clients/mcp_client.js'
+import { upload } from '../test/harness/clients/upload_form.js'
 import { fork } from '../test/harness/process/owned_processes.js'
 import { type Server, startServer } from '../test/harness/server/server.js'
 import { closeAll, type Flood, pause, untilEnd } from './floods/flood.js'
 import { graphqlFloods } from './floods/graphql.js'
 import { grpcFloods } from './floods/grpc.js'
 import { mcpFloods } from './floods/mcp.js'
+import { uploadFloods } from './floods/uploads.js'
 import type { Waits } from './healthy_client.js'
 
 const seconds = Number(process.argv[2] ?? 3)
@@ -37,7 +39,7 @@ const P99_TIMES_AIM = 2
  * Megabytes above idle: what a surface may hold of requests and of unread answers (gRPC 256 and 128 MiB, MCP
  * 128 and 256; GraphQL, whose answers HTTP sends, 64 and 512), and some 300 for what they are made of.
  */
-const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 700, graphql: 900, mcp: 700 }
+const GROWTH_MB_MAX: Readonly<Record<Flood['surface'], number>> = { grpc: 700, graphql: 900, mcp: 700, http: 300 }
 /** A surface that has just been flooded answers within this time. */
 const RECOVERY_MS_MAX = 10_000
 const ALONE_SECONDS = 2
@@ -73,13 +75,18 @@ const HEALTHY: Readonly<Record<Flood['surface'], (running: Running) => Promise<b
     const { data } = await askGraphql(server, '{ search(input: { collection: "large" }) { edges { node { key } } } }')
     return (data as { readonly search: { readonly edges: readonly object[] } } | null)?.search.edges.length === DOCUMENTS
   },
+  http: async ({ server }) => {
+    const { status } = await upload(server, [['collection', 'flood'], ['lang', 'en'], { name: 'b.html', content: '<p>b' }])
+    return status === 200
+  },
   mcp: async ({ mcp }) => {
     const called = await mcp.send('POST', '/tools/call', { name: 'search_documents', arguments: { collection: 'large' } })
     return called.status === 200 && (await mcp.stateless('tools/list')).status === 200
   },
 }
 
-function floodsOf(surface: Flood['surface'], { server, mcp }: Running): readonly Flood[] {
+async function floodsOf(surface: Flood['surface'], { server, mcp }: Running): Promise<readonly Flood[]> {
+  if (surface === 'http') return await uploadFloods(server.port)
   if (surface === 'grpc') return grpcFloods(Number(server.addressOf('grpc').split(':').at(-1)))
   return surface === 'mcp' ? mcpFloods(mcp) : graphqlFloods(server.port)
 }
@@ -185,7 +192,7 @@ function schedule(pid: number, policy: 'idle' | 'other' | 'fifo'): void {
 
 async function measureSurface(surface: Flood['surface']): Promise<void> {
   const running = await start()
-  const floods = floodsOf(surface, running).filter(({ what }) => `${surface}: ${what}`.includes(wanted))
+  const floods = (await floodsOf(surface, running)).filter(({ what }) => `${surface}: ${what}`.includes(wanted))
   for (const { pid } of [running.client, running.neighbourClient]) schedule(pid!, 'fifo')
   schedule(process.pid, 'idle')
   for (const ask of Object.values(HEALTHY)) if (!(await ask(running))) throw new Error('a healthy client is not answered before a flood')
@@ -201,7 +208,7 @@ async function measureSurface(surface: Flood['surface']): Promise<void> {
   if ((await running.server.stop()) !== 0) problems.push(`${surface}: the server did not end well`)
 }
 
-for (const surface of ['grpc', 'graphql', 'mcp'] as const) await measureSurface(surface)
+for (const surface of ['grpc', 'graphql', 'mcp', 'http'] as const) await measureSurface(surface)
 report.table([
   'flood',
   'p50 alone',

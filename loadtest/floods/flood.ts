@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 
 export interface Flood {
-  readonly surface: 'grpc' | 'graphql' | 'mcp'
+  readonly surface: 'grpc' | 'graphql' | 'mcp' | 'http'
   readonly what: string
   /** Sends until the end, on the clock of `performance`. Its connections are closed by `closeAll`. */
   readonly send: (end: number) => Promise<void>

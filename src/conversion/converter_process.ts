@@ -5,12 +5,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { programPath } from '../base/installation.js'
+import { lowerPriorityOf } from '../base/thread_priority.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
 import { ANSWER_DESCRIPTOR, AnswerReader, type ConversionAnswer, type ConversionTask, MEMORY_EXIT_CODE } from './conversion_frames.js'
 import { ConversionRefused } from './conversion_refused.js'
 import { CONVERTER_MEMORY_MB_MAX } from './converter_memory.js'
 
 const PROGRAM = programPath('converter')
+/**
+ * Threads that answer requests go first, as before those of surfaces: before all of the process, also before
+ * its start and its collections of garbage. At 10 it would get a tenth of a busy core, and its bound of time
+ * would tell the load of the machine.
+ */
+const CONVERTER_NICE = 5
 
 interface Running {
   resolve(markdown: string): void
@@ -31,6 +38,7 @@ export class ConverterProcess {
       env: { PATH: process.env['PATH'] ?? '' },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     })
+    lowerPriorityOf(child.pid, CONVERTER_NICE)
     this.#child = child
     this.#onEnd = onEnd
     const end = (refusal: ConversionRefused): void => {

@@ -5,18 +5,10 @@
 import { Buffer } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
-import { lowerPriority } from '../base/thread_priority.js'
 import { CONVERSION_REASON_BYTES_MAX, type ConversionAnswer, type ConversionTask } from '../conversion/conversion_frames.js'
 import { convertBytes } from '../conversion/formats/converters.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
 
-/**
- * Threads that answer requests go first, as before those of surfaces. At 10 the thread would get a tenth of a
- * busy core, and its bound of time would tell the load of the machine.
- */
-const CONVERSION_THREAD_NICE = 5
-
-lowerPriority(CONVERSION_THREAD_NICE)
 // Of a library that has given its answer already.
 process.on('unhandledRejection', () => undefined)
 
