@@ -11,19 +11,28 @@ const KEY_COLLISIONS_SHOWN_MAX = 50
 const SPELLINGS_SHOWN_MAX = 10
 
 export class KeyCollisions {
-  readonly #seen = new Map<string, { readonly lang: string; readonly spellings: Set<string>; readonly urls: Set<string> }>()
+  readonly #firsts = new Map<string, IngestDraft>()
+  /** By identity, in the order of their second documents. */
+  readonly #several = new Map<string, { readonly lang: string; readonly spellings: Set<string>; readonly urls: Set<string> }>()
 
-  add({ key, lang, keyedBy }: IngestDraft): void {
-    const identity = lowerCase(`${lang}|${key}`)
-    const seen = this.#seen.get(identity) ?? { lang, spellings: new Set(), urls: new Set() }
-    this.#seen.set(identity, seen)
-    seen.spellings.add(key)
-    if (keyedBy !== '') seen.urls.add(keyedBy)
+  add(draft: IngestDraft): void {
+    const identity = lowerCase(`${draft.lang}|${draft.key}`)
+    const first = this.#firsts.get(identity)
+    if (first === undefined) {
+      this.#firsts.set(identity, draft)
+      return
+    }
+    const seen = this.#several.get(identity) ?? { lang: first.lang, spellings: new Set(), urls: new Set() }
+    this.#several.set(identity, seen)
+    for (const { key, keyedBy } of [first, draft]) {
+      seen.spellings.add(key)
+      if (keyedBy !== '') seen.urls.add(keyedBy)
+    }
   }
 
   /** One text each, with all spellings: `"Start", "start" (en)`, and the URLs if these collide. */
   texts(): readonly string[] {
-    const colliding = [...this.#seen.values()].filter(({ spellings, urls }) => spellings.size > 1 || urls.size > 1)
+    const colliding = [...this.#several.values()].filter(({ spellings, urls }) => spellings.size > 1 || urls.size > 1)
     return colliding.slice(0, KEY_COLLISIONS_SHOWN_MAX).map(({ lang, spellings, urls }) => {
       const named = `${listOf([...spellings].map((key) => JSON.stringify(key)))} (${lang})`
       return urls.size > 1 ? `${named}: ${listOf([...urls])}` : named

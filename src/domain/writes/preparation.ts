@@ -76,7 +76,11 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
 }
 
 /** The same, for callers that have looked at the enriched document. */
-export function prepareEnriched(tools: PreparationTools, input: DocumentInput, { contentMd, meta }: Enriched): PreparedDocument {
+export function prepareEnriched(
+  tools: PreparationTools,
+  input: Omit<DocumentInput, keyof Draft>,
+  { contentMd, meta }: Enriched,
+): PreparedDocument {
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
   checkStated(input)
@@ -109,6 +113,7 @@ export function prepareEnriched(tools: PreparationTools, input: DocumentInput, {
 }
 
 const NOTHING = Buffer.alloc(0)
+const NOT_STATED: StatedTimes = {}
 
 export function checkTtl(ttl: number): void {
   if (!Number.isSafeInteger(ttl) || ttl < 0 || ttl > TTL_SECONDS_MAX) throw badRequest('invalid ttl')
@@ -118,7 +123,8 @@ function isStated(expiresAt: number | undefined): expiresAt is number {
   return expiresAt !== undefined && expiresAt > 0
 }
 
-function checkStated({ ttl, expiresAt, times = {} }: DocumentInput): void {
+function checkStated({ ttl, expiresAt, times = NOT_STATED }: Pick<DocumentInput, 'ttl' | 'expiresAt' | 'times'>): void {
+  if (expiresAt === undefined && times === NOT_STATED) return
   const stated = [
     ['expiresAt', expiresAt, STATED_EXPIRY_MAX],
     ['addedAt', times.addedAt, STATED_TIME_MAX],

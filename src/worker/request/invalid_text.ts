@@ -30,13 +30,21 @@ export function withLoneSurrogates(text: Buffer): string {
  * @returns the same value if it has none
  */
 export function droppedInvalidText(value: unknown): { readonly value: unknown; readonly isChanged: boolean } {
-  if (typeof value === 'string') {
-    return value.isWellFormed() ? { value, isChanged: false } : { value: value.replaceAll(LONE_SURROGATES, ''), isChanged: true }
-  }
-  if (typeof value !== 'object' || value === null) return { value, isChanged: false }
-  // A document has few members, and a list of metadata few texts, so looking costs less than a copy.
-  const entries = Object.entries(value).map(([name, each]) => [droppedInvalidText(name), droppedInvalidText(each)] as const)
-  if (!entries.some(([name, each]) => name.isChanged || each.isChanged)) return { value, isChanged: false }
-  const kept = entries.map(([name, each]) => [name.value as string, each.value] as const)
-  return { value: Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept), isChanged: true }
+  return isValid(value) ? { value, isChanged: false } : { value: dropped(value), isChanged: true }
+}
+
+/** Nearly all values are: looking makes no copy. */
+function isValid(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isValid)
+  for (const name in value) if (!name.isWellFormed() || !isValid((value as Record<string, unknown>)[name])) return false
+  return true
+}
+
+function dropped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(LONE_SURROGATES, '')
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(dropped)
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [dropped(name), dropped(each)]))
 }

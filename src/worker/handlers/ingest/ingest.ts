@@ -82,7 +82,9 @@ class IngestBatch {
   prepare(lane: LaneContext, rules: WriteRules, flags: IngestFlags): readonly PreparedDocument[] {
     const { saveRevision, skipFts, skipEmbeddings, skipWebhooks } = flags
     const wishes = { saveRevision, skipsFullText: skipFts, skipsEmbedding: skipEmbeddings, skipsWebhooks: skipWebhooks, answered: false }
-    return this.#each(this.#read, ({ draft, enriched: ready }) => prepareEnriched(lane, { ...draft, rules, ...wishes }, ready))
+    return this.#each(this.#read, ({ draft: { key, lang, ttl }, enriched: ready }) =>
+      prepareEnriched(lane, { key, lang, ttl, rules, ...wishes }, ready),
+    )
   }
 
   errorsInOrder(): readonly string[] {
