@@ -135,7 +135,7 @@ class Server implements ServerState, LanesListener {
     this.#running = new Map(opened)
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
-    serveIncoming(this.#dispatcher, outbound, this.#converters, config.path)
+    serveIncoming(this.#dispatcher, outbound, this.#converters, config)
     this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
     // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can

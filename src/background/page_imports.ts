@@ -2,9 +2,11 @@
  * Pages of the web that clients import: fetched through the guarded client, converted to Markdown where they
  * are HTML, then stored by a lane. Bounded in number, size and time. Front-end thread only.
  */
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { SYSTEM } from '../access/principal.js'
+import { keyOfFile, writeWholeSealed } from '../base/sealed_files.js'
 import { newSpoolName, spoolPath } from '../base/spool_files.js'
+import type { Config } from '../config/config.js'
 import { ConversionRefused } from '../conversion/conversion_refused.js'
 import { type PageKind, pageKind } from '../conversion/page_kind.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
@@ -27,8 +29,11 @@ const PAGE_IMPORTS_MAX = 16
 /** What a server may send: text is preferred to HTML, which has to be converted. */
 const ACCEPT = 'text/markdown, text/plain;q=0.9, text/html;q=0.8, text/*;q=0.7, application/xhtml+xml;q=0.7, */*;q=0.1'
 
-export function servePageImports(dispatcher: Dispatcher, outbound: Outbound, converters: Converters, directory: string): void {
-  const imports = new PageImports(dispatcher, outbound, converters, directory)
+/** The data directory, and with what files in it are sealed. */
+type PageConfig = Pick<Config, 'path' | 'encryption'>
+
+export function servePageImports(dispatcher: Dispatcher, outbound: Outbound, converters: Converters, config: PageConfig): void {
+  const imports = new PageImports(dispatcher, outbound, converters, config)
   dispatcher.onIo(importUrl, imports.run)
 }
 
@@ -39,8 +44,7 @@ class PageImports {
     readonly dispatcher: Dispatcher,
     readonly outbound: Outbound,
     readonly converters: Converters,
-    /** The data directory. */
-    readonly directory: string,
+    readonly config: PageConfig,
   ) {}
 
   readonly run: Io<PageImport> = async (page, { principal: { name }, clientAddress }) => {
@@ -82,13 +86,15 @@ class PageImports {
   }
 
   async #converted({ charset }: PageKind, body: Buffer, mainContent: boolean): Promise<string> {
-    const path = spoolPath(this.directory, newSpoolName())
+    const { path: directory, encryption } = this.config
+    const path = spoolPath(directory, newSpoolName())
     try {
       // A declaration in front of the page is the first that the converter finds.
       const declared = charset === '' || isMarked(body) ? '' : `<meta charset="${charset}">\n`
-      await writeFile(path, [Buffer.from(declared), body], { flag: 'wx', mode: 0o600 })
+      await writeWholeSealed(path, Buffer.concat([Buffer.from(declared), body]), encryption)
       const pool = await this.converters.pool()
-      return (await pool.convert({ path, format: 'html', textOnly: false, mainContent })).markdown
+      const key = await keyOfFile(path, encryption)
+      return (await pool.convert({ path, key, format: 'html', textOnly: false, mainContent })).markdown
     } catch (error) {
       if (!(error instanceof ConversionRefused)) throw error
       throw error.reason === 'busy' ? serviceError('overloaded') : badRequest(`conversion failed: ${error.message}`)

@@ -3,9 +3,11 @@
  * Each file of several is answered by itself. The files lie in the data directory while that goes on, and
  * whoever put them there removes them. Front-end thread only.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { type Principal, SYSTEM } from '../access/principal.js'
+import { keyOfFile, readWholeSealed, writeWholeSealed } from '../base/sealed_files.js'
 import { newSpoolName, spoolPath } from '../base/spool_files.js'
+import type { Config } from '../config/config.js'
 import { ConversionRefused } from '../conversion/conversion_refused.js'
 import { successOf } from '../dispatch/answers/answers.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
@@ -36,8 +38,11 @@ interface Asking {
   readonly hasLeft: () => boolean
 }
 
-export function serveUploads(dispatcher: Dispatcher, converters: Converters, directory: string): void {
-  const uploads = new Uploads(dispatcher, converters, directory)
+/** The data directory, and with what files in it are sealed. */
+type UploadConfig = Pick<Config, 'path' | 'encryption'>
+
+export function serveUploads(dispatcher: Dispatcher, converters: Converters, config: UploadConfig): void {
+  const uploads = new Uploads(dispatcher, converters, config)
   dispatcher.onIo(uploadRow, uploads.run)
 }
 
@@ -47,8 +52,7 @@ class Uploads {
   constructor(
     readonly dispatcher: Dispatcher,
     readonly converters: Converters,
-    /** The data directory. */
-    readonly directory: string,
+    readonly config: UploadConfig,
   ) {}
 
   readonly run: Io<Upload> = async (upload, { principal: { name }, clientAddress }) => {
@@ -116,12 +120,15 @@ class Uploads {
 
   /** Of a converted format its text, of any other one the file. */
   async #contentOf({ format, spooled, content }: UploadedFile, textOnly: boolean): Promise<Uint8Array> {
-    if (format.kind !== 'converted') return content ?? (await readFile(spoolPath(this.directory, spooled ?? '')))
-    const path = spoolPath(this.directory, spooled ?? newSpoolName())
+    if (format.kind !== 'converted' && content !== undefined) return content
+    const { path: directory, encryption } = this.config
+    const path = spoolPath(directory, spooled ?? newSpoolName())
     try {
-      if (content !== undefined) await writeFile(path, content, { flag: 'wx', mode: 0o600 })
+      if (content !== undefined) await writeWholeSealed(path, content, encryption)
+      const key = await keyOfFile(path, encryption)
+      if (format.kind !== 'converted') return await readWholeSealed(path, key)
       const pool = await this.converters.pool()
-      return Buffer.from((await pool.convert({ path, format: format.name, textOnly })).markdown)
+      return Buffer.from((await pool.convert({ path, key, format: format.name, textOnly })).markdown)
     } catch (error) {
       throw error instanceof ConversionRefused ? refusalOf(error) : error
     } finally {

@@ -19,6 +19,8 @@ export const MEMORY_EXIT_CODE = 71
 
 export interface ConversionTask {
   readonly path: string
+  /** Of a sealed file (src/base/sealed_files.ts); absent or empty: it is not sealed. */
+  readonly key?: string
   readonly format: ConvertedFormat
   readonly textOnly: boolean
   /** Of HTML: without menus, sidebars and footers. */

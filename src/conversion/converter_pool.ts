@@ -5,6 +5,7 @@
  * line.
  */
 import { stat } from 'node:fs/promises'
+import { plainBytesOf } from '../base/sealed_files.js'
 import { MIB } from '../limits/units.js'
 import type { ConversionTask } from './conversion_frames.js'
 import { ConversionRefused } from './conversion_refused.js'
@@ -46,9 +47,10 @@ export class ConverterPool {
    * @throws ConversionRefused; the reason of the signal if it aborts
    */
   async convert({ signal, ...task }: Conversion): Promise<{ markdown: string }> {
-    const { size } = await stat(task.path).catch((error: NodeJS.ErrnoException) => {
+    const file = await stat(task.path).catch((error: NodeJS.ErrnoException) => {
       throw new ConversionRefused('failed', `the file can't be read: ${error.code ?? error.message}`)
     })
+    const size = plainBytesOf(file.size, task.key ?? '')
     if (size > CONVERSION_FILE_BYTES_MAX)
       throw new ConversionRefused('tooLarge', `the file has ${size} bytes, more than ${CONVERSION_FILE_BYTES_MAX}`)
     const timeMsMax = Math.min(CONVERSION_MS_BASE + Math.floor(size / MIB) * CONVERSION_MS_PER_MB, CONVERSION_MS_MAX)

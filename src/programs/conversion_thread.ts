@@ -3,8 +3,8 @@
  * file: what a library makes of it ends as an answer or ends the process.
  */
 import { Buffer } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
+import { readWholeSealed } from '../base/sealed_files.js'
 import { CONVERSION_REASON_BYTES_MAX, type ConversionAnswer, type ConversionTask } from '../conversion/conversion_frames.js'
 import { convertBytes } from '../conversion/formats/converters.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
@@ -19,8 +19,8 @@ parentPort?.on('message', (task: ConversionTask) => {
   )
 })
 
-async function answer({ path, format, textOnly, mainContent }: ConversionTask): Promise<Pick<ConversionAnswer, 'kind' | 'text'>> {
-  const text = await convertBytes(await readFile(path), format, textOnly, mainContent)
+async function answer({ path, key, format, textOnly, mainContent }: ConversionTask): Promise<Pick<ConversionAnswer, 'kind' | 'text'>> {
+  const text = await convertBytes(await readWholeSealed(path, key ?? ''), format, textOnly, mainContent)
   return Buffer.byteLength(text) > DOCUMENT_BYTES_MAX ? { kind: 'tooLarge', text: '' } : { kind: 'text', text }
 }
 

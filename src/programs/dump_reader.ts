@@ -5,8 +5,9 @@
  */
 import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { readSealed } from '../base/sealed_files.js'
 import { lowerPriority } from '../base/thread_priority.js'
 import { decompressDump } from '../conversion/wiki/decompression.js'
 import { DumpError } from '../conversion/wiki/dump_error.js'
@@ -23,11 +24,10 @@ import { PageBatchWriter } from '../conversion/wiki/page_batches.js'
 import type { WikiPage } from '../conversion/wiki/page_builder.js'
 import { noPages, type WikiCounts, wikiDocuments, type WikiItem } from '../conversion/wiki/page_document.js'
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
-import { KIB, MIB } from '../limits/units.js'
+import { MIB } from '../limits/units.js'
 
 /** Threads that answer requests go first. */
 const DUMP_READER_NICE = 10
-const READ_BYTES = 256 * KIB
 /** Bytes of batches that wait for the server: it stores one while the next two are made. */
 const UNSENT_BYTES = 8 * MIB
 /** Pages that were left out are told at least this often, so that a job that is resumed passes over them. */
@@ -88,15 +88,14 @@ class Batches {
   }
 }
 
-async function read({ path, namespaces, skipRedirects, batchDocuments, after, bytesMax }: DumpTask): Promise<void> {
+async function read({ path, key, namespaces, skipRedirects, batchDocuments, after, bytesMax }: DumpTask): Promise<void> {
   const counts = { ...noPages(), pages: after }
   const batches = new Batches(counts, batchDocuments)
-  const file = createReadStream(path, { highWaterMark: READ_BYTES })
   // Neither the language nor the number of pages is a matter of this process.
   const options = { lang: '', namespaces: new Set(namespaces), skipRedirects, maxPages: 0 }
   let end: DumpEnd = { fault: '', message: '' }
   try {
-    const pages = batches.watched(readDump(decompressDump(file, bytesMax)))
+    const pages = batches.watched(readDump(decompressDump(readSealed(path, key), bytesMax)))
     for await (const item of wikiDocuments(pages, options, counts)) await batches.add(item)
   } catch (error) {
     end = endOf(error)

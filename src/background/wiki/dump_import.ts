@@ -4,6 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { type Principal, SYSTEM } from '../../access/principal.js'
+import { type FileKeys, keyOfFile } from '../../base/sealed_files.js'
 import type { DumpEnd, DumpFrame } from '../../conversion/wiki/dump_frames.js'
 import type { WikiImportOptions } from '../../conversion/wiki/import_options.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
@@ -32,6 +33,8 @@ export interface DumpImportTask {
   readonly options: WikiImportOptions
   /** Of the dump, decompressed. */
   readonly bytesMax: number
+  /** With what the dump is sealed, if it is. */
+  readonly keys: FileKeys | null
   /** Name of whoever asked, the actor of what is written. */
   readonly name: string
 }
@@ -82,23 +85,33 @@ export class DumpImport {
 
   /** Never rejects but for faults of this server. */
   async run(): Promise<DumpImportOutcome> {
-    const { path, options, bytesMax } = this.task
+    const { bytesMax } = this.task
+    let { record } = this.task
+    for await (const frame of this.#frames()) {
+      if (this.signal.aborted) break
+      const answer = await this.#store(record, batchOf(frame, bytesMax))
+      if (answer.code !== null) return { record, end: 'refused', reason: errorOf(answer), code: answer.code }
+      const stored = JSON.parse(textOf(answer)) as Stored
+      record = stored.record
+      if (record.status !== 'processing') return outcomeOf(stored, frame)
+    }
+    return { record, end: 'stopped', reason: '', code: null }
+  }
+
+  async *#frames(): AsyncGenerator<DumpFrame> {
+    const { path, keys, record, options, bytesMax } = this.task
     const { namespaces, skipRedirects, maxPages } = options
     const batchDocuments = maxPages > 0 ? Math.min(options.batchSize, maxPages) : options.batchSize
-    let { record } = this.task
-    const process = new DumpProcess({ path, namespaces, skipRedirects, batchDocuments, after: record.total, bytesMax })
+    const key = await keyOfFile(path, keys).catch((error: unknown) => error as Error)
+    if (typeof key !== 'string') {
+      yield { end: { fault: 'unreadable', message: key.message } }
+      return
+    }
+    const process = new DumpProcess({ path, key, namespaces, skipRedirects, batchDocuments, after: record.total, bytesMax })
     const kill = (): void => process.kill()
     this.signal.addEventListener('abort', kill)
     try {
-      for await (const frame of process.frames()) {
-        if (this.signal.aborted) break
-        const answer = await this.#store(record, batchOf(frame, bytesMax))
-        if (answer.code !== null) return { record, end: 'refused', reason: errorOf(answer), code: answer.code }
-        const stored = JSON.parse(textOf(answer)) as Stored
-        record = stored.record
-        if (record.status !== 'processing') return outcomeOf(stored, frame)
-      }
-      return { record, end: 'stopped', reason: '', code: null }
+      yield* process.frames()
     } finally {
       this.signal.removeEventListener('abort', kill)
       process.kill()

@@ -89,14 +89,15 @@ export class WikiImports implements Service {
     return answerOf(outcome, message, Math.round(performance.now() - startedMs))
   }
 
-  async #runImport(task: Omit<DumpImportTask, 'bytesMax'>, hasLeft = (): boolean => false): Promise<DumpImportOutcome> {
+  async #runImport(task: Omit<DumpImportTask, 'bytesMax' | 'keys'>, hasLeft = (): boolean => false): Promise<DumpImportOutcome> {
     const stop = new AbortController()
     const watch = setInterval(() => {
       if (this.#end.signal.aborted || hasLeft()) stop.abort()
     }, WANTED_WATCH_MS)
     this.#underWay += 1
+    const { wikiBytesMax: bytesMax, encryption: keys } = this.config
     try {
-      return await new DumpImport(this.dispatcher, { ...task, bytesMax: this.config.wikiBytesMax }, stop.signal).run()
+      return await new DumpImport(this.dispatcher, { ...task, bytesMax, keys }, stop.signal).run()
     } finally {
       this.#underWay -= 1
       clearInterval(watch)

@@ -24,6 +24,8 @@ const END_BYTES_MAX = 16 * 1024
 
 export interface DumpTask {
   readonly path: string
+  /** Of a sealed file (src/base/sealed_files.ts); empty: it is not sealed. */
+  readonly key: string
   readonly namespaces: readonly number[]
   readonly skipRedirects: boolean
   /** Documents of a batch. */

@@ -72,7 +72,9 @@ describe('import-url', () => {
   let client: DocumentsClient
   before(async () => {
     await web.start()
-    client = await DocumentsClient.start({ env: { SVC_OUTBOUND_ALLOW_PRIVATE: 'true' } })
+    // With a key, so that pages on their way to a converter lie sealed.
+    const env = { SVC_OUTBOUND_ALLOW_PRIVATE: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64') }
+    client = await DocumentsClient.start({ env })
   })
   after(async () => {
     await client.stop()

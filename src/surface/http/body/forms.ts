@@ -13,7 +13,7 @@ export class Forms {
   #open = 0
   #place: SpoolPlace | undefined
 
-  constructor(readonly config: Pick<Config, 'path' | 'diskReserveBytes'>) {}
+  constructor(readonly config: Pick<Config, 'path' | 'diskReserveBytes' | 'encryption'>) {}
 
   /**
    * @returns the consumer of the body, which must be released once the request is answered; null: the request
@@ -41,7 +41,7 @@ export class Forms {
   }
 
   #placeOf(): SpoolPlace {
-    const { path, diskReserveBytes } = this.config
-    return (this.#place ??= { directory: resolve(path), floorBytes: floorOf(path, diskReserveBytes) })
+    const { path, diskReserveBytes, encryption } = this.config
+    return (this.#place ??= { directory: resolve(path), keys: encryption, floorBytes: floorOf(path, diskReserveBytes) })
   }
 }

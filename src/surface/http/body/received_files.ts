@@ -3,6 +3,7 @@
  * It owns the files until `release`. Front-end thread only.
  */
 import { freeBytesOf, isNoSpace } from '../../../base/free_space.js'
+import type { FileKeys } from '../../../base/sealed_files.js'
 import { newSpoolName, spoolPath } from '../../../base/spool_files.js'
 import type { ErrorCode } from '../../../errors.js'
 import { MIB } from '../../../limits/units.js'
@@ -23,9 +24,11 @@ export interface FormOwner {
   formFault(error: unknown): void
 }
 
-/** The data directory, and how much of its disk is kept free. */
+/** The data directory, with what files in it are sealed, and how much of its disk is kept free. */
 export interface SpoolPlace {
   readonly directory: string
+  /** Null: they are as they were sent. */
+  readonly keys: FileKeys | null
   readonly floorBytes: number
 }
 
@@ -98,7 +101,8 @@ export abstract class ReceivedFiles implements BodyConsumer {
 
   protected newSink(name: string): SpoolSink {
     const spooled = newSpoolName()
-    const sink = new SpoolSink(spoolPath(this.place.directory, spooled), this.form.fileBytesMax, {
+    const { directory, keys } = this.place
+    const sink = new SpoolSink(spoolPath(directory, spooled), this.form.fileBytesMax, keys, {
       room: () => this.#goOn(),
       finished: () => {
         this.#unwritten -= 1

@@ -1,13 +1,14 @@
 /**
  * A file of a request body, written to the data directory as it arrives. What it is given is copied at once,
- * into few blocks that are used again, so that a long file leaves no garbage. It is bounded: what comes
- * behind the bound is counted and dropped, so that its client gets an answer. Front-end thread only.
+ * into few blocks that are used again, so that a long file leaves no garbage. With a key of encryption at
+ * rest each block is sealed before it is written. It is bounded: what comes behind the bound is counted and
+ * dropped, so that its client gets an answer. Front-end thread only.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { KIB } from '../../../limits/units.js'
+import { type FileKeys, FileSealer, SEALED_CHUNK_BYTES } from '../../../base/sealed_files.js'
 
-/** Bytes that are written to a file at once. */
-const SPOOL_BLOCK_BYTES = 256 * KIB
+/** Bytes that are written to a file at once, and sealed together. */
+const SPOOL_BLOCK_BYTES = SEALED_CHUNK_BYTES
 /** Blocks of a file that wait for the disk before its sender is paused. */
 const SPOOL_BLOCKS_WAITING_MAX = 2
 
@@ -29,18 +30,23 @@ export class SpoolSink {
   /** Length of the file, whatever was kept of it. */
   bytes = 0
   readonly #file: Promise<FileHandle>
+  readonly #sealer: FileSealer | undefined
   readonly #full: Block[] = []
   readonly #free: Block[] = []
   #current: Block | undefined
+  #last: Block | undefined
   #writing: Promise<void> | undefined
+  #isBegun = false
   #isEnded = false
   #isRemoved = false
 
   constructor(
     readonly path: string,
     readonly bytesMax: number,
+    keys: FileKeys | null,
     readonly events: SinkEvents,
   ) {
+    this.#sealer = keys === null ? undefined : new FileSealer(keys)
     this.#file = open(path, 'wx', 0o600)
     // Reported by what writes.
     this.#file.catch(() => undefined)
@@ -66,6 +72,9 @@ export class SpoolSink {
 
   end(): void {
     this.#isEnded = true
+    // A sealed file has a last block, also where it is empty.
+    if (this.#sealer !== undefined) this.#current ??= { bytes: Buffer.alloc(0), length: 0 }
+    this.#last = this.#current
     this.#flush()
   }
 
@@ -86,8 +95,11 @@ export class SpoolSink {
   async #write(): Promise<void> {
     try {
       const file = await this.#file
+      if (this.#sealer !== undefined && !this.#isBegun) await writeWhole(file, this.#sealer.head)
+      this.#isBegun = true
       for (let block = this.#full[0]; block !== undefined && !this.#isRemoved; block = this.#full[0]) {
-        for (let at = 0; at < block.length;) at += (await file.write(block.bytes, at, block.length - at)).bytesWritten
+        const bytes = block.bytes.subarray(0, block.length)
+        await writeWhole(file, this.#sealer?.seal(bytes, block === this.#last) ?? bytes)
         block.length = 0
         this.#free.push(block)
         this.#full.shift()
@@ -101,4 +113,8 @@ export class SpoolSink {
       if (!this.#isRemoved) this.events.failed(error)
     }
   }
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten
 }

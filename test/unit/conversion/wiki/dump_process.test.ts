@@ -15,7 +15,7 @@ import { dumpReaders } from '../../../harness/wiki_imports.js'
 const directory = mkdtempSync(join(tmpdir(), 'mds-dump-process-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-const TASK = { path: '/dev/null', namespaces: [0], skipRedirects: false, batchDocuments: 1, after: 0, bytesMax: 1 }
+const TASK = { path: '/dev/null', key: '', namespaces: [0], skipRedirects: false, batchDocuments: 1, after: 0, bytesMax: 1 }
 /** A program that lives on. */
 const LIVE = 'setInterval(() => undefined, 1000);'
 let programs = 0
