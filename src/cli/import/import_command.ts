@@ -2,6 +2,7 @@
  * `mds import`: opens the source, continues an interrupted run, shows progress, and prints the problems at
  * the end. Exit code 1 if anything was not imported.
  */
+import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../../limits/process.js'
 import { ConnectionError, errorText, send } from '../client.js'
@@ -24,18 +25,34 @@ import { openResumeState } from './resume_state.js'
 import { watchKeys } from './same_keys.js'
 import { readStored, type StoredDocuments } from './stored_documents.js'
 import { openFile, openTree } from './tree_source.js'
+import type { KnownFiles } from './watch/known_files.js'
+import { FolderWatch } from './watch/watch_run.js'
 import { isWikiDump, openWikiDump } from './wiki_source.js'
 
 export async function importPath(path: string, options: ImportOptions): Promise<void> {
   try {
     await refuseUnusableServer(options.url)
-    const source = await openSource(path, options)
-    await importSource(path, source, options)
+    if (options.watch) await watchPath(path, options)
+    else await importSource(path, await openSource(path, options), options)
   } catch (error) {
     if (!(error instanceof ImportStopped || error instanceof ConnectionError || error instanceof SourceError)) throw error
     const cause = error.cause instanceof Error && error instanceof SourceError ? ` (${error.cause.message})` : ''
     sayError(`mds import: ${error.message}${cause}\n`)
     process.exitCode = 1
+  }
+}
+
+async function watchPath(path: string, options: ImportOptions): Promise<void> {
+  if (options.dryRun) throw new SourceError('--watch can not be a --dry-run')
+  if (!(await statsOf(path)).isDirectory()) throw new SourceError(`--watch needs a folder, and ${path} is none`)
+  const watch = await FolderWatch.open(path, options)
+  try {
+    // The whole folder is read, so that all of its documents are known; what is there is not sent again.
+    const result = await importSource(path, await openSource(path, options), { ...options, resume: false }, watch.files)
+    watch.files.settle(result.failed === 0)
+    await watch.run()
+  } finally {
+    await watch.changes.close()
   }
 }
 
@@ -49,18 +66,22 @@ async function refuseUnusableServer(url: string): Promise<void> {
   if (reply.status !== 200 && reply.status !== 503) throw new ImportStopped(`${url} answers ${errorText(reply)}`)
 }
 
-async function openSource(path: string, options: ImportOptions): Promise<ImportSource> {
-  const stats = await stat(path).catch((cause: unknown) => {
+async function statsOf(path: string): Promise<Stats> {
+  return await stat(path).catch((cause: unknown) => {
     throw new SourceError(`cannot read ${path}`, { cause })
   })
-  if (stats.isDirectory()) return openTree(path, options)
+}
+
+async function openSource(path: string, options: ImportOptions): Promise<ImportSource> {
+  if ((await statsOf(path)).isDirectory()) return openTree(path, options)
   if (options.git) throw new SourceError(`--git needs a folder, and ${path} is none`)
   if (documentStem(path) !== undefined) return openFile(path, options)
   if (isCsv(path)) return openCsv(path, options)
   return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)
 }
 
-async function importSource(path: string, opened: ImportSource, options: ImportOptions): Promise<void> {
+/** @param files notes what each file of the source is */
+async function importSource(path: string, opened: ImportSource, options: ImportOptions, files?: KnownFiles): Promise<ImportResult> {
   const startMs = Date.now()
   const { url, collection, sync } = options
   if (sync !== undefined && options.maxPages > 0) throw new SourceError('--sync needs the whole source: --max-pages can not be given')
@@ -72,7 +93,8 @@ async function importSource(path: string, opened: ImportSource, options: ImportO
       ? { documents: new Map<string, never>() }
       : await readStored(url, collection, (reason) => sayError(`waiting: ${reason}\n`))
   if (needsListing && listing.incomplete !== undefined) throw new ImportStopped(`${collection} can't be read: ${listing.incomplete}`)
-  const watched = watchKeys(prepareSource(opened, options))
+  const prepared = prepareSource(opened, options)
+  const watched = watchKeys(files === undefined ? prepared : files.watch(prepared))
   const removals = sync === undefined ? undefined : openRemovals(watched.source, listing.documents, { sync, keyPrefix: options.keyPrefix })
   const source = removals?.source ?? watched.source
   const stored = comparesAll ? new Map<string, never>() : listing.documents
@@ -84,6 +106,7 @@ async function importSource(path: string, opened: ImportSource, options: ImportO
   printResult(result, { seconds: (Date.now() - startMs) / 1000, removed, dryRun: options.dryRun })
   const summary = source.summary?.()
   if (summary !== undefined) say(`${summary}\n`)
+  return result
 }
 
 /** Sends the source, from where an earlier run has stopped. */

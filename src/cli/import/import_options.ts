@@ -32,6 +32,7 @@ export interface ImportOptions extends Additions, FieldNames {
   /** Sends documents that the server has already, too. */
   readonly all: boolean
   readonly dryRun: boolean
+  readonly watch: boolean
   /** Removals of more than half are meant. */
   readonly yes: boolean
   readonly stripFrontmatter: boolean
@@ -79,6 +80,7 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     .option('--sync <name>', 'mark documents as those of this source, and remove those whose file is gone from it', sourceName)
     .option('--yes', 'with --sync: remove also more than half of the documents', false)
     .option('--dry-run', 'say what would be added, updated and removed, and change nothing', false)
+    .option('--watch', 'of a folder: go on importing what changes; with --sync, remove what is deleted', false)
     .option('--batch <n>', 'documents in one request', wholeNumber(1, BATCH_DOCUMENTS_MAX), IMPORT_BATCH_DOCUMENTS_DEFAULT)
     .option('--concurrency <n>', 'requests in flight', wholeNumber(1, IMPORT_CONCURRENCY_MAX), 2)
     .option('--keep-times', 'keep addedAt and updatedAt of the lines of an export, and their order', false)

@@ -58,9 +58,12 @@ export function openRemovals(
 export function objectionTo(removals: Removals, isConfirmed: boolean): string | undefined {
   const item = removals.uncertain()
   if (item !== undefined) return `nothing was removed, because it is not known which document ${item} is`
-  const count = removals.gone().length
-  if (isConfirmed || count * 2 <= removals.total) return undefined
-  return `nothing was removed: ${count} of ${removals.total} documents are gone from the source, more than half; --yes removes them`
+  return isConfirmed ? undefined : objectionToCount(removals.gone().length, removals.total)
+}
+
+export function objectionToCount(count: number, total: number): string | undefined {
+  if (count * 2 <= total) return undefined
+  return `nothing was removed: ${count} of ${total} documents are gone from the source, more than half; --yes removes them`
 }
 
 /**

@@ -84,8 +84,14 @@ export function isUnchanged(document: ImportDocument, stored: StoredDocument | u
 function readLine(bytes: Buffer): StoredDocument | undefined {
   const { key, lang, meta, contentMd, expiresAt } = JSON.parse(bytes.toString()) as Partial<ImportDocument>
   if (typeof key !== 'string' || typeof lang !== 'string' || typeof contentMd !== 'string') return undefined
-  const digest = (expiresAt ?? 0) === 0 ? digestOf({ key, lang, meta: meta ?? {}, contentMd }) : undefined
-  const source = meta?.[SOURCE_KEY]
+  return storedAs({ key, lang, meta: meta ?? {}, contentMd, expiresAt })
+}
+
+/** What the server has once it has taken the document. */
+export function storedAs(document: ImportDocument): StoredDocument {
+  const { key, lang, meta, expiresAt } = document
+  const digest = (expiresAt ?? 0) === 0 ? digestOf(document) : undefined
+  const source = Object.hasOwn(meta, SOURCE_KEY) ? meta[SOURCE_KEY] : undefined
   return { key, lang, digest, source: Array.isArray(source) && source.length === 1 ? String(source[0]) : undefined }
 }
 

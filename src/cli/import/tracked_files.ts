@@ -19,7 +19,7 @@ export interface TrackedFiles {
 
 /** @throws SourceError without git, or if the folder is in no checkout */
 export async function trackedFiles(folder: string): Promise<TrackedFiles> {
-  const files = new Set((await listing(folder)).split('\0').filter((path) => path !== ''))
+  const files = new Set((await askGit(folder, ['ls-files', '-z'])).split('\0').filter((path) => path !== ''))
   const folders = new Set<string>()
   for (const path of files) {
     // A folder that is known has its parents, too.
@@ -29,10 +29,15 @@ export async function trackedFiles(folder: string): Promise<TrackedFiles> {
   return { files, folders }
 }
 
-function listing(folder: string): Promise<string> {
+/** The directory that has the index of the checkout, absolute. @throws SourceError */
+export async function gitFolderOf(folder: string): Promise<string> {
+  return (await askGit(folder, ['rev-parse', '--absolute-git-dir'])).replace(/\n$/, '')
+}
+
+function askGit(folder: string, question: readonly string[]): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !VARIABLES.includes(name)))
   // A checkout may name a program that git would run to learn what has changed.
-  const args = ['-C', folder, '-c', 'core.fsmonitor=false', 'ls-files', '-z']
+  const args = ['-C', folder, '-c', 'core.fsmonitor=false', ...question]
   return new Promise((resolve, reject) => {
     execFile('git', args, { env: { ...env, LC_ALL: 'C' }, maxBuffer: LISTING_BYTES_MAX }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)

@@ -5,6 +5,7 @@
  * - Order: sorted path segments, so that a position is simply the last path.
  * - Hidden entries, `node_modules` and symbolic links are skipped; with `--git` also what is not tracked.
  */
+import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ConverterPool } from '../../conversion/converter_pool.js'
@@ -25,9 +26,11 @@ interface FoundFile {
 }
 
 /** Which files and folders are read, by their path below the folder of the import. */
-interface TreeChoice {
+export interface TreeChoice {
   readonly hasFile: (path: string) => boolean
   readonly hasFolder: (path: string) => boolean
+  /** With `--git`: every file that is tracked. */
+  readonly tracked?: ReadonlySet<string>
 }
 
 export interface TreeOptions extends FileOptions, FileChoice {
@@ -49,11 +52,23 @@ export async function openTree(root: string, options: TreeOptions): Promise<Impo
   }
 }
 
-async function chooseTree(root: string, options: TreeOptions): Promise<TreeChoice> {
+/** Of the files of a folder, those of `paths` that are there. */
+export function openChanged(root: string, paths: ReadonlySet<string>, choice: TreeChoice, options: FileOptions): ImportSource {
+  const absolute = resolve(root)
+  return {
+    total: paths.size,
+    isOfFiles: true,
+    fingerprint: `changed ${absolute}`,
+    items: () => readFiles(absolute, findChanged(absolute, paths, choice), undefined, options),
+  }
+}
+
+/** What an import of the folder reads, as its choice is now. @throws SourceError */
+export async function chooseTree(root: string, options: TreeOptions): Promise<TreeChoice> {
   const isChosen = chooseFiles(options)
   if (options.git !== true) return { hasFile: isChosen, hasFolder: () => true }
   const { files, folders } = await trackedFiles(root)
-  return { hasFile: (path) => files.has(path) && isChosen(path), hasFolder: (path) => folders.has(path) }
+  return { hasFile: (path) => files.has(path) && isChosen(path), hasFolder: (path) => folders.has(path), tracked: files }
 }
 
 /** One file, whose key is its name without the extension. */
@@ -92,32 +107,64 @@ async function* readFiles(
 
 /** Only files after `after`, which is given as segments. */
 async function* walk(root: string, folder: string, after: readonly string[], choice: TreeChoice): AsyncGenerator<FoundFile> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
+  const { entries, find } = await readFolder(root, folder, choice).catch((cause: unknown) => {
     throw new SourceError(`cannot read folder ${join(root, folder)}`, { cause })
   })
-  entries.sort((a, b) => compareText(a.name, b.name))
-  const pathOf = (name: string): string => (folder === '' ? name : `${folder}/${name}`)
-  const files = entries.filter((entry) => entry.isFile() && !isLeftOut(entry.name) && choice.hasFile(pathOf(entry.name)))
-  const chosen = new Set(files.map(({ name }) => name))
-  const owners = ownersOf([...chosen])
   for (const entry of entries) {
-    if (isLeftOut(entry.name)) continue
-    const path = pathOf(entry.name)
     const first = after[0]
     if (first !== undefined && compareText(entry.name, first) < 0) continue
     const isOnPath = first !== undefined && entry.name === first
     if (entry.isDirectory()) {
+      const path = pathOf(folder, entry.name)
       if (choice.hasFolder(path)) yield* walk(root, path, isOnPath ? after.slice(1) : [], choice)
-    } else if (chosen.has(entry.name) && !isOnPath) {
-      const stem = documentStem(entry.name)
-      if (stem === undefined) continue
-      const owner = owners.get(stem)
-      yield owner === entry.name || isMarkdown(entry.name) ? { path } : { path, problem: `its key is that of ${owner}` }
+    } else if (!isOnPath) {
+      const found = find(entry.name)
+      if (found !== undefined) yield found
     }
   }
 }
 
-const isLeftOut = (name: string): boolean => name.startsWith('.') || name === 'node_modules'
+/** The files of `paths` that are there, and those that have got the key of one that is not. */
+async function* findChanged(root: string, paths: ReadonlySet<string>, choice: TreeChoice): AsyncGenerator<FoundFile> {
+  const stems = new Set([...paths].map((path) => documentStem(path)))
+  const folders = new Set([...paths].map((path) => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '')))
+  for (const folder of [...folders].sort(compareText)) {
+    // A folder that is not there has no files.
+    const { entries, find } = await readFolder(root, folder, choice).catch(() => ({ entries: [], find: () => undefined }))
+    for (const { name } of entries) {
+      const path = pathOf(folder, name)
+      const found = paths.has(path) || stems.has(documentStem(path)) ? find(name) : undefined
+      if (found !== undefined && (found.problem === undefined || paths.has(path))) yield found
+    }
+  }
+}
+
+interface FolderFiles {
+  readonly entries: readonly Dirent[]
+  /** Undefined for what is not imported. */
+  readonly find: (name: string) => FoundFile | undefined
+}
+
+async function readFolder(root: string, folder: string, choice: TreeChoice): Promise<FolderFiles> {
+  const all = await readdir(join(root, folder), { withFileTypes: true })
+  const entries = all.filter(({ name }) => !isLeftOut(name)).sort((a, b) => compareText(a.name, b.name))
+  const files = entries.filter((entry) => entry.isFile() && choice.hasFile(pathOf(folder, entry.name)))
+  const chosen = new Set(files.map(({ name }) => name))
+  const owners = ownersOf([...chosen])
+  const find = (name: string): FoundFile | undefined => {
+    const stem = documentStem(name)
+    if (stem === undefined || !chosen.has(name)) return undefined
+    const owner = owners.get(stem)
+    const path = pathOf(folder, name)
+    return owner === name || isMarkdown(name) ? { path } : { path, problem: `its key is that of ${owner}` }
+  }
+  return { entries, find }
+}
+
+const pathOf = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
+
+/** Whatever is chosen. @param name of a file or a folder */
+export const isLeftOut = (name: string): boolean => name.startsWith('.') || name === 'node_modules'
 
 /** By the name without extension, the file that gets the key: a markdown file, else the first one. */
 function ownersOf(names: readonly string[]): ReadonlyMap<string, string> {
