@@ -8,7 +8,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ConversionRefused } from '../../conversion/conversion_refused.js'
-import type { ConverterPool } from '../../conversion/converter_pool.js'
+import { CONVERSION_FILE_BYTES_MAX, type ConverterPool } from '../../conversion/converter_pool.js'
 import { type FileFormat, formatOf, MDX, uploadFacts } from '../../conversion/formats.js'
 import { readFrontmatter } from '../../conversion/frontmatter.js'
 import { mdxProse } from '../../conversion/mdx/prose.js'
@@ -39,18 +39,44 @@ export function documentStem(name: string): string | undefined {
   return isMarkdown(name) || importFormatOf(name) !== undefined ? name.slice(0, name.lastIndexOf('.')) : undefined
 }
 
-/** Never rejects: what goes wrong is the problem of the file. */
-export async function readDocumentFile(file: string, origin: ItemOrigin, options: FileOptions, pool: ConverterPool): Promise<SourceItem> {
-  const format = isMarkdown(file) ? undefined : importFormatOf(file)
+/** Where the bytes of a file are. */
+export interface FileContent {
+  /** @throws Error if it has more bytes */
+  bytes(bytesMax: number): Promise<Uint8Array>
+  /** A file that has the bytes, until the next call. @throws Error if it has more bytes */
+  path(bytesMax: number): Promise<string>
+}
+
+const onDisk = (file: string): FileContent => ({
+  async bytes(bytesMax) {
+    const { size } = await stat(file)
+    if (size > bytesMax) throw new Error(`${size} bytes, more than a document may have (${bytesMax})`)
+    return await readFile(file)
+  },
+  // Its size is checked by who converts it.
+  path: () => Promise.resolve(file),
+})
+
+/** As `readDocument`, of a file on disk. */
+export function readDocumentFile(file: string, origin: ItemOrigin, options: FileOptions, pool: ConverterPool): Promise<SourceItem> {
+  return readDocument(onDisk(file), origin, options, pool)
+}
+
+/** The name says the format. Never rejects: what goes wrong is the problem of the file. */
+export async function readDocument(
+  content: FileContent,
+  origin: ItemOrigin,
+  options: FileOptions,
+  pool: ConverterPool,
+): Promise<SourceItem> {
+  const { name } = origin
+  const format = isMarkdown(name) ? undefined : importFormatOf(name)
   // A markdown file may name its key itself (exported_file.ts).
   const known = format === undefined ? {} : { key: placeOf(origin, options).key }
   try {
-    if (format?.kind === 'converted') return await convertedItem(file, origin, options, format, pool)
-    const { size } = await stat(file)
-    if (size > IMPORT_FILE_BYTES_MAX)
-      return { kind: 'problem', ...origin, ...known, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
-    const bytes = await readFile(file)
-    return format === undefined ? markdownItem(bytes, origin, options) : textItem(file, bytes, origin, options, format)
+    if (format?.kind === 'converted') return await convertedItem(content, origin, options, format, pool)
+    const bytes = await content.bytes(IMPORT_FILE_BYTES_MAX)
+    return format === undefined ? markdownItem(bytes, origin, options) : textItem(bytes, origin, options, format)
   } catch (error) {
     const isNamed = error instanceof ConversionRefused
     return {
@@ -69,13 +95,13 @@ function markdownItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOption
   return exported === undefined ? storedItem(text, {}, origin, options) : documentItem(exported, origin)
 }
 
-function textItem(file: string, bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat | typeof MDX): SourceItem {
+function textItem(bytes: Uint8Array, origin: ItemOrigin, options: FileOptions, format: FileFormat | typeof MDX): SourceItem {
   if (isBinary(bytes)) return { kind: 'problem', ...origin, key: placeOf(origin, options).key, problem: 'binary data, no text' }
   const text = decodeText(bytes)
-  if (format.kind === 'prose') return storedItem(text, uploadFacts(basename(file), format), origin, options, mdxProse)
-  if (format.kind === 'stored') return storedItem(text, uploadFacts(basename(file), format), origin, options)
+  if (format.kind === 'prose') return storedItem(text, uploadFacts(basename(origin.name), format), origin, options, mdxProse)
+  if (format.kind === 'stored') return storedItem(text, uploadFacts(basename(origin.name), format), origin, options)
   return documentItem(
-    { ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: fenced(text, format.name) },
+    { ...placeOf(origin, options), meta: uploadFacts(basename(origin.name), format), contentMd: fenced(text, format.name) },
     origin,
   )
 }
@@ -97,14 +123,15 @@ function storedItem(
 }
 
 async function convertedItem(
-  file: string,
+  content: FileContent,
   origin: ItemOrigin,
   options: FileOptions,
   format: FileFormat & { kind: 'converted' },
   pool: ConverterPool,
 ): Promise<SourceItem> {
-  const { markdown } = await pool.convert({ path: file, format: format.name, textOnly: false })
-  return documentItem({ ...placeOf(origin, options), meta: uploadFacts(basename(file), format), contentMd: markdown }, origin)
+  const path = await content.path(CONVERSION_FILE_BYTES_MAX)
+  const { markdown } = await pool.convert({ path, format: format.name, textOnly: false })
+  return documentItem({ ...placeOf(origin, options), meta: uploadFacts(basename(origin.name), format), contentMd: markdown }, origin)
 }
 
 function placeOf({ name }: ItemOrigin, { lang, langFrom }: FileOptions): { key: string; lang: string } {

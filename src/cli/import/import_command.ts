@@ -28,6 +28,7 @@ import { openFile, openTree } from './tree_source.js'
 import type { KnownFiles } from './watch/known_files.js'
 import { FolderWatch } from './watch/watch_run.js'
 import { isWikiDump, openWikiDump } from './wiki_source.js'
+import { isZip, openZipFiles } from './zip_source.js'
 
 export async function importPath(path: string, options: ImportOptions): Promise<void> {
   try {
@@ -77,6 +78,7 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
   if (options.git) throw new SourceError(`--git needs a folder, and ${path} is none`)
   if (documentStem(path) !== undefined) return openFile(path, options)
   if (isCsv(path)) return openCsv(path, options)
+  if (isZip(path)) return await openZipFiles(path, options)
   return (await isWikiDump(path)) ? openWikiDump(path, options) : openNdjson(path, options)
 }
 

@@ -57,7 +57,7 @@ export function addImport(program: Command, run: (path: string, options: Omit<Im
     .description('import a folder of files, one file, an NDJSON file, or a dump of a wiki')
     .argument(
       '<path>',
-      'a folder or a file (md, markdown, mdx, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), FILE.ndjson[.gz] with lines {key, lang, meta, contentMd} or documents of another engine (JSON lines or an array), FILE.csv[.gz] with a row of names, or DUMP.xml[.bz2|.gz] of a wiki',
+      'a folder or a file (md, markdown, mdx, txt, html, pdf, docx, odt, rtf, tex, yaml, log, lex; YAML frontmatter becomes metadata), FILE.ndjson[.gz] with lines {key, lang, meta, contentMd} or documents of another engine (JSON lines or an array), FILE.csv[.gz] with a row of names, FILE.zip of such files, or DUMP.xml[.bz2|.gz] of a wiki',
     )
     .requiredOption('-c, --collection <name>', 'collection to import into')
     .option('-l, --lang <code>', 'language of documents that name none', 'en')

@@ -167,7 +167,7 @@ const pathOf = (folder: string, name: string): string => (folder === '' ? name :
 export const isLeftOut = (name: string): boolean => name.startsWith('.') || name === 'node_modules'
 
 /** By the name without extension, the file that gets the key: a markdown file, else the first one. */
-function ownersOf(names: readonly string[]): ReadonlyMap<string, string> {
+export function ownersOf(names: readonly string[]): ReadonlyMap<string, string> {
   const owners = new Map<string, string>()
   for (const name of names) {
     const stem = documentStem(name)

@@ -5,6 +5,7 @@
 import { Buffer } from 'node:buffer'
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
 import { MIB } from '../../limits/units.js'
+import { unpackEntry } from '../unzip.js'
 
 /** Entries of one archive: a document with a thousand pictures has fewer. */
 const ZIP_ENTRIES_MAX = 2000
@@ -12,10 +13,6 @@ const ZIP_ENTRIES_MAX = 2000
  * Bytes of the entries of a document that are read, unpacked: text of 64 MB is far above the document bound.
  */
 const ZIP_UNPACKED_BYTES_MAX = 64 * MIB
-
-/** Times that an entry may grow once it has this size: text of office documents grows up to thirty times. */
-const ZIP_RATIO_MAX = 100
-const ZIP_RATIO_BYTES_MIN = MIB
 
 interface ZipEntries {
   readonly names: readonly string[]
@@ -36,7 +33,7 @@ export async function openZip(bytes: Uint8Array): Promise<ZipEntries> {
     async read(name) {
       const entry = entries.get(name)
       if (entry === undefined) return undefined
-      const unpacked = await unpack(zip, entry, left)
+      const unpacked = await unpackEntry(zip, entry, left, ZIP_UNPACKED_BYTES_MAX)
       left -= unpacked.length
       return unpacked
     },
@@ -55,23 +52,4 @@ function listEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
     })
     zip.readEntry()
   })
-}
-
-async function unpack(zip: ZipFile, entry: Entry, bytesMax: number): Promise<Buffer> {
-  const stream = await zip.openReadStreamPromise(entry)
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of stream as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > bytesMax) {
-      stream.destroy()
-      throw new Error(`${entry.fileName} has more than ${ZIP_UNPACKED_BYTES_MAX} bytes unpacked`)
-    }
-    if (bytes > ZIP_RATIO_BYTES_MIN && bytes > entry.compressedSize * ZIP_RATIO_MAX) {
-      stream.destroy()
-      throw new Error(`${entry.fileName} grows more than ${ZIP_RATIO_MAX} times when unpacked`)
-    }
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
 }

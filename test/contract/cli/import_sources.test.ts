@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { cliWithServer } from '../../harness/cli_runs.js'
+import { zipOf } from '../../harness/conversion/zip_file.js'
 
 const { runs, post } = cliWithServer()
 const { mds } = runs
@@ -111,5 +112,20 @@ describe('mds import --git', () => {
     const [tree, other] = [checkout(), checkout()]
     const run = await runs.withEnv({ GIT_DIR: join(other, '.git'), GIT_INDEX_FILE: join(other, '.git', 'none') })('import', tree, '-c', 'git-env', '--git') // prettier-ignore
     assert.match(run.stdout, /^2 added/, run.stderr)
+  })
+})
+
+describe('mds import of an archive', () => {
+  it('mds import: a ZIP archive is imported, kept in step, and not sent twice', async () => {
+    const folder = runs.makeTree({ 'site.zip': zipOf({ 'guide/a.md': 'A', 'b.html': '<h1>B</h1>', 'c.md': 'C' }) })
+    const path = join(folder, 'site.zip')
+    assert.match((await mds('import', path, '-c', 'zip', '--sync', 'site')).stdout, /^3 added, 0 updated, 0 removed, 0 failed/)
+    runs.write(path, zipOf({ 'guide/a.md': 'A', 'b.html': '<h1>B2</h1>' }))
+    const run = await mds('import', path, '-c', 'zip', '--sync', 'site')
+    assert.match(run.stdout, /^0 added, 1 updated, 1 unchanged, 1 removed, 0 failed/)
+    assert.deepEqual(await keys('zip'), ['b', 'guide/a'])
+    runs.write(path, 'no archive')
+    const broken = await mds('import', path, '-c', 'zip')
+    assert.deepEqual([broken.code, broken.stderr.split(' (')[0]], [1, `mds import: ${path} is no readable ZIP archive`])
   })
 })
