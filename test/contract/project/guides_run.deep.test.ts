@@ -43,10 +43,19 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'command-line.md': { before: SERVER },
   'compliance.md': { before: SERVER },
   'configuration.md': {},
+  'documentation-search.md': {},
   'embedding.md': {},
   'graphql.md': { before: SERVER + add('notes', 'first') },
   'grpc.md': {},
   'mcp.md': { before: SERVER + add('notes', 'first') },
+  'moving.md': {
+    before:
+      SERVER +
+      `echo '{"id":1,"title":"R","overview":"A robot dreams.","genres":["drama"],"year":1980}' > movies.jsonl\n` +
+      `echo '{"isbn":"1-2","summary":"Robots.","language":"en","author":{"name":"Ann"},"year":1990}' > books.jsonl\n` +
+      `echo '{"_index":"pages","_id":"a","_source":{"body":"A page.","title":"P"}}' > pages.jsonl\n` +
+      `printf 'id,title,body\\n1,N,"A note, short"\\n' > notes.csv\n`,
+  },
   'operations.md': { before: 'SVC_PPROF_ENABLED=true npm start\n' },
   'storage.md': { before: SERVER },
   'tls.md': {},
@@ -59,6 +68,7 @@ const NOT_RUN = [
   ['grpc.md', 'grpcurl ', 'is no package of Debian; `npm run campaign -- grpc-clients` installs and runs it'],
   ['ingest.md', "curl -X POST 'http://127.0.0.1:11023/v1/import-wiki", 'needs the dump of a wiki; import_wiki.test.ts makes its own'],
   ['ingest.md', 'curl -X POST http://127.0.0.1:11023/v1/import-url', 'fetches a page of the web; import_url.test.ts serves its own'],
+  ['moving.md', '# Meilisearch', 'asks servers of other engines; the test has files as they export them'],
   ['operations.md', 'go tool pprof ', 'needs Go; profiles.test.ts reads such profiles'],
   [
     'storage.md',
