@@ -1,7 +1,7 @@
 /**
- * Splits the bytes of a JSON array into its elements of bounded length, without parsing them: brackets and
- * strings are counted. A longer element is reported and skipped, and never in memory as a whole. Pure, except
- * for the stream that it reads.
+ * Splits the bytes of a JSON array, or of objects that follow each other, into elements of bounded length,
+ * without parsing them: brackets and strings are counted. A longer element is reported and skipped, and never
+ * in memory as a whole. Pure, except for the stream that it reads.
  */
 import type { Line } from './line_splitter.js'
 
@@ -34,9 +34,19 @@ export async function* splitArray(stream: AsyncIterable<Buffer>, elementBytesMax
   if (!state.isEnded) throw new Error(`the array is cut off in line ${state.line}`)
 }
 
+/**
+ * As `splitArray`, of objects without an array around them, over as many lines as they have.
+ * @throws Error if the last one does not end
+ */
+export async function* splitObjects(stream: AsyncIterable<Buffer>, elementBytesMax: number): AsyncGenerator<Element> {
+  const state = new ArrayState(elementBytesMax, 'objects')
+  for await (const chunk of stream) yield* state.read(chunk)
+  if (state.isWithin) throw new Error(`the object is cut off in line ${state.line}`)
+}
+
 class ArrayState {
   line = 1
-  #depth = 0
+  #depth: number
   #isInString = false
   #isEscaped = false
   #number = 0
@@ -44,10 +54,20 @@ class ArrayState {
   #buffered = 0
   #parts: Buffer[] = []
 
-  constructor(readonly elementBytesMax: number) {}
+  /** @param form objects are elements at the depth of those of an array */
+  constructor(
+    readonly elementBytesMax: number,
+    readonly form: 'array' | 'objects' = 'array',
+  ) {
+    this.#depth = form === 'array' ? 0 : 1
+  }
 
   get isEnded(): boolean {
     return this.#depth === 0 && this.#number > 0
+  }
+
+  get isWithin(): boolean {
+    return this.#begunInLine > 0
   }
 
   *read(chunk: Buffer): Generator<Element> {
@@ -61,6 +81,14 @@ class ArrayState {
       }
       if (isBlank(byte)) continue
       if (this.isEnded) throw new Error(`something follows the array in line ${this.line}`)
+      if (this.form === 'objects') {
+        if (this.#begunInLine === 0) this.#begunInLine = this.line
+        this.#count(byte)
+        if (this.#depth > 1 || byte !== CLOSE_OBJECT) continue
+        yield this.#take(chunk.subarray(begin, at + 1), false)!
+        begin = at + 1
+        continue
+      }
       if (this.#depth === 1 && (byte === COMMA || byte === CLOSE_LIST)) {
         const element = this.#take(chunk.subarray(begin, at), byte === CLOSE_LIST)
         if (element !== undefined) yield element
@@ -81,8 +109,10 @@ class ArrayState {
   #count(byte: number): void {
     if (byte === QUOTE) this.#isInString = true
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#depth += 1
-    // At depth 1 an object is not open: its end there is a fault of the element, not the end of the array.
-    else if (byte === CLOSE_LIST || (byte === CLOSE_OBJECT && this.#depth > 1)) this.#depth -= 1
+    // At depth 1 no element is open: an end there is a fault of it, but for that of the array.
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (this.#depth > 1 || (byte === CLOSE_LIST && this.form === 'array')) this.#depth -= 1
+    }
   }
 
   #hold(part: Buffer): void {

@@ -15,8 +15,8 @@ import { gunzip, IMPORT_LINE_BYTES_MAX, inspect } from './ndjson_source.js'
 
 interface Row {
   readonly record: readonly string[]
-  /** `lines` is the last line of the row. */
-  readonly info: { readonly lines: number }
+  /** `lines` is the last line of the row, `empty_lines` the number of those that are left out, up to it. */
+  readonly info: { readonly lines: number; readonly empty_lines: number }
 }
 
 const NAME = /\.csv(?:\.gz)?$/i
@@ -33,11 +33,14 @@ export async function openCsv(path: string, options: RecordOptions): Promise<Imp
       const file = createReadStream(path)
       let names: readonly string[] | undefined
       let number = 0
+      let before = { lines: 0, empty_lines: 0 }
       try {
         for await (const { record, info } of rowsOf(isGzip ? gunzip(file) : file)) {
+          const line = before.lines + info.empty_lines - before.empty_lines + 1
+          before = info
           if (names === undefined) names = checkedNames(record)
           else if (++number > Number(after?.position ?? 0)) {
-            const origin = { name: `row ${number}, to line ${info.lines}`, position: String(number), consumed: file.bytesRead }
+            const origin = { name: `row ${number} in line ${line}`, position: String(number), consumed: file.bytesRead }
             yield rowItem(record, names, origin, options)
           }
         }

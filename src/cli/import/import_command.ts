@@ -24,6 +24,7 @@ import type { ResumeState } from './resume_state.js'
 import { openResumeState } from './resume_state.js'
 import { watchKeys } from './same_keys.js'
 import { readStored, type StoredDocuments } from './stored_documents.js'
+import { lookUpFirst } from './stored_lookups.js'
 import { openFile, openTree } from './tree_source.js'
 import type { KnownFiles } from './watch/known_files.js'
 import { FolderWatch } from './watch/watch_run.js'
@@ -90,17 +91,17 @@ async function importSource(path: string, opened: ImportSource, options: ImportO
   const needsListing = sync !== undefined || options.dryRun
   const comparesAll = options.all || options.keepTimes
   // Times are not a part of the comparison.
-  const listing =
-    comparesAll && !needsListing
-      ? { documents: new Map<string, never>() }
-      : await readStored(url, collection, (reason) => sayError(`waiting: ${reason}\n`))
-  if (needsListing && listing.incomplete !== undefined) throw new ImportStopped(`${collection} can't be read: ${listing.incomplete}`)
+  const onWait = (reason: string): void => sayError(`waiting: ${reason}\n`)
+  const listing = needsListing ? await readStored(url, collection, onWait) : { documents: new Map<string, never>() }
+  if (listing.incomplete !== undefined) throw new ImportStopped(`${collection} can't be read: ${listing.incomplete}`)
   const prepared = prepareSource(opened, options)
   const watched = watchKeys(files === undefined ? prepared : files.watch(prepared))
   const removals = sync === undefined ? undefined : openRemovals(watched.source, listing.documents, { sync, keyPrefix: options.keyPrefix })
   const source = removals?.source ?? watched.source
-  const stored = comparesAll ? new Map<string, never>() : listing.documents
-  const result = options.dryRun ? await dryRun(source, listing.documents, comparesAll) : await sendSource(source, stored, options)
+  // Times are not a part of the comparison.
+  const stored: StoredDocuments = comparesAll ? new Map<string, never>() : listing.documents
+  const compared = needsListing || comparesAll ? source : lookUpFirst(source, stored, { url, collection, onWait })
+  const result = options.dryRun ? await dryRun(source, listing.documents, comparesAll) : await sendSource(compared, stored, options)
   if (result.added + result.updated + result.failed + result.unchanged === 0)
     sayError(`mds import: nothing was found to import in ${path}\n`)
   printList('one document for the service, of which the last one stays', watched.reports, watched.reports.length)

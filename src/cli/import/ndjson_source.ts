@@ -1,14 +1,15 @@
 /**
- * An import source for JSON, with or without gzip: a record a line, or an array of records; what a record may
- * be says json_records.ts. Gzip is detected by the first two bytes, an array by the first, not by the name. A
- * position is the number of a line or element. Only one record is in memory at a time.
+ * An import source for JSON, with or without gzip: a record a line, an array of records, or objects over
+ * several lines; what a record may be says json_records.ts. Gzip is detected by the first two bytes, the form
+ * by the first ones, not by the name. A position is the number of a line or element. Only one record is in
+ * memory at a time.
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { BODY_BYTES_DEFAULT } from '../../limits/documents.js'
-import { type Element, isBlank, splitArray } from '../files/array_splitter.js'
+import { type Element, isBlank, splitArray, splitObjects } from '../files/array_splitter.js'
 import type { ImportSource, SourceItem } from '../files/document.js'
 import { documentItem, SourceError } from '../files/document.js'
 import { decodeUtf8 } from '../files/document_file.js'
@@ -22,7 +23,9 @@ export const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
 const READ_BYTES = 256 * 1024
 /** Pieces of blanks in front of the first record that are kept to see what it is: 16 MB. */
 const BLANK_CHUNKS_MAX = 64
+const NEWLINE = 0x0a
 const OPEN_LIST = 0x5b
+const OPEN_OBJECT = 0x7b
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 export async function openNdjson(path: string, options: RecordOptions): Promise<ImportSource> {
@@ -82,24 +85,37 @@ export function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable
   return file.pipe(stream)
 }
 
-/** Lines, or the elements of the array with which the bytes begin. */
+/** Lines, the elements of the array with which the bytes begin, or objects over several lines each. */
 async function* splitRecords(stream: AsyncIterable<Buffer>): AsyncGenerator<Line & Partial<Element>> {
   const chunks = stream[Symbol.asyncIterator]()
   const ahead: Buffer[] = []
-  let first: number | undefined
-  while (first === undefined) {
+  let form: RecordForm | undefined
+  while (form === undefined && ahead.length <= BLANK_CHUNKS_MAX) {
     const next = await chunks.next()
     if (next.done === true) break
-    const chunk = ahead.length === 0 && next.value.subarray(0, 3).equals(BYTE_ORDER_MARK) ? next.value.subarray(3) : next.value
-    ahead.push(chunk)
-    first = chunk.find((byte) => !isBlank(byte))
-    if (first === undefined && ahead.length > BLANK_CHUNKS_MAX) break
+    ahead.push(ahead.length === 0 && next.value.subarray(0, 3).equals(BYTE_ORDER_MARK) ? next.value.subarray(3) : next.value)
+    form = formOf(Buffer.concat(ahead))
   }
   async function* whole(): AsyncGenerator<Buffer> {
     yield* ahead.splice(0)
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  yield* first === OPEN_LIST ? splitArray(whole(), IMPORT_LINE_BYTES_MAX) : splitLines(whole(), IMPORT_LINE_BYTES_MAX)
+  if (form === 'array') yield* splitArray(whole(), IMPORT_LINE_BYTES_MAX)
+  else if (form === 'objects') yield* splitObjects(whole(), IMPORT_LINE_BYTES_MAX)
+  else yield* splitLines(whole(), IMPORT_LINE_BYTES_MAX)
+}
+
+type RecordForm = 'array' | 'objects' | 'lines'
+
+/** Undefined where more has to be seen. A brace alone in its line begins an object as programs lay it out. */
+function formOf(bytes: Buffer): RecordForm | undefined {
+  const first = bytes.findIndex((byte) => !isBlank(byte))
+  if (first < 0) return undefined
+  if (bytes[first] === OPEN_LIST) return 'array'
+  if (bytes[first] !== OPEN_OBJECT) return 'lines'
+  const second = bytes.findIndex((byte, at) => at > first && (byte === NEWLINE || !isBlank(byte)))
+  if (second < 0) return undefined
+  return bytes[second] === NEWLINE ? 'objects' : 'lines'
 }
 
 const nameOf = ({ number, line }: Line & Partial<Element>): string =>

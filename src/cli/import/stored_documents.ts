@@ -18,7 +18,7 @@ const EXPORT_LINE_BYTES_MAX = 128 * 1024 * 1024
 /** Bytes of a digest: a collision of 500 000 documents has the probability of 2^-91. */
 const DIGEST_BYTES = 16
 /** The collection may not be read, but perhaps written: everything is sent. */
-const WRITE_ONLY: readonly number[] = [401, 403]
+export const WRITE_ONLY: readonly number[] = [401, 403]
 
 export interface StoredDocument {
   readonly key: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { cliWithServer } from '../../harness/cli_runs.js'
 
-const { runs, post } = cliWithServer()
+const { runs, post, get } = cliWithServer()
 const { mds } = runs
 
 async function revisions(collection: string, key: string): Promise<number> {
@@ -25,6 +25,27 @@ describe('mds import, a second time', () => {
     rmSync(join(tree, 'e.html'))
     assert.match((await mds('import', tree, '-c', 'again')).stdout, /^1 added, 2 updated, 1 unchanged, 0 failed in /)
     assert.deepEqual(await Promise.all(['a', 'b', 'c/d'].map((key) => revisions('again', key))), [2, 2, 1])
+  })
+
+  it('mds import again: up to 100 documents are looked up one by one, more by one export, with the same counts', async () => {
+    const exports = async (): Promise<number> => {
+      const found = /^mddb_http_requests_total\{method="POST",path="\/v1\/export",status="200"\} (\d+)$/m.exec((await get('/metrics')).text)
+      return Number(found?.[1] ?? 0)
+    }
+    const file = join(runs.makeTree({}), 'some.ndjson')
+    const lines = Array.from({ length: 101 }, (_, at) => JSON.stringify({ key: `k${at}`, meta: { n: [String(at)] }, contentMd: 'text' }))
+    runs.write(file, lines.join('\n'))
+    await mds('import', file, '-c', 'few')
+    const before = await exports()
+    const spelled = JSON.stringify({ key: 'K0', meta: { n: ['0'] }, contentMd: 'text' })
+    runs.write(file, [...lines.slice(1), spelled].join('\n'))
+    assert.match((await mds('import', file, '-c', 'few')).stdout, /^0 added, 1 updated, 100 unchanged, 0 failed/)
+    assert.equal(await exports(), before + 1)
+    runs.write(file, [...lines.slice(2), lines[0], '{'].join('\n'))
+    assert.match((await mds('import', file, '-c', 'few')).stdout, /^0 added, 1 updated, 99 unchanged, 1 failed/)
+    assert.equal(await exports(), before + 1)
+    runs.write(file, JSON.stringify({ key: '', contentMd: 'text' }).replace('""', `"${'k'.repeat(5000)}"`))
+    assert.match((await mds('import', file, '-c', 'few')).stdout, /^0 added, 0 updated, 1 failed/)
   })
 
   it('mds import again: metadata alone, another spelling of the key, and --all are changes', async () => {

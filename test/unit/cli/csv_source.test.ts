@@ -32,8 +32,8 @@ describe('a CSV file as a source', () => {
     const expected = [
       ['1', 'de', { tag: ['t'] }, '# A "q", x\nmore'],
       ['2', 'en', {}, ''],
-      'row 3, to line 6: 2 cells for 4 columns',
-      'row 4, to line 7: no text or number as the key in the field id (--key-field names another)',
+      'row 3 in line 6: 2 cells for 4 columns',
+      'row 4 in line 7: no text or number as the key in the field id (--key-field names another)',
     ]
     assert.deepEqual(shown(await read(TEXT, { langField: 'l' })), expected)
     assert.deepEqual(shown(await read(gzipSync(TEXT), { langField: 'l' })), expected)
@@ -49,6 +49,24 @@ describe('a CSV file as a source', () => {
     for (const bad of ['id,content\n1,"x', 'id,content\n1,x"y"', Buffer.from('id,content\n1,\xff', 'latin1'), 'id,id\n1,2'])
       await assert.rejects(read(bad), SourceError)
     assert.deepEqual(await read(''), [])
+  })
+
+  it('a row of CSV is named by its first line, whatever lines its cells and the rows before have', async () => {
+    const cell = fc.array(fc.constantFrom('a', '\n', ' '), { maxLength: 5 }).map((parts) => parts.join(''))
+    const rows = fc.array(fc.tuple(fc.nat(2), cell), { minLength: 1, maxLength: 8 })
+    await holds(
+      fc.asyncProperty(rows, async (list) => {
+        let [text, line] = ['id,content\n', 2]
+        const names: string[] = []
+        for (const [index, [blank, value]] of list.entries()) {
+          text += `${'\n'.repeat(blank)}"${value}"\n`
+          line += blank
+          names.push(`row ${index + 1} in line ${line}`)
+          line += value.split('\n').length
+        }
+        assert.deepEqual((await read(text)).map(({ name }) => name), names) // prettier-ignore
+      }),
+    )
   })
 
   it('gives back any cells that are quoted', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { splitArray } from '../../../src/cli/files/array_splitter.js'
+import { splitArray, splitObjects } from '../../../src/cli/files/array_splitter.js'
 import { SourceError, type SourceItem } from '../../../src/cli/files/document.js'
 import type { FieldNames } from '../../../src/cli/files/foreign_document.js'
 import { openNdjson } from '../../../src/cli/import/ndjson_source.js'
@@ -98,6 +98,22 @@ describe('exports of other engines', () => {
     }
   })
 
+  it('objects over several lines are read one by one, and a bad one is a problem with its line', async () => {
+    const [a, b] = [
+      { id: 'a', content: '}"{\n' },
+      { id: 'b', content: 'B', by: { name: 'X' } },
+    ].map((o) => JSON.stringify(o, undefined, 2))
+    const read2 = await read(`\uFEFF\n${a}\n${b}{\n"id": oops }\n}\n{"id":"c","content":"C"}\n`)
+    assert.deepEqual(
+      read2.map((item) => (item.kind === 'problem' ? item.name : item.document.contentMd)),
+      ['}"{\n', 'B', 'element 3 in line 12', 'element 4 in line 14', 'C'],
+    )
+    assert.deepEqual(shown(await read(b!, {}, undefined)), [['b', 'en', { 'by.name': ['X'] }, 'B']])
+    assert.deepEqual(shown(await read(`${a}\n${b}`, {}, read2[0])), shown(read2.slice(1, 2)))
+    for (const broken of [b!.slice(0, -1), `${b}\n{`, `${b}\n]`, '{\n"']) await assert.rejects(read(broken), SourceError, broken)
+    assert.equal((await read('{"id":"a",\n{"id":"b","content":"B"}')).length, 2)
+  })
+
   it('continuing behind any record yields exactly the records after it, of pairs and arrays too', async () => {
     const pairs = '{"index":{"_id":"a"}}\n{"content":"A"}\n{"delete":{"_id":"d"}}\n\n{"create":{"_id":"b"}}\n{"content":"B"}'
     for (const text of [pairs, '[{"id":"a","content":"A"}, 1, {"id":"b","content":"B"}]']) {
@@ -128,6 +144,17 @@ describe('splitArray', () => {
         assert.deepEqual(found, JSON.parse(bytes.toString()))
       },
     )
+    await holds(property)
+  })
+
+  it('gives objects without an array around them, however the bytes are cut', async () => {
+    const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()))
+    const property = fc.asyncProperty(objects, fc.integer({ min: 1, max: 9 }), fc.nat(2), async (values, length, indent) => {
+      const bytes = Buffer.from(values.map((value) => JSON.stringify(value, undefined, indent)).join('\n'))
+      const found: unknown[] = []
+      for await (const { bytes: element } of splitObjects(cut(bytes, length), 10_000)) found.push(JSON.parse(element!.toString()))
+      assert.deepEqual(found, JSON.parse(JSON.stringify(values)))
+    })
     await holds(property)
   })
 
