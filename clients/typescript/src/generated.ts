@@ -242,6 +242,8 @@ export interface IngestInput {
         readonly saveRevision?: boolean | undefined
         /** Plain text instead of Markdown for what is converted. */
         readonly textOnly?: boolean | undefined
+        /** The first heading of a text becomes the metadata `title` where there is none. */
+        readonly titles?: boolean | undefined
       }
     | undefined
 }

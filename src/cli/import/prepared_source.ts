@@ -2,9 +2,9 @@
  * What the options of an import add to every document, whatever its source: a prefix of the key, metadata, a
  * title, the mark of `--sync`. Main thread of the CLI.
  */
+import { firstHeading } from '../../conversion/first_heading.js'
 import type { ImportDocument, ImportSource, SourceItem } from '../files/document.js'
 import { documentItem } from '../files/document.js'
-import { firstHeading } from '../files/first_heading.js'
 
 /** Metadata of documents that `--sync` has written: the name of their source. */
 export const SOURCE_KEY = 'import_source'

@@ -18,8 +18,8 @@ export interface IngestDraft extends Draft {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @throws ServiceError 400 */
-export function ingestDraft(item: unknown, warn: (warning: string) => void): IngestDraft {
+/** @param titled as of a draft @throws ServiceError 400 */
+export function ingestDraft(item: unknown, titled: boolean, warn: (warning: string) => void): IngestDraft {
   const fields = fieldsOf(item)
   const [url, scraper, lang] = [textOf(fields, 'url'), textOf(fields, 'scraper'), textOf(fields, 'lang')]
   const { contentMd, ttl = 0, extractFrontmatter = false } = fields
@@ -38,6 +38,7 @@ export function ingestDraft(item: unknown, warn: (warning: string) => void): Ing
     ttl: (ttl ?? 0) as number,
     keyedBy: given === '' ? url : '',
     ...(extractFrontmatter === true ? { frontmatter: readFrontmatter } : {}),
+    titled,
     ...originOf(url, scraper, secondOf(fields['scrapedAt'])),
     warn,
   }

@@ -3,6 +3,7 @@
  * through, whatever its protocol; so what it adds is in the entry, and neither a replay nor a rebuild repeats
  * it. Pure; on the lane that prepares.
  */
+import { firstHeading } from '../../conversion/first_heading.js'
 import type { Frontmatter } from '../../conversion/frontmatter.js'
 
 export interface Draft {
@@ -11,6 +12,8 @@ export interface Draft {
   readonly meta: unknown
   /** Reads the block at the beginning that moves from the content into the metadata. Default: it stays. */
   readonly frontmatter?: (contentMd: string) => Frontmatter
+  /** The first heading becomes the metadata `title` where there is none. Default: it does not. */
+  readonly titled?: boolean
   /** Metadata of the server, which replaces the client's. */
   readonly injected?: Readonly<Record<string, readonly string[]>>
   /** Called with what the client should know, although the document is written. */
@@ -21,7 +24,7 @@ export type Enriched = Pick<Draft, 'contentMd' | 'meta'>
 type Enricher = (draft: Draft) => Enriched
 
 /** In this order: each sees what those before it made. */
-const ENRICHERS: readonly Enricher[] = [withFrontmatter, withInjectedKeys]
+const ENRICHERS: readonly Enricher[] = [withFrontmatter, withTitle, withInjectedKeys]
 
 /** @returns content and metadata to be stored */
 export function enriched(draft: Draft): Enriched {
@@ -40,6 +43,14 @@ function withFrontmatter(draft: Draft): Enriched {
     return draft
   }
   return bodyOffset === 0 ? draft : { contentMd: draft.contentMd.slice(bodyOffset), meta: merged(meta, draft.meta) }
+}
+
+/** Metadata that is no map is left as it is: it is refused later. */
+function withTitle(draft: Draft): Enriched {
+  const { titled = false, contentMd, meta } = draft
+  if (!titled || !isMap(meta) || Object.hasOwn(meta ?? {}, 'title')) return draft
+  const title = firstHeading(contentMd)
+  return title === undefined ? draft : { contentMd, meta: merged({ title: [title] }, meta) }
 }
 
 function withInjectedKeys(draft: Draft): Enriched {

@@ -58,6 +58,7 @@ const options = Type.Object(
     autoConfigureCollection: flag('A collection that this request creates gets the type `scraping`.'),
     saveRevision: ingestFlags.saveRevision,
     textOnly: ingestFlags.textOnly,
+    titles: flag('The first heading of a text becomes the metadata `title` where there is none.'),
   },
   { description: 'For all documents of the request.' },
 )

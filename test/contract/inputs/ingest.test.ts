@@ -302,6 +302,23 @@ describe('ingest', () => {
       assert.deepEqual([answer.updated, answer.skipped, (await client.revisions(c, 'k')).length], [1, 0, 2])
     })
 
+    it('ingest: titles makes the first heading the title of documents that have none, behind the frontmatter', async () => {
+      const c = client.collection()
+      const documents = [
+        item('plain', 'Text\n\n## The *first* heading\n\n# Second'),
+        item('own', '# Heading', { meta: { title: ['Mine'] } }),
+        item('front', '---\ntitle: Front\n---\n# Heading', { extractFrontmatter: true }),
+        item('tagged', '---\ntags: a\n---\n# Heading', { extractFrontmatter: true }),
+        item('none', 'no heading'),
+      ]
+      const titles = async (): Promise<unknown[]> =>
+        Promise.all(documents.map(async ({ key }) => (await client.get(c, String(key)))?.meta['title']?.[0]))
+      await client.ingest(c, documents, { titles: true })
+      assert.deepEqual(await titles(), ['The first heading', 'Mine', 'Front', 'Heading', undefined])
+      await client.ingest(c, documents)
+      assert.deepEqual(await titles(), [undefined, 'Mine', 'Front', undefined, undefined])
+    })
+
     it('ingest: textOnly leaves markdown as it is, and is a boolean', async () => {
       const c = client.collection()
       const content = '# Title\n\n*emphasis* and [a link](https://example.org)'

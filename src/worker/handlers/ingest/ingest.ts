@@ -28,7 +28,7 @@ function prepareIngest(lane: LaneContext, input: InputOf<typeof ingestRow>, requ
   checkBatch(input.documents)
   const { profile, flags } = ingestFlags(input.options)
   const batch = new IngestBatch(request)
-  batch.read(input.documents)
+  batch.read(input.documents, input.options?.titles === true)
   const skipped = flags.skipDuplicates ? batch.dropDuplicates(lane, input.collection) : 0
   const documents = batch.prepare(lane, rulesOf(lane, input.collection), flags)
   return commandOf(lane, {
@@ -57,13 +57,13 @@ class IngestBatch {
 
   constructor(readonly request: RequestContext) {}
 
-  read(items: readonly unknown[]): void {
+  read(items: readonly unknown[], titled: boolean): void {
     this.#read = this.#each(
       items.map((item, index) => ({ item, index })),
       ({ item, index }) => {
         const { value, isChanged } = droppedInvalidText(item)
         if (isChanged) this.sanitized += 1
-        const draft = ingestDraft(value, (warning) => this.#warn(`documents[${index}]: ${warning}`))
+        const draft = ingestDraft(value, titled, (warning) => this.#warn(`documents[${index}]: ${warning}`))
         this.collisions.add(draft)
         return { index, draft, enriched: enriched(draft) }
       },

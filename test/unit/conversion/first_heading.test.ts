@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { firstHeading } from '../../../src/cli/files/first_heading.js'
+import { firstHeading } from '../../../src/conversion/first_heading.js'
 import { holds } from '../../harness/property.js'
 
 describe('the first heading', () => {
