@@ -34,6 +34,11 @@ const WIKI_JOB_BYTES_MAX = 16 * GIB
 const WIKI_JOB_WAIT_MS = 500
 /** Interval at which an import looks whether its client is still there, and the server goes on. */
 const WANTED_WATCH_MS = 250
+/**
+ * Interval at which a job under way is looked up: its next batch would be refused if it was cancelled, but
+ * its reader may be long without one.
+ */
+const JOB_WATCH_MS = 2000
 /** Errors in an answer. Fixed by the contract. */
 const WIKI_ERRORS_MAX = 10
 
@@ -139,12 +144,31 @@ export class WikiImports implements Service {
     const task = { path: this.#dumps.pathOf(id), job: id, record, options: record.wiki, name: record.submitter ?? '' }
     if (!(await this.#dumps.has(id))) await this.#fail(job, 'its dump is missing')
     else {
-      const { end, code, reason } = await this.#runImport(task)
+      const { end, code, reason } = await this.#runJob(task)
       // A job that was cancelled or moved on is as the store says.
       const isSettled = code === 'ingestEnded' || code === 'notFound' || code === 'importMoved'
       if (end === 'refused' && !isSettled && !this.#end.signal.aborted) await this.#fail(job, reason)
     }
     return 0
+  }
+
+  async #runJob(task: Omit<DumpImportTask, 'bytesMax' | 'keys'>): Promise<DumpImportOutcome> {
+    let isOver = false
+    let isLooking = false
+    const look = async (): Promise<void> => {
+      isLooking = true
+      isOver = !(await this.#openJobs()).some(({ id }) => id === task.job)
+      isLooking = false
+    }
+    const watch = setInterval(() => {
+      // A server that can't say it now is asked again.
+      if (!isLooking) look().catch(() => (isLooking = false))
+    }, JOB_WATCH_MS)
+    try {
+      return await this.#runImport(task, () => isOver)
+    } finally {
+      clearInterval(watch)
+    }
   }
 
   async #fail({ id, record: { collection, wiki } }: OpenJob, reason: string): Promise<void> {

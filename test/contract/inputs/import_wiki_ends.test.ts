@@ -89,6 +89,20 @@ describe('import-wiki: the end of its reader', () => {
   })
 })
 
+describe('import-wiki: a reader that hangs', () => {
+  it('import-wiki: a job whose reader hangs is ended by its cancellation, and the next one runs', async () => {
+    const { id } = (await importWiki(server, 'hanging', SLOW, { ...OPTIONS, job: true })).json<{ id: string }>()
+    await untilStored('hanging')
+    const next = (await importWiki(server, 'behind', SMALL, { job: true })).json<{ id: string }>()
+    process.kill(dumpReaders(server)[0] ?? -1, 'SIGSTOP')
+    assert.equal((await server.request('DELETE', `/v1/bulk-ingest-job/${id}`)).status, 200)
+    await untilAsked(() => wikiJob(server, next.id), ({ status }) => status === 'completed') // prettier-ignore
+    const { status, added } = await wikiJob(server, id)
+    assert.deepEqual([status, added], ['cancelled', PAGES])
+    await areGone()
+  })
+})
+
 describe('import-wiki: a client that leaves', () => {
   it('import-wiki: nothing is imported of a dump whose client leaves while it sends, and nothing of it stays', async () => {
     for (const job of [false, true]) {
