@@ -1,7 +1,7 @@
 /** `mds import --watch` against the real server: what it sends, what it removes, how it ends. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { cliWithServer } from '../../harness/cli_runs.js'
@@ -131,8 +131,12 @@ describe('mds import --watch', () => {
     const file = await runs.mds('import', join(tree, 'a.md'), '-c', 'none', '--watch')
     assert.deepEqual([file.code, file.stderr], [1, `mds import: --watch needs a folder, and ${join(tree, 'a.md')} is none\n`])
     assert.match((await runs.mds('import', tree, '-c', 'none', '--watch', '--dry-run')).stderr, /--watch can not be a --dry-run/)
-    const run = runs.start('import', tree, '-c', 'kernel', '--watch')
+    const link = join(runs.makeTree({}), 'link')
+    symlinkSync(tree, link)
+    const run = runs.start('import', link, '-c', 'kernel', '--watch')
     await run.until(/watching .*\n/)
+    runs.write(join(tree, 'b.md'), 'B')
+    assert.equal(await run.until(/\d+ added, .*\n/), '1 added, 0 updated, 0 removed, 0 failed\n')
     const facts = `/proc/${run.child.pid}/fdinfo`
     assert.ok(readdirSync(facts).some((name) => readFileSync(join(facts, name), 'utf8').includes('inotify wd:')))
     await run.end()

@@ -3,7 +3,8 @@
  * is removed, until SIGINT or SIGTERM; a second one ends the process at once. One burst of changes at a time.
  * Main thread of the CLI.
  */
-import { resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { documentStem } from '../../files/document_file.js'
 import { say, sayError } from '../../terminal.js'
 import type { ImportOptions } from '../import_options.js'
 import { type ImportResult, runImport } from '../import_run.js'
@@ -46,13 +47,14 @@ export class FolderWatch {
 
   /** Whatever changes from here on is seen. @throws SourceError */
   static async open(root: string, options: ImportOptions): Promise<FolderWatch> {
-    const absolute = resolve(root)
+    // A link to a folder is no folder for who watches.
+    const absolute = await realpath(root)
     const choice = await chooseTree(root, { ...options, git: false })
     const isShown = (path: string): boolean => !path.split('/').some(isLeftOut)
     const gitFolder = options.git ? await gitFolderOf(root) : undefined
     const changes = await FolderChanges.open({
       root: absolute,
-      hasFile: (path) => isShown(path) && choice.hasFile(path),
+      hasFile: (path) => isShown(path) && documentStem(path) !== undefined && choice.hasFile(path),
       hasFolder: isShown,
       gitFolder,
     })
