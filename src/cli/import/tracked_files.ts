@@ -10,7 +10,7 @@ const LISTING_BYTES_MAX = 256 * 1024 * 1024
 /** Those of a hook that runs the import: the folder says which checkout it is, not who calls. */
 const VARIABLES = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']
 
-export interface TrackedFiles {
+interface TrackedFiles {
   /** Relative to the folder, with `/`. */
   readonly files: ReadonlySet<string>
   /** Those that have such files below them. */

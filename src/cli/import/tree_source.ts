@@ -33,7 +33,7 @@ export interface TreeChoice {
   readonly tracked?: ReadonlySet<string>
 }
 
-export interface TreeOptions extends FileOptions, FileChoice {
+interface TreeOptions extends FileOptions, FileChoice {
   /** Only files that git tracks. */
   readonly git?: boolean
 }
