@@ -8,7 +8,7 @@
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { KIB } from '../limits/units.js'
 
@@ -68,19 +68,27 @@ export class FileSealer {
   }
 }
 
+/** A sealed file that was changed, or is cut off. */
+export class DamagedFile extends Error {
+  constructor(cause?: unknown) {
+    super('the file was changed or is cut off', { cause })
+    this.name = 'DamagedFile'
+  }
+}
+
 /**
+ * @param keys null: none is configured, so that a file that is sealed can't be read
  * @returns the key of the file in base64; empty: the file is not sealed
  * @throws Error if it is sealed with a key that is not configured, or can't be read
  */
 export async function keyOfFile(path: string, keys: FileKeys | null): Promise<string> {
-  if (keys === null) return ''
   const file = await open(path)
   try {
     const head = Buffer.alloc(HEAD_BYTES)
     const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0)
     if (bytesRead < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) return ''
     const id = head[MAGIC.length]!
-    const master = [keys.primary, ...keys.previous].find((key) => key.id === id)
+    const master = (keys === null ? [] : [keys.primary, ...keys.previous]).find((key) => key.id === id)
     if (master === undefined) throw new Error(`the encryption key with id ${id} is not configured`)
     return Buffer.from(derived(master, head.subarray(MAGIC.length + 1))).toString('base64')
   } finally {
@@ -91,7 +99,7 @@ export async function keyOfFile(path: string, keys: FileKeys | null): Promise<st
 /**
  * Reads a chunk when it is asked for one.
  * @param key as `keyOfFile` returns it
- * @throws Error if the file was changed or is cut off, behind the chunks before
+ * @throws DamagedFile behind the chunks before
  */
 export async function* readSealed(path: string, key: string): AsyncGenerator<Buffer> {
   if (key === '') {
@@ -107,7 +115,7 @@ export async function* readSealed(path: string, key: string): AsyncGenerator<Buf
       const sealed = Buffer.allocUnsafeSlow(Math.max(0, Math.min(SEALED_CHUNK_BYTES + TAG_BYTES, size - at)))
       const { bytesRead } = await file.read(sealed, 0, sealed.length, at)
       at += sealed.length
-      if (bytesRead < sealed.length) throw damaged()
+      if (bytesRead < sealed.length) throw new DamagedFile()
       const chunk = opened(secret, sealed, nonceOf(number, at === size))
       if (chunk.length > 0) yield chunk
     }
@@ -119,9 +127,16 @@ export async function* readSealed(path: string, key: string): AsyncGenerator<Buf
 /** The whole file, as it was given. @param key as `keyOfFile` returns it */
 export async function readWholeSealed(path: string, key: string): Promise<Buffer> {
   if (key === '') return await readFile(path)
-  const chunks: Buffer[] = []
-  for await (const chunk of readSealed(path, key)) chunks.push(chunk)
-  return Buffer.concat(chunks)
+  const { size } = await stat(path)
+  const whole = Buffer.allocUnsafeSlow(Math.max(0, plainBytesOf(size, key)))
+  let at = 0
+  for await (const chunk of readSealed(path, key)) {
+    if (at + chunk.length > whole.length) throw new DamagedFile()
+    whole.set(chunk, at)
+    at += chunk.length
+    free(chunk)
+  }
+  return whole.subarray(0, at)
 }
 
 /** Creates the file. It must not exist. */
@@ -146,14 +161,14 @@ function* sealedParts(sealer: FileSealer, bytes: Uint8Array): Generator<Uint8Arr
 
 function opened(key: Uint8Array, sealed: Buffer, nonce: Uint8Array): Buffer {
   const end = sealed.length - TAG_BYTES
-  if (end < 0) throw damaged()
+  if (end < 0) throw new DamagedFile()
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAuthTag(sealed.subarray(end))
   const chunk = decipher.update(sealed.subarray(0, end))
   try {
     decipher.final()
   } catch (cause) {
-    throw damaged(cause)
+    throw new DamagedFile(cause)
   }
   return chunk
 }
@@ -184,8 +199,4 @@ function nonceOf(number: number, isLast: boolean): Buffer {
   nonce[0] = isLast ? 1 : 0
   nonce.writeBigUInt64LE(BigInt(number), NONCE_BYTES - 8)
   return nonce
-}
-
-function damaged(cause?: unknown): Error {
-  return new Error('the file was changed or is cut off', { cause })
 }

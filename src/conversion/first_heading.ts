@@ -55,8 +55,9 @@ function* linesOf(text: string, from: number): Generator<string> {
 
 /** Without closing marks, emphasis, code marks, addresses of links, and identifiers such as `{#id}`. */
 function plain(heading: string): string {
-  const text = heading
-    .slice(0, TITLE_CHARACTERS_MAX)
+  const cut = heading.slice(0, TITLE_CHARACTERS_MAX)
+  // Half of a surrogate pair at the cut is dropped.
+  const text = (cut.isWellFormed() ? cut : cut.slice(0, -1))
     .replace(/\]\([^()\s]{0,300}\)/g, '')
     .replace(/\{#[^{}]{0,300}\}/g, '')
     .replace(/[[\]`*]/g, '')

@@ -15,14 +15,22 @@ export const ZIP_RATIO_BYTES_MIN = MIB
 
 /**
  * @param bound what the error names: `bytesMax` may be what is left of it
+ * @param count is told what is unpacked, also of an entry that is refused
  * @throws Error if the entry has more bytes, grows too much or is damaged
  */
-export async function unpackEntry(zip: ZipFile, entry: Entry, bytesMax: number, bound = bytesMax): Promise<Buffer> {
+export async function unpackEntry(
+  zip: ZipFile,
+  entry: Entry,
+  bytesMax: number,
+  bound = bytesMax,
+  count?: (bytes: number) => void,
+): Promise<Buffer> {
   const stream = await zip.openReadStreamPromise(entry)
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of stream as AsyncIterable<Buffer>) {
     bytes += part.length
+    count?.(part.length)
     if (bytes > bytesMax) {
       stream.destroy()
       throw new Error(`${String(entry.fileName)} has more than ${bound} bytes unpacked`)

@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { readSealed } from '../base/sealed_files.js'
+import { DamagedFile, readSealed } from '../base/sealed_files.js'
 import { lowerPriority } from '../base/thread_priority.js'
 import { decompressDump } from '../conversion/wiki/decompression.js'
 import { DumpError } from '../conversion/wiki/dump_error.js'
@@ -108,7 +108,7 @@ async function read({ path, key, namespaces, skipRedirects, batchDocuments, afte
 /** @throws what is no fault of the dump or of its file */
 function endOf(error: unknown): DumpEnd {
   if (error instanceof DumpError) return { fault: error.fault, message: error.message }
-  if (error instanceof Error && 'syscall' in error) return { fault: 'unreadable', message: error.message }
+  if (error instanceof DamagedFile || (error instanceof Error && 'syscall' in error)) return { fault: 'unreadable', message: error.message }
   throw error
 }
 

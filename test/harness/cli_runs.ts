@@ -72,7 +72,8 @@ class GoingRun {
   output = ''
   #read = 0
   #wake = (): void => undefined
-  readonly #code: Promise<number | null>
+  /** Once it has ended; null after a signal. */
+  readonly code: Promise<number | null>
 
   constructor(readonly child: ChildProcess) {
     for (const stream of [child.stdout, child.stderr])
@@ -80,8 +81,8 @@ class GoingRun {
         this.output += text
         this.#wake()
       })
-    this.#code = new Promise((resolve) => child.on('close', resolve))
-    void this.#code.then(() => this.#wake())
+    this.code = new Promise((resolve) => child.on('close', resolve))
+    void this.code.then(() => this.#wake())
   }
 
   /**
@@ -104,7 +105,7 @@ class GoingRun {
   /** @returns its exit code */
   async end(signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal)
-    return await this.#code
+    return await this.code
   }
 }
 

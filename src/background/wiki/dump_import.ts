@@ -107,6 +107,7 @@ export class DumpImport {
       yield { end: { fault: 'unreadable', message: key.message } }
       return
     }
+    if (this.signal.aborted) return
     const process = new DumpProcess({ path, key, namespaces, skipRedirects, batchDocuments, after: record.total, bytesMax })
     const kill = (): void => process.kill()
     this.signal.addEventListener('abort', kill)

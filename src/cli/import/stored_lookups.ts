@@ -3,9 +3,9 @@
  * are asked for one by one, more by the export of the whole collection. Main thread of the CLI.
  */
 import { errorText, send } from '../client.js'
-import type { DocumentItem, ImportDocument, ImportSource, SourceItem } from '../files/document.js'
+import type { ImportDocument, ImportSource, SourceItem } from '../files/document.js'
 import { ImportStopped, patiently, ServerBusy } from './patience.js'
-import { readStored, storedAs, type StoredDocuments, WRITE_ONLY } from './stored_documents.js'
+import { readStored, storedAs, type StoredDocument, type StoredDocuments, WRITE_ONLY } from './stored_documents.js'
 
 /** Documents that are asked for singly: 0.4 s, as long as an export of 5 000 documents takes. */
 const LOOKED_UP_MAX = 100
@@ -66,24 +66,46 @@ async function readAhead(items: AsyncGenerator<SourceItem>): Promise<Ahead> {
   return { waiting, isWhole: false }
 }
 
-async function lookUp(items: readonly SourceItem[], asked: Collection): Promise<StoredDocuments> {
-  const left = [...new Map(items.filter((item) => item.kind === 'document').map((item) => [item.identity, item])).values()]
-  const found: StoredDocuments = new Map()
-  const work = async (): Promise<void> => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) {
-      const answer = await ask(item, asked)
-      // Who may not read sends everything.
-      if (answer === 'forbidden') left.length = 0
-      else if (answer !== undefined) found.set(item.identity, storedAs(answer))
-    }
-  }
-  await Promise.all(Array.from({ length: LOOK_UPS_AT_ONCE }, work))
+/**
+ * Of documents that a source no longer has, those that the server has and that an import with this name has
+ * written last. @throws ImportStopped
+ */
+export async function stillOf(sync: string, documents: readonly StoredDocument[], asked: Collection): Promise<readonly StoredDocument[]> {
+  const found: StoredDocument[] = []
+  await eachOf([...documents], async (document) => {
+    const answer = await ask(document, asked)
+    if (answer === 'forbidden') throw new ImportStopped(`${asked.collection} can't be read, so nothing is removed`)
+    if (answer !== undefined && storedAs(answer).source === sync) found.push(document)
+  })
   return found
 }
 
+async function lookUp(items: readonly SourceItem[], asked: Collection): Promise<StoredDocuments> {
+  const left = [...new Map(items.filter((item) => item.kind === 'document').map((item) => [item.identity, item])).values()]
+  const found: StoredDocuments = new Map()
+  await eachOf(left, async ({ identity, document }) => {
+    const answer = await ask(document, asked)
+    // Who may not read sends everything.
+    if (answer === 'forbidden') left.length = 0
+    else if (answer !== undefined) found.set(identity, storedAs(answer))
+  })
+  return found
+}
+
+/** Takes all of `left`, some at once. */
+async function eachOf<Item>(left: Item[], take: (item: Item) => Promise<void>): Promise<void> {
+  const work = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await take(item)
+  }
+  await Promise.all(Array.from({ length: LOOK_UPS_AT_ONCE }, work))
+}
+
 /** Undefined if the server does not have it. */
-function ask({ document }: DocumentItem, { url, collection, onWait }: Collection): Promise<ImportDocument | 'forbidden' | undefined> {
-  const body = JSON.stringify({ collection, key: document.key, lang: document.lang })
+function ask(
+  { key, lang }: Pick<ImportDocument, 'key' | 'lang'>,
+  { url, collection, onWait }: Collection,
+): Promise<ImportDocument | 'forbidden' | undefined> {
+  const body = JSON.stringify({ collection, key, lang })
   return patiently(async () => {
     const reply = await send(url, 'POST', '/v1/get', body)
     if (reply.status === 503) throw new ServerBusy(errorText(reply), reply.retryAfterMs)

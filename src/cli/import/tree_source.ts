@@ -129,8 +129,11 @@ async function* findChanged(root: string, paths: ReadonlySet<string>, choice: Tr
   const stems = new Set([...paths].map((path) => documentStem(path)))
   const folders = new Set([...paths].map((path) => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '')))
   for (const folder of [...folders].sort(compareText)) {
-    // A folder that is not there has no files.
-    const { entries, find } = await readFolder(root, folder, choice).catch(() => ({ entries: [], find: () => undefined }))
+    const { entries, find } = await readFolder(root, folder, choice).catch((cause: NodeJS.ErrnoException) => {
+      // A folder that is not there has no files. Of another one it is not known what it has.
+      if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return { entries: [], find: () => undefined }
+      throw new SourceError(`cannot read folder ${join(root, folder)}`, { cause })
+    })
     for (const { name } of entries) {
       const path = pathOf(folder, name)
       const found = paths.has(path) || stems.has(documentStem(path)) ? find(name) : undefined

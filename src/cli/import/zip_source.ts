@@ -92,8 +92,7 @@ class Unpacking {
 
   async #unpack(entry: Entry, bytesMax: number): Promise<Buffer> {
     if (entry.isEncrypted()) throw new Error('encrypted')
-    const bytes = await unpackEntry(this.zip, entry, bytesMax)
-    this.#unpacked += bytes.length
+    const bytes = await unpackEntry(this.zip, entry, bytesMax, bytesMax, (unpacked) => (this.#unpacked += unpacked))
     if (crc32(bytes) !== entry.crc32) throw new Error('damaged: its checksum is another')
     return bytes
   }

@@ -92,7 +92,6 @@ export interface OptionValues
   readonly binlogBytesMax: number
   /** Minimum free space for writes. 0: derived from the size of the file system. */
   readonly diskReserveBytes: number
-  /** Allowed destinations of outgoing requests, in addition to the public internet. */
   /** Seconds for which unreferenced objects are kept in their object store. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean

@@ -18,6 +18,7 @@ const POOL_IDLE_MS_MIN = 1_000
 const POOL_IDLE_MS_MAX = 86_400_000
 
 export interface OutboundOptionValues {
+  /** Allowed destinations of outgoing requests, in addition to the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
   readonly httpPoolIdleMax: number
@@ -64,6 +65,7 @@ export const OUTBOUND_OPTIONS: { readonly [Name in keyof OutboundOptionValues]: 
     variables: ['SVC_HTTP_POOL_IDLE_TIMEOUT'],
     yaml: ['outbound.poolIdleTimeout'],
     fallback: POOL_IDLE_MS_DEFAULT,
+    fallbackText: '90s',
     parse: parseSeconds(POOL_IDLE_MS_MIN, POOL_IDLE_MS_MAX),
     help: 'time after which an idle connection of outgoing requests is closed, in seconds or as a duration',
   },

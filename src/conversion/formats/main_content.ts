@@ -31,9 +31,12 @@ const MAIN_CONTENT_DEPTH_MAX = 500
 /** What the DOM keeps of a page that is not its content. */
 const NO_CONTENT = 'nav, [role="navigation"], title'
 
+/** What stands in front of the content of a page that leaves the tags of head and body out. */
+const HEAD_ELEMENTS = new Set('html head title meta link base script style noscript template'.split(' '))
+
 interface Outline {
   readonly title: string
-  /** Where the content begins: behind the tag of the body or the head, where the page has them. */
+  /** Where the content begins: behind the first tag of the body, or behind the head, where the page has them. */
   readonly bodyAt: number
 }
 
@@ -60,6 +63,9 @@ function outlineOf(html: string): Outline | undefined {
   let depth = 0
   let isWithin = true
   let bodyAt = 0
+  let isInHead = false
+  /** Tags of head and body behind it are samples of HTML, or of a page within the page. */
+  let isContentBegun = false
   let title = ''
   let isInTitle = false
   const parser = new Parser({
@@ -67,7 +73,9 @@ function outlineOf(html: string): Outline | undefined {
       isWithin &&= ++elements <= MAIN_CONTENT_ELEMENTS_MAX && ++depth <= MAIN_CONTENT_DEPTH_MAX
       // Nothing more is read.
       if (!isWithin) parser.reset()
-      if (name === 'body') bodyAt = parser.endIndex + 1
+      if (name === 'body' && !isContentBegun) bodyAt = parser.endIndex + 1
+      if (name === 'head') isInHead = true
+      else isContentBegun ||= !isInHead && !HEAD_ELEMENTS.has(name)
       isInTitle = name === 'title' && title === ''
     },
     ontext: (text) => {
@@ -76,7 +84,9 @@ function outlineOf(html: string): Outline | undefined {
     onclosetag: (name) => {
       depth--
       isInTitle = false
-      if (name === 'head') bodyAt = Math.max(bodyAt, parser.endIndex + 1)
+      if (name !== 'head') return
+      isInHead = false
+      if (!isContentBegun) bodyAt = parser.endIndex + 1
     },
   })
   parser.end(html)

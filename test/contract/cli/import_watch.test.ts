@@ -87,7 +87,7 @@ describe('mds import --watch', () => {
     await again.end()
   })
 
-  it('mds import --watch: SIGINT and SIGTERM end it after what has changed is imported, with a summary', async () => {
+  it('mds import --watch: SIGINT and SIGTERM end it, with a summary of what was imported', async () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       const tree = runs.makeTree({ 'a.md': 'A' })
       const run = runs.start('import', tree, '-c', `end-${signal}`, '--watch')
@@ -109,6 +109,39 @@ describe('mds import --watch', () => {
     runs.write(join(tree, 'b.md'), 'B')
     await run.until(/1 added, 0 updated, 0 removed, 0 failed\n/)
     await run.end()
+  })
+
+  it('mds import --watch --sync: a document that somebody else has written since stays, and a refused file ends nothing', async () => {
+    const tree = runs.makeTree({ 'a.md': 'A', 'b.md': 'B', 'c.md': 'C' })
+    const run = runs.start('import', tree, '-c', 'theirs', '--watch', '--sync', 's')
+    await run.until(/watching .*\n/)
+    await post('/v1/add', { collection: 'theirs', key: 'a', lang: 'en', contentMd: 'THEIRS' })
+    const long = Array.from({ length: 6 }, (_, at) => `${at}`.repeat(200))
+    mkdirSync(join(tree, ...long), { recursive: true })
+    runs.write(join(tree, ...long, 'x.md'), 'X')
+    await run.until(/0 added, 0 updated, 0 removed, 1 failed\n/)
+    rmSync(join(tree, 'a.md'))
+    rmSync(join(tree, ...long, 'x.md'))
+    rmSync(join(tree, 'b.md'))
+    assert.equal(await run.until(/\d+ added, .*\n/), '0 added, 0 updated, 1 removed, 0 failed\n')
+    assert.deepEqual(await contents('theirs'), { a: 'THEIRS', c: 'C' })
+    assert.equal(await run.end(), 0)
+  })
+
+  it('mds import --watch: what it can not read ends it with exit code 1, at its start and later', async () => {
+    const tree = runs.makeTree({ 'a.md': 'A', 'd/b.md': 'B' })
+    execFileSync('git', ['-C', tree, 'init', '-q'], { stdio: 'pipe' })
+    runs.write(join(tree, '.git', 'index'), 'no index')
+    const refused = await runs.mds('import', tree, '-c', 'unread', '--watch', '--git')
+    assert.equal(refused.code, 1, refused.stderr)
+    assert.match(refused.stderr, /^mds import: --git: /)
+    const run = runs.start('import', tree, '-c', 'unread', '--watch', '--sync', 's', '--yes')
+    await run.until(/watching .*\n/)
+    renameSync(join(tree, 'd'), join(tree, '.e'))
+    symlinkSync('d', join(tree, 'd'))
+    assert.match(await run.until(/cannot read folder .*\n|\d+ added, .*\n/), /^cannot read folder/)
+    assert.equal(await run.code, 1)
+    assert.deepEqual(await contents('unread'), { a: 'A', 'd/b': 'B' })
   })
 
   it('mds import --watch --git: a file is imported when it is tracked, and removed when it is not any more', async () => {

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -119,6 +119,20 @@ describe('what requests send, at rest', () => {
     const { status, added, errors } = await endedJob(next, id)
     assert.deepEqual([status, added], ['failed', PAGES])
     assert.deepEqual(errors, ["the dump can't be read: the encryption key with id 1 is not configured"])
+  })
+
+  it('encryption: the dump of a job that is cut off fails the job, behind the pages before, and names the reason', async (test) => {
+    const directory = directoryOf(test)
+    const server = await startServer({ directory, env: { SVC_ENCRYPTION_KEY: KEY } })
+    test.after(() => server.kill())
+    const { id } = (await importWiki(server, 'open', DUMP, { batchSize: 5, job: true })).json<{ id: string }>()
+    await server.kill()
+    const dump = join(directory, 'wiki-jobs', id)
+    truncateSync(dump, statSync(dump).size - 1)
+    const next = await startServer({ directory, env: { SVC_ENCRYPTION_KEY: KEY } })
+    test.after(() => next.kill())
+    const { status, errors } = await endedJob(next, id)
+    assert.deepEqual([status, errors], ['failed', ["the dump can't be read: the file was changed or is cut off"]])
   })
 
   it('encryption: an uploaded file is in no file as plaintext while it comes, and is stored whole, on every way in', async (test) => {

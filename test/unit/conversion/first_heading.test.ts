@@ -26,6 +26,12 @@ describe('the first heading', () => {
       assert.equal(firstHeading(markdown), title, JSON.stringify(markdown))
   })
 
+  it('is cut to 300 characters, and to no half of one', () => {
+    assert.equal(firstHeading(`# ${'a'.repeat(298)}😀😀\n`), `${'a'.repeat(298)}`)
+    assert.equal(firstHeading(`${'a'.repeat(299)}😀😀\n===\n`), 'a'.repeat(299))
+    assert.equal(firstHeading(`${'a'.repeat(298)}😀😀\n===\n`), `${'a'.repeat(298)}😀`)
+  })
+
   it('of any text is found in linear time, and has no end of line', () => {
     const part = fc.constantFrom('#', ' ', '\n', '\r', '`', '~~~', '---\n', '===', '[', '](', '{#', '*', 'a', '\uFEFF', '+++\n', '\t', '>')
     holds(

@@ -12,7 +12,7 @@ describe('main content of a page', () => {
       assert.equal(await convertBytes(Buffer.from(html), 'html', false, true), await convertBytes(Buffer.from(html), 'html', false), html)
   })
 
-  it('pages with more than 20 000 elements or 500 levels are converted as a whole, in the time of a parse', () => {
+  it('pages with more than 20 000 elements or 500 levels are converted as a whole', () => {
     const page = (count: number): string => `<html><body><article>${paragraph.repeat(count)}</article><footer>end</footer></body></html>`
     const nested = (depth: number): string =>
       page(20).replace('<article>', '<div>'.repeat(depth)).replace('</article>', '</div>'.repeat(depth))
@@ -22,6 +22,15 @@ describe('main content of a page', () => {
     assert.equal(mainContentOf(nested(500)), undefined)
     assert.equal(mainContentOf('<div>'.repeat(100_000)), undefined)
     assert.equal(mainContentOf('<b>'.repeat(2_000_000)), undefined)
+  })
+
+  it('tags of head and body within the content are no tags of the page', () => {
+    const sample = `<pre>\n<head><title>S</title></head>\n<body>\n</body></pre>`
+    for (const begin of ['<html><head><title>T</title></head><body>', '<title>T</title>', '<html><head><title>T</title><body>', ''])
+      for (const page of [`${begin}<article><h1>FIRST</h1>${paragraph.repeat(8)}${sample}${paragraph.repeat(8)}<p>LAST</p></article>`]) {
+        const main = mainContentOf(page) ?? ''
+        assert.ok(main.includes('FIRST') && main.includes('LAST') && main.length > 16 * paragraph.length, `${begin}: ${main.slice(0, 200)}`)
+      }
   })
 
   it('the heading of the page comes first, once, and markup in a title is text', () => {

@@ -69,11 +69,17 @@ export class FolderChanges {
   /** Changes that come once this is settled are seen. @throws SourceError */
   static async open(folder: WatchedFolder): Promise<FolderChanges> {
     const changes = new FolderChanges(folder)
-    await new Promise<void>((resolve, reject) => {
-      changes.#watcher.once('ready', resolve)
-      changes.#watcher.once('error', (cause) => reject(changes.#error ?? (cause as Error)))
-    })
-    return changes
+    try {
+      await new Promise<void>((resolve, reject) => {
+        changes.#watcher.once('ready', resolve)
+        changes.#watcher.once('error', (cause) => reject(changes.#error ?? (cause as Error)))
+      })
+      return changes
+    } catch (error) {
+      // Open watches keep the process alive.
+      await changes.close()
+      throw error
+    }
   }
 
   /**

@@ -11,6 +11,7 @@ import { type ImportResult, runImport } from '../import_run.js'
 import { prepareSource } from '../prepared_source.js'
 import { formatSeconds } from '../progress.js'
 import { objectionToCount, removeDocuments } from '../removals.js'
+import { stillOf } from '../stored_lookups.js'
 import { gitFolderOf } from '../tracked_files.js'
 import { chooseTree, isLeftOut, openChanged, type TreeChoice } from '../tree_source.js'
 import { type Changes, FolderChanges } from './folder_changes.js'
@@ -23,6 +24,7 @@ interface Counts {
   failed: number
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const tellWait = (reason: string): void => sayError(`waiting: ${reason}\n`)
 /** A burst is small, and its files are looked at again where it was interrupted. */
 const NO_STATE = { point: undefined, save: () => undefined, clear: () => undefined }
@@ -58,13 +60,21 @@ export class FolderWatch {
       hasFolder: isShown,
       gitFolder,
     })
-    return new FolderWatch(absolute, options, changes, await chooseTree(root, options))
+    try {
+      return new FolderWatch(absolute, options, changes, await chooseTree(root, options))
+    } catch (error) {
+      await changes.close()
+      throw error
+    }
   }
 
   /** @throws ImportStopped, SourceError */
   async run(): Promise<void> {
-    const end = (): void => this.changes.end()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+    const end = (): void => {
+      for (const signal of SIGNALS) process.removeListener(signal, end)
+      this.changes.end()
+    }
+    for (const signal of SIGNALS) process.on(signal, end)
     say(`watching ${this.root}\n`)
     for (let changes = await this.changes.next(); changes !== undefined; changes = await this.changes.next()) await this.#take(changes)
     say(`${describe(this.#counts)} since the import, watched for ${formatSeconds((Date.now() - this.#beginMs) / 1000)}\n`)
@@ -92,15 +102,17 @@ export class FolderWatch {
 
   async #remove(): Promise<number> {
     const { files, options } = this
-    const gone = files.gone()
-    const objection = options.sync === undefined || options.yes ? undefined : objectionToCount(gone.length, files.total)
+    const { url, collection, sync } = options
+    // Another import, or another writer, may have the key by now.
+    const gone = sync === undefined ? files.gone() : await stillOf(sync, files.gone(), { url, collection, onWait: tellWait })
+    const objection = sync === undefined || options.yes ? undefined : objectionToCount(gone.length, files.total)
     if (objection !== undefined) {
       sayError(`mds import: ${objection}\n`)
       return 0
     }
-    if (options.sync !== undefined) await removeDocuments(options.url, options.collection, gone, tellWait)
+    if (sync !== undefined) await removeDocuments(url, collection, gone, tellWait)
     files.forgetGone()
-    return options.sync === undefined ? 0 : gone.length
+    return sync === undefined ? 0 : gone.length
   }
 
   #tell({ added, updated, failed, problems, warnings }: ImportResult, removed: number): void {
