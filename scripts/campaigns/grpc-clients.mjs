@@ -89,7 +89,7 @@ async function runWrapped(address, token, key, open) {
 
 /** The examples of docs/guides/clients.md, now that Python has its packages. */
 function runGuide() {
-  run(process.execPath, ['--test', join(projectRoot, 'dist/test/contract/clients/guide.test.js')])
+  run(process.execPath, ['--test', join(projectRoot, 'dist/test/contract/clients/guide.deep.test.js')])
 }
 
 function runPhp(open) {

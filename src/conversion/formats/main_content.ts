@@ -36,7 +36,7 @@ const HEAD_ELEMENTS = new Set('html head title meta link base script style noscr
 
 interface Outline {
   readonly title: string
-  /** Where the content begins: behind the first tag of the body, or behind the head, where the page has them. */
+  /** Where the content begins: behind the tag of the body or the head, where the page has them. */
   readonly bodyAt: number
 }
 

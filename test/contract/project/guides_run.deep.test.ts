@@ -39,7 +39,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'behind-a-proxy.md': { elsewhere: 'contract/http/proxies.deep.test.ts' },
   'bulk-ingest.md': { before: SERVER },
   'ingest.md': { before: SERVER },
-  'clients.md': { elsewhere: 'contract/clients/guide.test.ts' },
+  'clients.md': { elsewhere: 'contract/clients/guide.deep.test.ts' },
   'command-line.md': { before: SERVER },
   'compliance.md': { before: SERVER },
   'configuration.md': {},
