@@ -120,10 +120,16 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
 
 type Connected = Pick<Server, 'address' | 'port' | 'url' | 'addressOf' | 'request' | 'post' | 'get'> & { readonly disconnect: () => void }
 
+/**
+ * An idle connection is closed here before the server closes it, after 10 s: a request could be on its way
+ * then.
+ */
+const KEPT_IDLE_MS = 5_000
+
 /** The requests to a server that has printed this. */
 export function connectTo(printed: () => string, tls?: ConnectionOptions): Connected {
   const address = readyAddressIn(printed()) ?? ''
-  const kept = { keepAlive: true, maxSockets: 256 }
+  const kept = { keepAlive: true, maxSockets: 256, timeout: KEPT_IDLE_MS }
   const agent = tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...tls })
   const target = targetOf(address)
   const request: Server['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
