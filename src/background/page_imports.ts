@@ -91,7 +91,7 @@ class PageImports {
     try {
       // A declaration in front of the page is the first that the converter finds.
       const declared = charset === '' || isMarked(body) ? '' : `<meta charset="${charset}">\n`
-      await writeWholeSealed(path, Buffer.concat([Buffer.from(declared), body]), encryption)
+      await writeWholeSealed(path, declared === '' ? body : Buffer.concat([Buffer.from(declared), body]), encryption)
       const pool = await this.converters.pool()
       const key = await keyOfFile(path, encryption)
       return (await pool.convert({ path, key, format: 'html', textOnly: false, mainContent })).markdown

@@ -8,7 +8,6 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { DamagedFile, readSealed } from '../base/sealed_files.js'
-import { lowerPriority } from '../base/thread_priority.js'
 import { decompressDump } from '../conversion/wiki/decompression.js'
 import { DumpError } from '../conversion/wiki/dump_error.js'
 import {
@@ -26,8 +25,6 @@ import { noPages, type WikiCounts, wikiDocuments, type WikiItem } from '../conve
 import { DOCUMENT_BYTES_MAX } from '../limits/documents.js'
 import { MIB } from '../limits/units.js'
 
-/** Threads that answer requests go first. */
-const DUMP_READER_NICE = 10
 /** Bytes of batches that wait for the server: it stores one while the next two are made. */
 const UNSENT_BYTES = 8 * MIB
 /** Pages that were left out are told at least this often, so that a job that is resumed passes over them. */
@@ -112,7 +109,6 @@ function endOf(error: unknown): DumpEnd {
   throw error
 }
 
-lowerPriority(DUMP_READER_NICE)
 const tasks = createInterface({ input: process.stdin })
 tasks.once('line', (line) => void read(JSON.parse(line) as DumpTask))
 // The parent has closed the pipe, or has ended.

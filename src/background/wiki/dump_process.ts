@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { programPath } from '../../base/installation.js'
+import { lowerPriorityOf } from '../../base/thread_priority.js'
 import { DUMP_FRAMES_DESCRIPTOR, type DumpFrame, type DumpTask, readDumpFrames } from '../../conversion/wiki/dump_frames.js'
 
 /**
@@ -12,6 +13,8 @@ import { DUMP_FRAMES_DESCRIPTOR, type DumpFrame, type DumpTask, readDumpFrames }
  * with its copies.
  */
 const DUMP_READER_HEAP_MB_MAX = 384
+/** Threads that answer requests go first, also before the process starts and collects its garbage. */
+const DUMP_READER_NICE = 10
 /** From the end of its frames to the end of a process, which has nothing left to do. */
 const DUMP_READER_END_MS_MAX = 2_000
 
@@ -26,6 +29,7 @@ export class DumpProcess {
       env: { PATH: process.env['PATH'] ?? '' },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     })
+    lowerPriorityOf(child.pid, DUMP_READER_NICE)
     this.#child = child
     this.#ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(`the reader of the dump can't be started: ${error.message}`))

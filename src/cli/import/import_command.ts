@@ -89,8 +89,8 @@ async function importSource(path: string, opened: ImportSource, options: ImportO
   const { url, collection, sync } = options
   if (sync !== undefined && options.maxPages > 0) throw new SourceError('--sync needs the whole source: --max-pages can not be given')
   const needsListing = sync !== undefined || options.dryRun
-  const comparesAll = options.all || options.keepTimes
   // Times are not a part of the comparison.
+  const comparesAll = options.all || options.keepTimes
   const onWait = (reason: string): void => sayError(`waiting: ${reason}\n`)
   const listing = needsListing ? await readStored(url, collection, onWait) : { documents: new Map<string, never>() }
   if (listing.incomplete !== undefined) throw new ImportStopped(`${collection} can't be read: ${listing.incomplete}`)
@@ -98,7 +98,6 @@ async function importSource(path: string, opened: ImportSource, options: ImportO
   const watched = watchKeys(files === undefined ? prepared : files.watch(prepared))
   const removals = sync === undefined ? undefined : openRemovals(watched.source, listing.documents, { sync, keyPrefix: options.keyPrefix })
   const source = removals?.source ?? watched.source
-  // Times are not a part of the comparison.
   const stored: StoredDocuments = comparesAll ? new Map<string, never>() : listing.documents
   const compared = needsListing || comparesAll ? source : lookUpFirst(source, stored, { url, collection, onWait })
   const result = options.dryRun ? await dryRun(source, listing.documents, comparesAll) : await sendSource(compared, stored, options)

@@ -10,9 +10,11 @@ import { parseBoolean, parseDestinations, parseSeconds, parseWhole } from './val
 const POOL_IDLE_DEFAULT = 100
 const POOL_PER_HOST_DEFAULT = 10
 const POOL_IDLE_MS_DEFAULT = 90_000
-/** Each is an open file. */
+/** Each connection is an open file. */
 const POOL_IDLE_MAX = 10_000
+/** More than a server grants to one client. */
 const POOL_PER_HOST_MAX = 1_000
+/** A shorter time closes connections between two requests of one job. */
 const POOL_IDLE_MS_MIN = 1_000
 /** A day: no server keeps one longer. */
 const POOL_IDLE_MS_MAX = 86_400_000
@@ -21,6 +23,7 @@ export interface OutboundOptionValues {
   /** Allowed destinations of outgoing requests, in addition to the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
+  /** Of connections that are kept: how many idle, how many one host may have, and how long one idles. */
   readonly httpPoolIdleMax: number
   readonly httpPoolPerHost: number
   readonly httpPoolIdleMs: number

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { deflateSync } from 'node:zlib'
@@ -67,6 +67,18 @@ function largePdf(): Buffer {
 }
 
 describe('pool of converters', () => {
+  it('every thread of a process yields to those of the server', async () => {
+    await convert('html', '<p>x')
+    const [pid] = pool.pids()
+    const threads = readdirSync(`/proc/${pid}/task`).map(Number)
+    const wanted = Math.max(getPriority(), 5)
+    assert.ok(threads.length > 2)
+    assert.deepEqual(
+      threads.filter((thread) => getPriority(thread) !== wanted),
+      [],
+    )
+  })
+
   it('converts files of every format', async () => {
     assert.equal(await convert('html', '<h1>a'), '# a\n')
     assert.equal(await convert('docx', docxOf({ body: '<w:p><w:r><w:t>a</w:t></w:r></w:p>' })), 'a\n')
