@@ -24,16 +24,17 @@
 #include "base/unpack_kernels.h"
 #include "binding/call.h"
 #include "binding/document_calls.h"
-#include "binding/file_lock.h"
 #include "binding/function.h"
 #include "binding/json_calls.h"
-#include "binding/listening_sockets.h"
 #include "binding/lmdb_lines.h"
-#include "binding/loop_sockets.h"
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
 #include "binding/shared_bodies_calls.h"
-#include "binding/thread_priority.h"
+#include "binding/system/file_lock.h"
+#include "binding/system/listening_sockets.h"
+#include "binding/system/loop_sockets.h"
+#include "binding/system/parent_process.h"
+#include "binding/system/thread_priority.h"
 #include "binding/vector_calls.h"
 #include "index/engine.h"
 #include "storage/env_check.h"
@@ -387,6 +388,7 @@ NAPI_MODULE_INIT() {
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
       add_export<reserve_lmdb_line_buffer>(env, exports, "reserveLmdbLineBuffer") && mds::binding::add_shared_bodies(env, exports) &&
       mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports) && mds::binding::add_document_calls(env, exports) &&
-      mds::binding::add_loop_sockets(env, exports) && mds::binding::add_listening_sockets(env, exports) && mds::binding::add_thread_priority(env, exports);
+      mds::binding::add_loop_sockets(env, exports) && mds::binding::add_listening_sockets(env, exports) && mds::binding::add_thread_priority(env, exports) &&
+      mds::binding::add_parent_process(env, exports);
   return isComplete ? exports : nullptr;
 }

@@ -1,4 +1,4 @@
-/** Sockets that listen before there is a thread that serves them (native/binding/listening_sockets.h). */
+/** Sockets that listen before a thread serves them (native/binding/system/listening_sockets.h). */
 import { loadAddon } from './addon.js'
 
 interface Addon {

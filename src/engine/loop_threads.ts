@@ -1,6 +1,7 @@
 /**
- * What native code does for the threads of event loops: their priority (native/binding/thread_priority.h),
- * and the end of their sockets (native/binding/loop_sockets.h).
+ * What native code does for the threads of event loops: their priority
+ * (native/binding/system/thread_priority.h), and the end of their sockets
+ * (native/binding/system/loop_sockets.h).
  */
 import { KIB } from '../limits/units.js'
 import { loadAddon } from './addon.js'

@@ -1,7 +1,8 @@
 /**
  * A separate process that prepares a copied store to be served. It checks every record, resets the binlog and
  * builds the index. All of it is on disk when it exits with 0. Damaged LMDB pages can end the process that
- * reads them: this one, not the server. Its parent sends it the task, and it ends when the parent does.
+ * reads them: this one, not the server. Its parent sends it the task, and it ends when the parent does, also
+ * within a step: the next server removes the folder, and may prepare another store in one of the same name.
  * Started by src/worker/handlers/restore_process.ts.
  */
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import type { Config } from '../config/config.js'
 import { rebuildPages } from '../consumers/rebuild.js'
 import { analysisVersion } from '../domain/documents/analysis.js'
 import { SettingsCache } from '../domain/settings/collection_settings.js'
+import { endWithParent } from '../engine/parent_process.js'
 import { joinBatch } from '../engine/search/index_batch.js'
 import { checkTruth, openEngine, reserveLmdbLineBuffer } from '../engine/search/native_engine.js'
 import { openSharedBodies } from '../engine/shared_bodies.js'
@@ -47,15 +49,17 @@ process.once('message', (preparation: RestorePreparation) => {
     },
   )
 })
+// Where the system does not end this process with its parent.
+process.once('disconnect', () => process.exit(1))
+
 /** The parent puts `backup NAME is` in front of it. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof CorruptRecord ? `damaged: ${error.message}` : error.message
 }
 
-process.once('disconnect', () => process.exit(1))
-
-async function prepare({ config, path }: RestorePreparation): Promise<void> {
+async function prepare({ config, path, parent }: RestorePreparation): Promise<void> {
+  endWithParent(parent)
   // The server that has started this process logs it.
   claimClockNote()
   reserveLmdbLineBuffer()

@@ -1,5 +1,6 @@
 /** Imports of wikis over HTTP: the dump as a raw body, its options in the query string. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { childrenOf } from './process/children.js'
 import { untilAsked } from './process/until.js'
 import type { Server, TestResponse } from './server/server.js'
 
@@ -65,21 +66,11 @@ export async function documentsIn(server: Server, collection: string): Promise<n
 
 /** Ids of the processes that read dumps for the server. */
 export function dumpReaders({ pid }: Pick<Server, 'pid'>): readonly number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) => read(`/proc/${pid}/task/${task}/children`).split(' '))
-  return children.filter((child) => child !== '' && read(`/proc/${child}/cmdline`).includes('dump_reader')).map(Number)
+  return childrenOf(pid, 'dump_reader')
 }
 
 /** Names of what lies in the data directory of dumps, or of other files that requests have sent. */
 export function dumpFiles({ directory }: Pick<Server, 'directory'>): readonly string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   return names.filter((name) => name.startsWith('spool-') || name.startsWith('wiki-jobs/'))
-}
-
-/** Empty where thread or process has ended meanwhile. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
 }

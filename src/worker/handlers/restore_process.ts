@@ -15,6 +15,8 @@ export interface RestorePreparation {
   readonly config: Config
   /** Path of the generation, which already contains truth.mdb. */
   readonly path: string
+  /** Process id of the server, with which the preparation ends. */
+  readonly parent: number
 }
 
 /** @throws Error that states why the store cannot be served */
@@ -35,7 +37,7 @@ export async function prepareStore(config: Config, path: string, request: { shou
       child.once('error', reject)
       child.once('exit', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
     })
-    child.send({ config, path } satisfies RestorePreparation)
+    child.send({ config, path, parent: process.pid } satisfies RestorePreparation)
     const failure = await end
     if (failure !== null) throw new Error(reason === '' ? `the preparation of the store ended by ${failure}` : reason)
   } finally {

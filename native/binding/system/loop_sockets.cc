@@ -1,4 +1,4 @@
-#include "binding/loop_sockets.h"
+#include "binding/system/loop_sockets.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

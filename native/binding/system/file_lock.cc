@@ -1,5 +1,5 @@
 // See file_lock.h.
-#include "binding/file_lock.h"
+#include "binding/system/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "binding/thread_priority.h"
+#include "binding/system/thread_priority.h"
 
 #ifdef __linux__
 #include <sched.h>

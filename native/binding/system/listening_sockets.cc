@@ -1,4 +1,4 @@
-#include "binding/listening_sockets.h"
+#include "binding/system/listening_sockets.h"
 
 #include <fcntl.h>
 #include <netdb.h>
