@@ -1,11 +1,11 @@
 /**
- * `npm test`: runs the compiled test files of a tier in ordered groups, then the native tests. Prints a table
- * of times and one summary line over all runners.
+ * `npm test`: runs the compiled test files of a tier in ordered groups, in `deep` the native tests after
+ * them. Prints a table of times and one summary line over all runners.
  *
  * `npm test -- quick` runs a part that meets everything of the service once, and `npm test -- deep` what
- * takes longest: properties to the end of their runs, kills and faults. `.ci/run` runs the standard tier and
- * `deep`. Other arguments select files of every tier by a part of their path: `npm test -- unit` or
- * `npm test -- contract/fulltext`.
+ * takes longest: properties to the end of their runs, kills, faults, bounds that many requests meet, native
+ * tests. `.ci/run` runs the standard tier and `deep`. Other arguments select files of every tier by a part of
+ * their path: `npm test -- unit` or `npm test -- contract/fulltext`.
  * `--again`, which .ci/run passes, runs each failed file twice more, alone: green both times, it counts as
  * passed and is listed as unstable; more than three unstable files are a failure. `--root` and
  * `--file-ms-max` are for the test of this runner.
@@ -42,8 +42,8 @@ const GROUPS = [
  */
 const TIERS = {
   quick: ['unit', 'golden', 'contract'],
-  standard: ['unit', 'golden', 'property', 'contract', 'native'],
-  deep: ['property', 'replay', 'fault'],
+  standard: ['unit', 'golden', 'property', 'contract'],
+  deep: ['property', 'replay', 'fault', 'native'],
 }
 /** Of the group `contract`, the tier `quick` has the files that meet every part of the service once. */
 const QUICK_CONTRACT = [

@@ -201,6 +201,6 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   updateBatch: 'it has no HTTP form: test/contract/grpc/batches.test.ts',
   importUrl: 'it needs a server of pages: test/contract/inputs/import_url.test.ts',
   importWiki: 'its input over HTTP is a dump: test/contract/inputs/import_wiki.test.ts',
-  upload: 'its input over HTTP is a form: test/contract/inputs/upload_bounds.test.ts',
+  upload: 'its input over HTTP is a form: test/contract/inputs/upload_bounds.deep.test.ts',
   cancelBulkIngest: 'a job that has not ended cannot be had each time: test/contract/mcp/tools.test.ts',
 }
