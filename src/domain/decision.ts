@@ -8,10 +8,10 @@ import type { WriteTransaction } from '../store/apply.js'
 import { isExpired } from '../store/documents/heads.js'
 import { ENTRY_FLAGS } from '../store/entries/entry_kind.js'
 import type { Head, HeadFields } from '../store/head.js'
-import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
+import { collectionOfText, encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { BodyMove, PreparedDocument } from './commands.js'
 import { codeMarksOf, isCodeDocument } from './documents/code_document.js'
-import { collectionInId, documentId, requirePlainName } from './documents/identity.js'
+import { documentId, requirePlainName } from './documents/identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 import type { Step } from './step.js'
 
@@ -62,6 +62,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       object: bufferOf(document.object?.record),
       wantsVectors: document.embeds === true && isEmbeddedAgain(current, document),
       flags: flagsOf(document),
+      ...(fields.updatedAt === view.now ? {} : { at: view.now }),
     },
     body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
@@ -144,7 +145,7 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
   const lsn = transaction.nextLsn
   const record = encodeHead({ ...head, lsn, expiresAt }, text)
   const step: Step = {
-    entry: { kind: 'expiry', lsn, collection: head.collection, docid: head.docid, head: record },
+    entry: { kind: 'expiry', lsn, collection: head.collection, docid: head.docid, head: record, at: transaction.view.now },
     body: undefined,
     indexOp: undefined,
   }
@@ -158,15 +159,16 @@ function flagsOf({ flags, skipsWebhooks }: PreparedDocument): number {
 }
 
 export function decideDelete(transaction: WriteTransaction, head: Head): Step {
-  const { id, key, lang } = textOfHead(head)
-  const name = transaction.view.nameOfCollection(head.collection, collectionInId(id, key, lang))
+  const text = textOfHead(head)
+  const { key, lang } = text
+  const name = transaction.view.nameOfCollection(head.collection, collectionOfText(text))
   return deleteStep(transaction, transaction.nextLsn, head, key, lang, name)
 }
 
 function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string, collectionName: string): Step {
   const { collection, docid } = head
   return {
-    entry: { kind: 'delete', lsn, collection, docid, key, lang, collectionName },
+    entry: { kind: 'delete', lsn, collection, docid, key, lang, collectionName, at: view.now },
     body: undefined,
     indexOp: encodeDelete(collection, docid, lsn),
     ...(view.vectors.stamp(collection, docid) === undefined ? {} : { vectorOp: { kind: 'remove', collection, docid, lsn } }),
@@ -175,8 +177,9 @@ function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: st
 
 export function decideDrop(transaction: WriteTransaction, collection: number, collectionName: string): Step {
   const lsn = transaction.nextLsn
+  const deleted = { documents: transaction.counters(collection).documents, at: transaction.view.now }
   return {
-    entry: { kind: 'drop', lsn, collection, docid: 0, collectionName },
+    entry: { kind: 'drop', lsn, collection, docid: 0, collectionName, deleted },
     body: undefined,
     indexOp: encodeDrop(collection, lsn),
     vectorOp: { kind: 'drop', collection },

@@ -109,6 +109,11 @@ export function revisionOfRecord(record: Buffer): number {
   return record.readUInt32LE(12)
 }
 
+/** Unix seconds, in a head record that was just encoded or comes from a checked entry. */
+export function updatedAtOfRecord(record: Buffer): number {
+  return record.readDoubleLE(64)
+}
+
 /** @param record owned by the caller and not changed afterwards: the head contains views of it */
 export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
   checkRecord(record, PREFIX_BYTES, name)
@@ -152,6 +157,11 @@ export function isOfCollection(head: Head, name: string): boolean {
 /** The same for the beginning of a document's JSON text, which contains its id. */
 export function isIdOfCollection(text: string, name: string): boolean {
   return lowerCase(text).startsWith(`{"id":${JSON.stringify(lowerCase(`${name}|`)).slice(0, -1)}`)
+}
+
+/** The name of the document's collection in its id, in lower case. */
+export function collectionOfText({ id, key, lang }: Pick<HeadText, 'id' | 'key' | 'lang'>): string {
+  return id.slice(0, id.length - lowerCase(`|${key}|${lang}`).length)
 }
 
 function textBeforeMeta({ json, meta }: Head): string {

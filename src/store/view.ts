@@ -95,7 +95,7 @@ export class View {
   }
 
   get binlog(): BinlogView {
-    return (this.#binlog ??= new BinlogView(this.#environment))
+    return (this.#binlog ??= new BinlogView(this.#environment, this.now))
   }
 
   /** For `apply`, which uses only this reader. */

@@ -25,11 +25,6 @@ export function documentId(collection: string, key: string, lang: string): strin
 // in the identity index.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-/** The name of the collection in the id of a document, in lower case. */
-export function collectionInId(id: string, key: string, lang: string): string {
-  return id.slice(0, id.length - documentId('', key, lang).length)
-}
-
 /**
  * Checks the names in the input of any operation before it runs. Names out of bounds never reach the store,
  * whose look-ups throw on keys that are too long.

@@ -1,8 +1,11 @@
 /** The binlog of a view. Valid as long as the view. */
+import { readCollection } from '../collections/collection_row.js'
+import type { DocumentChange } from '../entries/document_change.js'
 import type { StoredEntry } from '../entries/entry.js'
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
 import { lsnKey, lsnOfKey } from '../rows/keys.js'
+import { noteDamage } from '../rows/noted_damage.js'
 import { CorruptRecord } from '../rows/record.js'
 import { readPosition } from './consumer_positions.js'
 
@@ -16,9 +19,12 @@ interface AddedState {
 
 export class BinlogView {
   readonly #environment: Environment
+  readonly #now: number
 
-  constructor(environment: Environment) {
+  /** @param now unix seconds */
+  constructor(environment: Environment, now: number) {
     this.#environment = environment
+    this.#now = now
   }
 
   /** Entries with an LSN above `lsn`, ascending, at most `count`. @throws CorruptRecord */
@@ -75,6 +81,54 @@ export class BinlogView {
       }
     }
     return { topics, lsn: last }
+  }
+
+  /**
+   * The changes of documents that the next `count` entries above `lsn` stand for, ascending. Entries of kinds
+   * that change none are skipped without decoding; damaged ones, and those of an encrypted collection that
+   * was deleted, are skipped as well. Entries without a time, as earlier versions wrote them, have that of
+   * the view.
+   * @returns also the LSN of the last entry looked at; `lsn` if there was none
+   */
+  changesAfter(lsn: bigint, count: number): { readonly changes: readonly DocumentChange[]; readonly lsn: bigint } {
+    const { binlog, seals } = this.#environment
+    const changes: DocumentChange[] = []
+    const names = new Map<number, string>()
+    let last = lsn
+    for (const { key, value } of binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
+      last = lsnOfKey(key)
+      const kind = kindOfRecord(value)
+      if (kind?.changeOf === undefined) continue
+      try {
+        const entry = openEntry(seals, last, value)
+        if (entry.kind !== 'shed') changes.push(this.#completed(kind.changeOf(entry), names))
+      } catch (error) {
+        if (!(error instanceof CorruptRecord)) throw error
+      }
+    }
+    return { changes, lsn: last }
+  }
+
+  /**
+   * The change with its collection's name as first written, which some entries know in lower case only, and
+   * with a time.
+   * @param names of collections looked up so far
+   */
+  #completed(change: DocumentChange, names: Map<number, string>): DocumentChange {
+    const { collection, collectionName, timestamp } = change
+    const name = names.get(collection) ?? this.#nameOf(collection, collectionName)
+    names.set(collection, name)
+    return { ...change, collectionName: name, timestamp: timestamp === 0 ? this.#now : timestamp }
+  }
+
+  #nameOf(collection: number, name: string): string {
+    try {
+      const found = readCollection(this.#environment, name)
+      return found?.id === collection ? found.name : name
+    } catch (error) {
+      noteDamage(error)
+      return name
+    }
   }
 
   /** The stored position of a consumer; undefined: it has not begun. */

@@ -12,7 +12,7 @@ import { CLEAR, entryAddress } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { Seals } from '../sealing/seals.js'
 import type { EntryAuthor } from './entry_kind.js'
-import { ENTRY_ORIGINS } from './entry_kind.js'
+import { ENTRY_ORIGINS } from './entry_origin.js'
 import type { AnyKind, Entry } from './kinds.js'
 import { kindOf, kindOfCode } from './kinds.js'
 

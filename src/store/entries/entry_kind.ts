@@ -9,13 +9,8 @@ import type { Identity } from '../documents/identities.js'
 import type { RevisionView } from '../documents/revisions.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
-
-/**
- * The origin of an entry, in the order of the codes on disk: a request, the expiry of a document, a bulk
- * ingest, the binlog of another server, upkeep that the server does unasked.
- */
-export const ENTRY_ORIGINS = ['request', 'expiry', 'import', 'replication', 'upkeep'] as const
-export type EntryOrigin = (typeof ENTRY_ORIGINS)[number]
+import type { DocumentChange } from './document_change.js'
+import type { EntryOrigin } from './entry_origin.js'
 
 /** What consumers of the binlog skip for an entry. */
 export const ENTRY_FLAGS = { skipsWebhooks: 1, skipsFullText: 2 } as const
@@ -133,6 +128,11 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   readonly stateOf?: (entry: E) => Buffer
   /** Topic of the notice that reports the entry (src/consumers/change_notices.ts). Default: no notice. */
   readonly topicOf?: (entry: E) => string
+  /**
+   * The change of a document that webhooks and the change feed report. Default: the entry changes nothing
+   * that a client has written.
+   */
+  readonly changeOf?: (entry: E) => DocumentChange
   readonly secrecyOf: (entry: E) => EntrySecrecy
   readonly encode: (entry: E) => Fields
   /** @throws Error for a value that only a later version knows */

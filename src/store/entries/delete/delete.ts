@@ -7,6 +7,7 @@ import { bodiesWithObjects } from '../../objects.js'
 import { documentKey, garbageKey, prefixEnd } from '../../rows/keys.js'
 import { uncountState } from '../../tally.js'
 import { forgetVectors } from '../../vectors/vector_tables.js'
+import { changeBy } from '../document_change.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 import { inCollection } from '../entry_kind.js'
 
@@ -17,6 +18,8 @@ interface DeleteEntry extends EntryBase {
   readonly lang: string
   /** Empty if the row of the collection was damaged. */
   readonly collectionName: string
+  /** Unix seconds. Undefined in entries written before it was stored. */
+  readonly at?: number
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -54,9 +57,13 @@ export const deletion: EntryKind<DeleteEntry> = {
   makesCollection: false,
   isCounted: true,
   keepsBody: true,
+  changeOf: (entry) => {
+    const { collectionName, key, lang, at } = entry
+    return changeBy(entry, { type: 'delete', collectionName, key, lang, revision: 0, timestamp: at })
+  },
   secrecyOf: inCollection,
-  encode: ({ key, lang, collectionName }) => [key, lang, collectionName],
-  decode: ({ lsn, collection, docid }, [key, lang, collectionName]) => ({
+  encode: ({ key, lang, collectionName, at }) => [key, lang, collectionName, ...(at === undefined ? [] : [at])],
+  decode: ({ lsn, collection, docid }, [key, lang, collectionName, at]) => ({
     kind: 'delete',
     lsn,
     collection,
@@ -64,9 +71,11 @@ export const deletion: EntryKind<DeleteEntry> = {
     key: key as string,
     lang: lang as string,
     collectionName: collectionName as string,
+    ...(at === undefined ? {} : { at: at as number }),
   }),
-  check: ({ key, lang, collectionName }, checks) => {
+  check: ({ key, lang, collectionName, at }, checks) => {
     checks.identity(key, lang)
+    if (at !== undefined) checks.whole('at', at)
     if (collectionName !== '') checks.collectionName(collectionName)
   },
   apply,

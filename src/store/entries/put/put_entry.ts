@@ -18,4 +18,6 @@ export interface PutEntry extends EntryBase {
   readonly object: Buffer | null
   /** The document is to be embedded. */
   readonly wantsVectors: boolean
+  /** Unix seconds of the write. Undefined: the `updatedAt` of its head. */
+  readonly at?: number
 }
