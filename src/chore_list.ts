@@ -20,6 +20,7 @@ export const CHORES = {
   'wiki-imports': { thread: 'front end', writesUnasked: true },
   'bulk-ingests': { thread: 'front end', writesUnasked: true },
   embedding: { thread: 'front end', writesUnasked: true },
+  webhooks: { thread: 'front end', writesUnasked: true },
   'embedding-capacity': { thread: 'front end', writesUnasked: false },
   'embedding-provider': { thread: 'front end', writesUnasked: false },
   'embedding-detection': { thread: 'front end', writesUnasked: false },

@@ -15,13 +15,12 @@ import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { serveIncoming } from './background/incoming.js'
 import { ingestJobs } from './background/ingest_jobs.js'
-import { BodyMoves } from './background/objects/body_moves.js'
+import { objectChores } from './background/objects/object_chores.js'
 import { ObjectIo } from './background/objects/object_io.js'
-import { ObjectSweep } from './background/objects/object_sweep.js'
-import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { serveProfiles } from './background/profiles.js'
 import { serveAdvice } from './background/search_advisor.js'
 import { type Update, UpdateCheck } from './background/update_check.js'
+import { Webhooks } from './background/webhooks/webhooks.js'
 import { floorOf } from './base/free_space.js'
 import type { ChoreTools } from './chore.js'
 import { type AccessMode, type Config, ConfigError } from './config/config.js'
@@ -162,9 +161,8 @@ class Server implements ServerState, LanesListener {
       sideBySide('chores', [
         // First: documents written before the provider is known are not embedded.
         this.#provider,
-        new BodyMoves(this.#dispatcher, this.#telemetry, tools),
-        new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds, tools),
-        new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
+        ...objectChores({ config, dispatcher: this.#dispatcher, objects: this.#objects, telemetry: this.#telemetry }, tools),
+        new Webhooks(config, this.#dispatcher, this.#telemetry, tools),
       ]),
       sideBySide('jobs and requests', [
         ...ingestJobs({ config, dispatcher: this.#dispatcher, outbound, telemetry: this.#telemetry }, tools),

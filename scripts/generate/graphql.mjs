@@ -55,7 +55,7 @@ class Additions {
     }
     const input = field.args.find((argument) => argument.name === 'input')
     if (input !== undefined) this.#walk(input.type, row.input, true)
-    this.#walk(field.type, row.output, false)
+    this.#walk(field.type, row.output.items ?? row.output, false)
   }
 
   #walk(type, schema, isInput) {

@@ -70,13 +70,20 @@ class Additions {
     const method = this.#contract.lookup('MDDB').methods[grpc]
     if (method !== undefined) {
       this.#walk(this.#contract.get(method.requestType), input)
-      this.#walk(this.#contract.get(method.responseType), output)
+      this.#walkAnswer(this.#contract.get(method.responseType), output)
       return
     }
     if (comesInParts) throw new Error(`${name}: an RPC of our own answers in one message`)
     this.rpcs.push([grpc, `${description.replace(/\.$/, '')}.`])
     this.#declare(`${grpc}Request`, input)
     this.#declare(`${grpc}Response`, output)
+  }
+
+  /** A bare list over HTTP is the one list of a message. */
+  #walkAnswer(message, output) {
+    const item = output.type === 'array' ? Object.values(message.fields).find(({ repeated }) => repeated) : undefined
+    if (item === undefined) this.#walk(message, output)
+    else this.#walk(this.#contract.get(item.type), output.items)
   }
 
   /** Finds the further fields of a message of the contract, by the names of those that it has. */

@@ -20,6 +20,7 @@ const PROGRAMS = [
   'programs/mcp_thread',
   'surface/http/gate/gate_thread',
   'programs/password_hashing',
+  'programs/webhook_thread',
   'audit/thread',
   'worker/lane/local_model',
   'programs/restore_preparation',

@@ -31,13 +31,13 @@ export interface Authorized {
 /**
  * The collections that a validated input affects, according to the row; empty: those that the caller may
  * read.
- * @param collectionOfJob undefined: there is no such job; only a caller that may read all collections learns
- * whether a job exists
+ * @param collectionOf of a job or a webhook; undefined: there is no such one; only a caller that may read all
+ * collections learns whether it exists
  */
 export function collectionsOf(
   operation: AnyOperation,
   input: Readonly<Record<string, unknown>>,
-  collectionOfJob: (id: string) => string | undefined,
+  collectionOf: (kind: 'job' | 'webhook', id: string) => string | undefined,
 ): readonly string[] {
   if (isInternal(operation)) return [ALL_COLLECTIONS]
   const access = operation.collections
@@ -48,7 +48,8 @@ export function collectionsOf(
     case 'readable':
       return []
     case 'job':
-      return [collectionOfJob(String(input['id'])) ?? ALL_COLLECTIONS]
+    case 'webhook':
+      return [collectionOf(access.kind, String(input['id'])) ?? ALL_COLLECTIONS]
     case 'named': {
       const names = namesAt(access.paths, input)
       if (names.length > 0) return names

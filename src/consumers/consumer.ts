@@ -53,6 +53,8 @@ export interface BinlogConsumer {
 export interface ConsumerTools {
   /** Notifies the front end of a change (src/dispatch/notices.ts). */
   readonly notify: (topics: readonly string[]) => void
+  /** Deliveries that may wait for webhooks: for one, and for all. */
+  readonly backlogMax: { readonly ofHook: number; readonly ofAll: number }
 }
 
 export type ConsumerMaker = (tools: ConsumerTools) => BinlogConsumer

@@ -7,6 +7,7 @@ import type { AccessCommand } from './access/access_changes.js'
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
+import type { WebhookCommand } from './settings/webhook_commands.js'
 import type { ImportPagesCommand } from './wiki_import.js'
 
 /**
@@ -276,6 +277,7 @@ export type Command =
   | MoveCommand
   | VectorsCommand
   | ForgetReleasesCommand
+  | WebhookCommand
 
 /**
  * Whether nothing that the thread does before the command is decided changes its bytes, so that it need not

@@ -106,3 +106,6 @@ export const LANE_HEAP_MB_MAX = 256
 export const LANE_DEATH_REASON_MS = 5_000
 /** A lane that has not adopted the next generation within this time never will. */
 export const SWITCH_LANE_MS_MAX = 30_000
+
+/** Waits between two attempts of a delivery to a webhook, in hundredths of those of the contract. */
+export const WEBHOOK_WAIT_PERCENT = 100

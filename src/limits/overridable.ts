@@ -14,6 +14,7 @@ import {
   QUEUE_WRITE_REQUESTS_MAX,
   SURFACE_PORT_SEARCHES_WAITING_MAX,
   SURFACE_PORT_UNREAD_BYTES_MAX,
+  WEBHOOK_WAIT_PERCENT,
 } from './lanes.js'
 import { CROSS_COLLECTIONS_MAX } from './search.js'
 import {
@@ -81,6 +82,7 @@ export const OVERRIDABLE = {
   MCP_STREAM_PULSE_MS,
   MCP_STALL_MS_MAX,
   MCP_UNSENT_BYTES_MAX,
+  WEBHOOK_WAIT_PERCENT,
 } as const
 
 /** The running values, as in `config.limits`. */

@@ -38,6 +38,7 @@ import { schemaOperations } from './settings/collection_schemas.js'
 import { curationOperations } from './settings/curation.js'
 import { activeEmbeddingConfig, embeddingConfigOperations } from './settings/embedding_configs.js'
 import { vocabularyOperations } from './settings/vocabulary.js'
+import { internalWebhookOperations, webhookOperations } from './settings/webhooks.js'
 
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
@@ -54,6 +55,7 @@ export const operations: readonly Operation[] = checked([
   ...schemaOperations,
   ...vocabularyOperations,
   ...curationOperations,
+  ...webhookOperations,
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
@@ -87,6 +89,7 @@ const internalOperations: readonly InternalOperation[] = [
   activeEmbeddingConfig,
   ...internalEmbeddingOperations,
   ...internalAuthOperations,
+  ...internalWebhookOperations,
 ]
 
 /** The operations of the lanes. The index in this list identifies an operation to a lane. */

@@ -10,6 +10,8 @@ import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { readCollectionCounters, requireStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
+import type { Delivery } from './deliveries/delivery_record.js'
+import { addDelivery, removeDeliveries, suspendHook } from './deliveries/delivery_table.js'
 import type { HeadReader } from './documents/heads.js'
 import type { RevisionView } from './documents/revisions.js'
 import type { Entry } from './entries/entry.js'
@@ -214,6 +216,24 @@ export class WriteTransaction implements ApplyTarget {
     retainBody(this.environment, bodyKey(collection, docid, newer.bodyLsn))
     writeBody(this.environment, collection, bodyKey(collection, docid, older.bodyLsn), record)
     return true
+  }
+
+  /** Records a delivery to a webhook. Local: writes no entry. */
+  addDelivery(delivery: Delivery): void {
+    addDelivery(this.environment, delivery)
+  }
+
+  /** Nothing is recorded for the webhook from this LSN on. Local: writes no entry. */
+  suspendHook(hook: string, lsn: bigint): void {
+    suspendHook(this.environment, hook, lsn)
+  }
+
+  /**
+   * Removes deliveries of a webhook that was deleted. Local: writes no entry.
+   * @returns how many were removed; less than `rowsMax`: none is left
+   */
+  removeDeliveries(hook: string, rowsMax: number): number {
+    return removeDeliveries(this.environment, hook, rowsMax)
   }
 
   /** Stores that the consumer has processed all entries up to this one. Local: writes no entry. */

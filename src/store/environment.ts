@@ -89,6 +89,8 @@ export interface Environment {
   readonly vectorVariants: Table
   /** LSN of a write -> (collection, docid) of a document to be embedded */
   readonly embedQueue: Table
+  /** (state, webhook, LSN) -> delivery; (mark, webhook) -> why nothing is recorded for it */
+  readonly deliveries: Table
   /** format, epochs, checks of master keys, rotation jobs */
   readonly settings: Table
   readonly seals: Seals
@@ -148,6 +150,7 @@ export const TABLES = {
   vectorStamps: ['vector-stamps', true],
   vectorVariants: ['vector-variants', false],
   embedQueue: ['embed-queue', false],
+  deliveries: ['deliveries', true],
   settings: ['settings', false],
 } as const satisfies Readonly<Record<string, readonly [name: string, isRecord: boolean]>>
 export type TableName = keyof typeof TABLES
@@ -202,11 +205,26 @@ export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Dat
   return root.openDB<Buffer, Buffer>({ name, ...BINARY })
 }
 
+/** Tables that a store of this format lacks until it is opened for writing by a version that has them. */
+const ADDED_TABLES: ReadonlySet<string> = new Set([TABLES.deliveries[0]])
+
+/** In place of a table that is not there. */
+const NO_ROWS = {
+  get: () => undefined,
+  getBinaryFast: () => undefined,
+  doesExist: () => false,
+  getRange: () => [],
+  getKeys: () => [],
+  getKeysCount: () => 0,
+  getStats: () => ({ entryCount: 0, treeBranchPageCount: 0, treeLeafPageCount: 0, overflowPages: 0 }),
+} as unknown as Database<Buffer, Buffer>
+
 /** Opens a table of a read-only env, where none can be created. */
 function openPresentTable(root: RootDatabase<Buffer, Buffer>, name: string, path: string): Database<Buffer, Buffer> {
   try {
     return openTable(root, name)
   } catch (cause) {
+    if (ADDED_TABLES.has(name) && holdsRows(root)) return NO_ROWS
     if (!holdsRows(root)) throw new UnknownFormat(`${path} holds no store`, { cause })
     throw new DamagedFormat(`${path} has lost its table ${name}`, { cause })
   }

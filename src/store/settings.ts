@@ -20,6 +20,8 @@ export const SETTING_KINDS = [
   'embedding',
   'embedding-key',
   ...ACCESS_SETTINGS,
+  'webhook',
+  'webhook-secret',
 ] as const
 /** Replaces the id of a collection for settings of the server itself. */
 export const SERVER_SETTINGS = 0

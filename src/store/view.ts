@@ -13,6 +13,7 @@ import { type Collection, readCollection, readCollections } from './collections/
 import { countSettings, readSetting, readSettings } from './collections/stored_settings.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { readStoreCounters, requireCollectionCounters } from './counters.js'
+import { DeliveryView } from './deliveries/delivery_table.js'
 import type { DocumentCache, StoredDocument } from './documents/document_cache.js'
 import { DocumentReader } from './documents/documents.js'
 import { dueRows, soonestExpiry } from './documents/expiry_rows.js'
@@ -49,6 +50,7 @@ export class View {
   // Made on first use: most requests need few of them.
   #objects: ObjectView | undefined
   #vectors: VectorView | undefined
+  #deliveries: DeliveryView | undefined
   #revisions: RevisionView | undefined
   #histories: HistoryView | undefined
   #binlog: BinlogView | undefined
@@ -84,6 +86,10 @@ export class View {
 
   get vectors(): VectorView {
     return (this.#vectors ??= new VectorView(this.#environment))
+  }
+
+  get deliveries(): DeliveryView {
+    return (this.#deliveries ??= new DeliveryView(this.#environment))
   }
 
   get revisions(): RevisionView {
@@ -126,6 +132,10 @@ export class View {
   }
 
   /** Whether new rows of the collection are sealed. False also if that can't be read: its rows say so. */
+  isSealed(collection: number): boolean {
+    return this.#isSealed(collection)
+  }
+
   #isSealed(collection: number): boolean {
     try {
       return (this.#sealOf(collection)?.writtenForm ?? CLEAR) !== CLEAR

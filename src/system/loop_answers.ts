@@ -12,6 +12,7 @@ import { CATALOGUE } from '../errors.js'
 import type { Operation } from '../operations/row/operation.js'
 import { complianceStatus } from '../operations/server/compliance.js'
 import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/server/health.js'
+import { threadTelemetry } from '../telemetry/registry.js'
 import type { Answer } from '../wire/answer.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
 import { answerLive, readyAnswer } from './probes.js'
@@ -64,6 +65,10 @@ function auditNearlyFull(bytes: number, { auditBytesMax, auditRetentionDays }: C
   }
 }
 
+function webhooksSuspended(count: number): { readonly code: string; readonly detail: string } {
+  return { code: 'webhooks_suspended', detail: `${count} with a full backlog: GET /v1/webhooks names them, and their resume ends it` }
+}
+
 const DISK_FULL = {
   code: 'disk_full',
   detail: 'what is free is kept for reads, deletes and the shutdown; writing is resumed when there is space',
@@ -82,6 +87,7 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const damage = state.damageFound()
   const obstacle = state.auditObstacle()
   const auditBytes = state.auditNearlyFull()
+  const suspended = threadTelemetry().gauge('webhooks_suspended')
   const refusal = isFull ? 'diskFull' : obstacle !== null && state.config.auditStrict ? 'auditUnwritable' : undefined
   const warnings = [
     ...found.warnings,
@@ -91,6 +97,7 @@ export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
     ...(state.areWritesLost() ? [WRITES_LOST] : []),
     ...(obstacle === null ? [] : [auditUnwritten(obstacle, state.config.auditStrict)]),
     ...(auditBytes === null ? [] : [auditNearlyFull(auditBytes, state.config)]),
+    ...(suspended > 0 ? [webhooksSuspended(suspended)] : []),
     ...(isFull ? [DISK_FULL] : diskLow(found.freeBytes, state.diskFloorBytes() + state.config.bodyBytesMax)),
   ]
   const persistence = { ...found, writable: found.writable && refusal === undefined, warnings }

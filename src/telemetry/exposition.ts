@@ -50,6 +50,7 @@ export interface StoreGauges {
   readonly showsNames: boolean
   readonly vectors: VectorGauges
   readonly schemas: number
+  readonly webhooks: number
   readonly engine: EngineStats
   readonly residentBytes: number
   readonly cpuSeconds: number
@@ -98,6 +99,8 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   audit_events_delivered: 'Audit events that exporters have delivered.',
   audit_deliveries_failed: 'Deliveries of audit events that failed and are tried again.',
   audit_events_undelivered: 'Audit events that exporters have lost because too many waited.',
+  webhook_deliveries: 'Deliveries that receivers of webhooks have accepted.',
+  webhook_failures: 'Attempts of deliveries that receivers of webhooks did not accept.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
@@ -120,6 +123,9 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   audit_queue: 'Audit events that wait for the file of the audit log.',
   mcp_sessions_streamable: 'Sessions of MCP over streamable HTTP.',
   mcp_sessions_sse: 'Sessions of MCP over the older streams of events.',
+  webhook_deliveries_held: 'Deliveries to webhooks that are in memory: under way, or waiting for their next attempt.',
+  webhooks_suspended: 'Webhooks for which nothing is recorded, because too much waits for their receivers.',
+  webhook_circuits_open: 'Receivers of webhooks that are left alone for a while after failures in a row.',
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 
@@ -157,6 +163,7 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
   page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
   page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)
+  page.single('webhooks_total', 'Registered webhooks.', gauges.webhooks)
   page.family('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', [[[], gauges.residentBytes]], '')
   page.family('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [[[], gauges.cpuSeconds]], '')
 }

@@ -65,6 +65,8 @@ const COUNTERS = [
   'audit_events_delivered',
   'audit_deliveries_failed',
   'audit_events_undelivered',
+  'webhook_deliveries',
+  'webhook_failures',
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 
@@ -91,6 +93,9 @@ const GAUGES = [
   'audit_bytes',
   'mcp_sessions_streamable',
   'mcp_sessions_sse',
+  'webhook_deliveries_held',
+  'webhook_circuits_open',
+  'webhooks_suspended',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

@@ -1133,6 +1133,152 @@ export interface DeleteCurationAnswer {
   readonly id: string
 }
 
+export interface ListWebhooksInput {
+  /** Only webhooks of this collection. Default: all. */
+  readonly collection?: string | undefined
+}
+
+export interface Webhook {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly string[]
+  /** Empty: all collections. */
+  readonly collection: string
+  /** When it was registered. Unix seconds. */
+  readonly createdAt: number
+  /** Documents of encrypted collections are sent with text and metadata. */
+  readonly includeSealed?: boolean
+  /** Names of its own headers. Their values are not shown. */
+  readonly headers?: readonly string[]
+  /** Why nothing is sent; absent: it is. */
+  readonly suspended?: string
+}
+
+/** In order of registration. */
+export type ListWebhooksAnswer = readonly Webhook[]
+
+export interface RegisterWebhookInput {
+  /** Where events are posted: http or https, at a public address. */
+  readonly url: string
+  /** At least one. */
+  readonly events: readonly ('doc.added' | 'doc.updated' | 'doc.deleted' | 'insert' | 'update' | 'delete')[]
+  /** Default: all collections. */
+  readonly collection?: string | undefined
+  /** Headers of its own, e.g. of an authorization. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Documents of encrypted collections are sent with text and metadata. Default: `false`. */
+  readonly includeSealed?: boolean | undefined
+}
+
+export interface RegisteredWebhook {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly string[]
+  /** Empty: all collections. */
+  readonly collection: string
+  /** When it was registered. Unix seconds. */
+  readonly createdAt: number
+  /** Documents of encrypted collections are sent with text and metadata. */
+  readonly includeSealed?: boolean
+  /** Names of its own headers. Their values are not shown. */
+  readonly headers?: readonly string[]
+  /** Why nothing is sent; absent: it is. */
+  readonly suspended?: string
+  /** Key of the signatures. Shown once. */
+  readonly secret?: string
+}
+
+export interface DeleteWebhookInput {
+  /** Id of the webhook. */
+  readonly id: string
+}
+
+/** Done. */
+export interface DeleteWebhookAnswer {
+  readonly status: string
+  readonly id: string
+}
+
+export interface RotateWebhookSecretInput {
+  /** Id of the webhook. */
+  readonly id: string
+}
+
+/** The new secret. */
+export interface RotateWebhookSecretAnswer {
+  readonly id: string
+  /** Key of the signatures. Shown once. */
+  readonly secret: string
+  /** Until when the previous one signs, too. Unix seconds. */
+  readonly previousUntil: number
+}
+
+export interface ResumeWebhookInput {
+  /** Id of the webhook. */
+  readonly id: string
+}
+
+/** From where it goes on. */
+export interface ResumeWebhookAnswer {
+  readonly id: string
+  /** LSN of the first change that was not recorded for it; absent: it was not suspended. */
+  readonly suspendedAt?: number
+  /** LSN of the first change that is recorded again. */
+  readonly resumedAt: number
+}
+
+export interface ListWebhookDeliveriesInput {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Which deliveries. Default: `"waiting"`. */
+  readonly status?: 'waiting' | 'dead' | undefined
+  /** Maximum number of deliveries. Values above 500 count as 500. Default: `50`. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+export interface WebhookDelivery {
+  /** As in the header `webhook-id`. */
+  readonly id: string
+  /** Whether it is sent again, or was given up. */
+  readonly status: 'waiting' | 'dead' | (string & {})
+  readonly event: string
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+  /** When the document changed. Unix seconds. */
+  readonly timestamp: number
+  /** Attempts so far. */
+  readonly attempts: number
+  /** Time of the next attempt. Unix seconds. */
+  readonly nextAttemptAt?: number
+  /** Status of the last answer. */
+  readonly httpStatus?: number
+  /** Why the last attempt failed. */
+  readonly error?: string
+}
+
+/** In the order of the changes. */
+export interface ListWebhookDeliveriesAnswer {
+  readonly deliveries: readonly WebhookDelivery[]
+  readonly hasMore: boolean
+  readonly nextCursor?: string
+}
+
+export interface ReplayWebhookDeliveryInput {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Id of the delivery. */
+  readonly delivery: string
+}
+
+/** It waits again. */
+export interface ReplayWebhookDeliveryAnswer {
+  readonly status: string
+  readonly id: string
+}
+
 export interface FieldRange {
   /** `addedAt`, `updatedAt` or a metadata key. */
   readonly field: string
@@ -3370,6 +3516,38 @@ export interface CurationMethods {
   readonly delete: (input: DeleteCurationInput, options?: CallOptions) => Promise<DeleteCurationAnswer>
 }
 
+export interface WebhooksMethods {
+  /** Lists webhooks: those of a collection, or all. `GET /v1/webhooks` */
+  readonly list: (input?: ListWebhooksInput, options?: CallOptions) => Promise<ListWebhooksAnswer>
+  /**
+   * Registers a webhook: each later change of documents is posted to its URL, signed, at least
+   * once. `POST /v1/webhooks`
+   */
+  readonly register: (input: RegisterWebhookInput, options?: CallOptions) => Promise<RegisteredWebhook>
+  /** Deletes a webhook with what was not delivered yet. `POST /v1/webhooks/delete` */
+  readonly delete: (input: DeleteWebhookInput, options?: CallOptions) => Promise<DeleteWebhookAnswer>
+  /**
+   * Replaces the secret of a webhook; for a day, deliveries are signed with both. `POST
+   * /v1/webhooks/:id/rotate-secret`
+   */
+  readonly rotateSecret: (input: RotateWebhookSecretInput, options?: CallOptions) => Promise<RotateWebhookSecretAnswer>
+  /**
+   * Goes on with a webhook that was suspended because too much waited for its receiver. `POST
+   * /v1/webhooks/:id/resume`
+   */
+  readonly resume: (input: ResumeWebhookInput, options?: CallOptions) => Promise<ResumeWebhookAnswer>
+  /**
+   * Lists what waits for the receiver of a webhook, or was given up. `GET
+   * /v1/webhooks/:id/deliveries`
+   */
+  readonly deliveries: (input: ListWebhookDeliveriesInput, options?: CallOptions) => Promise<ListWebhookDeliveriesAnswer>
+  /**
+   * Sends a delivery that was given up once more, under its id. `POST
+   * /v1/webhooks/:id/deliveries/:delivery/replay`
+   */
+  readonly replay: (input: ReplayWebhookDeliveryInput, options?: CallOptions) => Promise<ReplayWebhookDeliveryAnswer>
+}
+
 export interface SearchMethods {
   /** Full-text search. `POST /v1/fts` */
   readonly fulltext: (input: FtsRequest, options?: CallOptions) => Promise<FtsAnswer>
@@ -3677,6 +3855,7 @@ export interface Nouns {
   synonyms: SynonymsMethods
   stopWords: StopWordsMethods
   curation: CurationMethods
+  webhooks: WebhooksMethods
   search: SearchMethods
   indexes: IndexesMethods
   spelling: SpellingMethods
@@ -3721,6 +3900,15 @@ export const NOUNS = {
   synonyms: { list: 'listSynonyms', set: 'setSynonyms', delete: 'deleteSynonyms' },
   stopWords: { list: 'listStopWords', add: 'addStopWords', delete: 'deleteStopWords' },
   curation: { list: 'listCuration', add: 'addCuration', replace: 'replaceCuration', delete: 'deleteCuration' },
+  webhooks: {
+    list: 'listWebhooks',
+    register: 'registerWebhook',
+    delete: 'deleteWebhook',
+    rotateSecret: 'rotateWebhookSecret',
+    resume: 'resumeWebhook',
+    deliveries: 'listWebhookDeliveries',
+    replay: 'replayWebhookDelivery',
+  },
   search: {
     fulltext: 'fts',
     fulltextByUrl: 'ftsQuery',
@@ -3843,6 +4031,13 @@ export const ROUTES = {
   addCuration: { method: 'POST', path: '/v1/curation', repeat: 'unlessUnknown' },
   replaceCuration: { method: 'PUT', path: '/v1/curation', repeat: 'always' },
   deleteCuration: { method: 'DELETE', path: '/v1/curation', repeat: 'unlessUnknown' },
+  listWebhooks: { method: 'GET', path: '/v1/webhooks', repeat: 'always' },
+  registerWebhook: { method: 'POST', path: '/v1/webhooks', repeat: 'unlessUnknown' },
+  deleteWebhook: { method: 'POST', path: '/v1/webhooks/delete', repeat: 'unlessUnknown' },
+  rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/:id/rotate-secret', repeat: 'unlessUnknown' },
+  resumeWebhook: { method: 'POST', path: '/v1/webhooks/:id/resume', repeat: 'always' },
+  listWebhookDeliveries: { method: 'GET', path: '/v1/webhooks/:id/deliveries', repeat: 'always' },
+  replayWebhookDelivery: { method: 'POST', path: '/v1/webhooks/:id/deliveries/:delivery/replay', repeat: 'always' },
   fts: { method: 'POST', path: '/v1/fts', repeat: 'always' },
   ftsQuery: { method: 'GET', path: '/v1/fts', repeat: 'always' },
   multiSearch: { method: 'POST', path: '/v1/multi-search', repeat: 'always' },

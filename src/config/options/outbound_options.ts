@@ -19,6 +19,10 @@ const POOL_IDLE_MS_MIN = 1_000
 /** A day: no server keeps one longer. */
 const POOL_IDLE_MS_MAX = 86_400_000
 
+/** Deliveries that may wait for one webhook, where nothing is configured, and the highest number: 100 MB. */
+const WEBHOOK_BACKLOG_DEFAULT = 100_000
+const WEBHOOK_BACKLOG_MAX = 1_000_000
+
 export interface OutboundOptionValues {
   /** Allowed destinations of outgoing requests, in addition to the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
@@ -27,6 +31,8 @@ export interface OutboundOptionValues {
   readonly httpPoolIdleMax: number
   readonly httpPoolPerHost: number
   readonly httpPoolIdleMs: number
+  /** Deliveries that may wait for one webhook before it is suspended. */
+  readonly webhookBacklogMax: number
 }
 
 export const OUTBOUND_OPTIONS: { readonly [Name in keyof OutboundOptionValues]: Option<OutboundOptionValues[Name]> } = {
@@ -71,5 +77,13 @@ export const OUTBOUND_OPTIONS: { readonly [Name in keyof OutboundOptionValues]: 
     fallbackText: '90s',
     parse: parseSeconds(POOL_IDLE_MS_MIN, POOL_IDLE_MS_MAX),
     help: 'time after which an idle connection of outgoing requests is closed, in seconds or as a duration',
+  },
+  webhookBacklogMax: {
+    flag: 'webhook-backlog-max',
+    variables: ['SVC_WEBHOOK_BACKLOG_MAX'],
+    yaml: ['webhooks.backlogMax'],
+    fallback: WEBHOOK_BACKLOG_DEFAULT,
+    parse: parseWhole(1, WEBHOOK_BACKLOG_MAX),
+    help: 'number of deliveries that may wait for one webhook, ten times as many for all; a webhook with more is suspended',
   },
 }

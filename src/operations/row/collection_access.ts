@@ -15,6 +15,8 @@ export type CollectionAccess =
   | { readonly kind: 'readable' }
   /** The collection of the job with the input's `id`. */
   | { readonly kind: 'job' }
+  /** The collection of the webhook with the input's `id`; all of them, if it has none. */
+  | { readonly kind: 'webhook' }
   /**
    * The collections that the input names. A path is a field with a name or a list of names, or `list.field`.
    * `otherwise`: what an input without a name accesses.
@@ -25,6 +27,7 @@ export const SERVER: CollectionAccess = { kind: 'server' }
 export const ACCOUNT: CollectionAccess = { kind: 'account' }
 export const READABLE: CollectionAccess = { kind: 'readable' }
 export const OF_JOB: CollectionAccess = { kind: 'job' }
+export const OF_WEBHOOK: CollectionAccess = { kind: 'webhook' }
 
 export function named(...paths: readonly string[]): CollectionAccess {
   return { kind: 'named', paths, otherwise: 'all' }

@@ -86,6 +86,7 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
     | 'Vector search'
     | 'Export and backup'
     | 'Access'
+    | 'Webhooks'
   readonly permission: Permission
   /** The collections on which the permission is checked. */
   readonly collections: CollectionAccess

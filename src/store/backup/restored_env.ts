@@ -22,6 +22,11 @@ import { View } from '../view.js'
 
 /** Rows that one transaction removes while a restored binlog is reset. */
 const RESTORE_ROWS_PER_TRANSACTION = 10_000
+/**
+ * A restored store goes on at the next multiple: its next LSNs were assigned to other entries, and the ids of
+ * deliveries to webhooks have them. More writes than a server makes between two backups.
+ */
+const RESTORE_LSNS = 2n ** 32n
 
 /** @throws CorruptRecord or any other Error: the env must not be served */
 export function checkEnvironment(environment: Environment): void {
@@ -106,7 +111,8 @@ export function resetBinlog(environment: Environment): void {
   binlog.clear()
   root.transactionSync(() => {
     const counters = readStoreCounters(environment)
-    writeStoreCounters(environment, { ...counters, trimmedLsn: counters.lastLsn, binlogBytes: 0 })
+    const lastLsn = (counters.lastLsn / RESTORE_LSNS + 1n) * RESTORE_LSNS
+    writeStoreCounters(environment, { ...counters, lastLsn, trimmedLsn: lastLsn, binlogBytes: 0 })
     removePositions(environment)
   })
   renewEpoch(environment)

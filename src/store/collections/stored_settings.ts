@@ -105,7 +105,7 @@ export function writeSetting(environment: Environment, collection: number, kind:
 
 /** Whether the text contains credentials, which must never be stored as plaintext in any collection. */
 export function holdsCredential(kind: SettingKind, json: string | null): boolean {
-  if (kind === 'location' || kind === 'embedding-key') return true
+  if (kind === 'location' || kind === 'embedding-key' || kind === 'webhook-secret') return true
   if (kind !== 'config' || json === null) return false
   const { storageConfig, cms } = JSON.parse(json) as { storageConfig?: { secretKey?: string }; cms?: { apiKey?: string } }
   return (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''

@@ -1,5 +1,6 @@
 /** The registry of all kinds of binlog entries. A new kind needs one line in `KINDS`. */
 import { deletion } from './delete/delete.js'
+import { deliveries } from './deliveries/deliveries.js'
 import { drop } from './drop/drop.js'
 import type { EntryBase, EntryKind } from './entry_kind.js'
 import { expiry } from './expiry/expiry.js'
@@ -11,7 +12,7 @@ import { setting } from './setting/setting.js'
 import { trim } from './trim/trim.js'
 import { vectors } from './vectors/vectors.js'
 
-const KINDS = [put, expiry, deletion, drop, setting, job, sealing, trim, move, vectors] as const
+const KINDS = [put, expiry, deletion, drop, setting, job, sealing, trim, move, vectors, deliveries] as const
 
 type EntryOf<K> = K extends EntryKind<infer E> ? E : never
 export type Entry = EntryOf<(typeof KINDS)[number]>

@@ -20,3 +20,13 @@ export function noteDamage(error: unknown): void {
   noted.add(error.record)
   log.error('skipped a damaged record', { reason: error })
 }
+
+/** Undefined if the record is damaged, which is noted. */
+export function tolerated<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    noteDamage(error)
+    return undefined
+  }
+}

@@ -14,6 +14,12 @@ export const ADDITIONS = /* GraphQL */ `
     "Number of documents stored without a vector; present if not 0."
     embeddingDropped: Int
   }
+  extend type Webhook {
+    "Why nothing is sent; absent: it is."
+    suspended: String
+    "Key of the signatures. Shown once."
+    secret: String
+  }
   extend input VectorSearchInput {
     "Metadata keys that documents must have, with any value. Empty: no condition."
     hasMeta: [String!]

@@ -107,6 +107,7 @@ export const RPC_RULES: Readonly<Record<string, RpcRules>> = {
       return { ...others, configs: configs.map((entry) => ({ ...entry, config: configOf(entry.config) })) }
     },
   },
+  ListWebhooks: { answer: (webhooks) => ({ webhooks }) },
   SearchAdvisor: { answer: evidenceOf, ...ofCollection },
   Export: ofCollection,
   ...Object.fromEntries(

@@ -31,6 +31,8 @@ import { DONE, type LaneWork } from './lane_work.js'
  * A consumer of the binlog stores its position at least every this many entries, even if none concerned it.
  */
 const CONSUMER_POSITION_ENTRIES = 4096n
+/** What may wait for all webhooks together, in backlogs of one. */
+const BACKLOGS_OF_ALL = 10
 
 interface Follower {
   readonly consumer: BinlogConsumer
@@ -69,7 +71,11 @@ export class BinlogConsumers implements Service, BinlogReaders {
   constructor(parts: LaneWork, makers: readonly ConsumerMaker[] = CONSUMERS) {
     this.#parts = parts
     const { lane, tools } = parts
-    this.#followers = lane.store.read((view) => makers.map((make, index) => followerOf(make({ notify: lane.notify }), index, view)))
+    const { webhookBacklogMax } = lane.config
+    const backlogMax = { ofHook: webhookBacklogMax, ofAll: BACKLOGS_OF_ALL * webhookBacklogMax }
+    this.#followers = lane.store.read((view) =>
+      makers.map((make, index) => followerOf(make({ notify: lane.notify, backlogMax }), index, view)),
+    )
     this.#chore = new Chore(tools, {
       name: 'binlog-consumers',
       failure: 'consumers of the binlog are behind',

@@ -18,7 +18,9 @@ import type {
 import { decideDelete, decideDrop, decideExpiry, decideMove, type PutDecision } from '../../domain/decision.js'
 import { requirePlainName } from '../../domain/documents/identity.js'
 import { decideRotation } from '../../domain/rotation.js'
+import type { WebhookCommand } from '../../domain/settings/webhook_commands.js'
 import { decideSettings, serverSteps } from '../../domain/settings_decision.js'
+import { decideWebhook } from '../../domain/webhooks/webhook_changes.js'
 import { findDocument, requireCollection } from '../../domain/writes/changes.js'
 import { checkTtl } from '../../domain/writes/preparation.js'
 import { BATCH_ERRORS_MAX } from '../../limits/documents.js'
@@ -110,6 +112,8 @@ function workOfKind(tools: CommitTools, command: OtherCommand): Work {
       return vectorsWork(tools, command)
     case 'forgetReleases':
       return forgetReleases(command)
+    case 'webhook':
+      return changeWebhooks(tools, command)
     case 'addBatch':
       return addBatch(tools, command)
     case 'ingest':
@@ -147,6 +151,16 @@ function changeAccounts({ change }: AccessCommand): Work {
     carryOut(transaction, effects, [...serverSteps(transaction, writes), ...ended])
     return jsonAnswer(answer)
   })
+}
+
+/** Deliveries are settled while the disk is full, too: that frees space. */
+function changeWebhooks({ store }: CommitTools, { change }: WebhookCommand): Work {
+  const run = (transaction: WriteTransaction, effects: GroupEffects): CommitAnswer => {
+    const { steps, answer } = decideWebhook(transaction, change, store.presentEpoch().toString('hex'))
+    carryOut(transaction, effects, steps)
+    return jsonAnswer(answer)
+  }
+  return change.kind === 'delete' || change.kind === 'settle' ? freeing(run) : single(run)
 }
 
 function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {

@@ -30,6 +30,7 @@ import { storageHandlers } from './storage.js'
 import { systemHandlers } from './system.js'
 import { temporalHandlers } from './temporal.js'
 import { vectorSearchHandlers } from './vector_search.js'
+import { webhookHandlers } from './webhooks.js'
 import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
@@ -52,6 +53,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...backupHandlers,
   ...encryptionHandlers,
   ...embeddingConfigHandlers,
+  ...webhookHandlers,
   ...systemHandlers,
   ...profileHandlers,
   ...adviceHandlers,

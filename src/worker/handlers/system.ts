@@ -10,6 +10,7 @@ import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
 import { metrics as metricsRow, stats as statsRow } from '../../operations/server/health.js'
 import { checksum64Of, checksumOf } from '../../store/document_hash.js'
+import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { CollectionGauges, StoreGauges, VectorGauges } from '../../telemetry/exposition.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
@@ -94,9 +95,10 @@ function lagsOf(view: View, { consumers }: TelemetryReading): StoreGauges['consu
 function metrics(lane: LaneContext): Answer {
   if (!lane.config.metrics) throw serviceError('notFound')
   const reading = threadTelemetry().read()
-  const [collections, schemas, counters, vectors, consumerLags] = lane.store.read((view) => [
+  const [collections, schemas, webhooks, counters, vectors, consumerLags] = lane.store.read((view) => [
     countCollections(view),
     countSchemas(view),
+    view.countSettings(SERVER_SETTINGS, 'webhook'),
     view.storeCounters(),
     vectorGauges(lane, view),
     lagsOf(view, reading),
@@ -119,6 +121,7 @@ function metrics(lane: LaneContext): Answer {
       showsNames: showsNames(lane.config),
       vectors,
       schemas,
+      webhooks,
       engine: lane.engine.stats(),
       residentBytes: process.memoryUsage.rss(),
       cpuSeconds: (usage.user + usage.system) / 1e6,

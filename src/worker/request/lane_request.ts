@@ -9,6 +9,7 @@ import { newFaultId } from '../../base/fault_id.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import { checkNames } from '../../domain/documents/identity.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
+import { collectionOfWebhook } from '../../domain/webhooks/webhook.js'
 import type { ErrorCode } from '../../errors.js'
 import { ServiceError, serviceError } from '../../errors.js'
 import type { AnyOperation, Operation } from '../../operations/row/operation.js'
@@ -53,8 +54,9 @@ export function readInput(
     validate(operation, input)
     if (!isInternal(operation) && operation.collections.kind !== 'server') checkNames(input)
   })
-  const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
-  const collections = collectionsOf(operation, input, collectionOfJob)
+  const collections = collectionsOf(operation, input, (kind, id) =>
+    store.read((view) => (kind === 'job' ? collectionOfIngest(view, id) : collectionOfWebhook(view, id))),
+  )
   if (config.auditEnabled && !isInternal(operation) && operation.audit !== null)
     request.audited = auditedNames(operation, input, collections, context)
   const access = authorize(operation, principalOf(request, context), collections, 'lane')

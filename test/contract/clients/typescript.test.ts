@@ -25,7 +25,7 @@ let provider: EmbeddingServer
 let server: Server
 let client: MdsClient
 /** Of earlier calls: what later ones need. */
-const known = { job: '', rule: '', keyHash: '', mcpKey: '', backup: '', timestamp: 0 }
+const known = { job: '', rule: '', keyHash: '', mcpKey: '', backup: '', timestamp: 0, hook: '' }
 
 before(async () => {
   provider = await EmbeddingServer.start()
@@ -112,6 +112,26 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
   'curation.list': () => client.curation.list(BLOG),
   'curation.replace': () => client.curation.replace({ id: known.rule, query: 'other', hides: ['second'] }),
   'curation.delete': () => client.curation.delete({ id: known.rule }),
+  'webhooks.register': async () => {
+    const hook = await client.webhooks.register({ ...BLOG, url: 'https://hooks.invalid/h', events: ['doc.updated'] })
+    known.hook = hook.id
+    return hook
+  },
+  'webhooks.list': () => client.webhooks.list(BLOG),
+  'webhooks.rotateSecret': () => client.webhooks.rotateSecret({ id: known.hook }),
+  'webhooks.resume': () => client.webhooks.resume({ id: known.hook }),
+  'webhooks.deliveries': async () => {
+    await client.documents.add({ ...POST, contentMd: '# Hello\n\nA first word.', meta: { tags: ['a', 'b'] } })
+    return await untilAsked(
+      () => client.webhooks.deliveries({ id: known.hook }),
+      ({ deliveries }) => deliveries.length > 0,
+    )
+  },
+  'webhooks.replay': async () => {
+    const { deliveries } = await client.webhooks.deliveries({ id: known.hook })
+    return await client.webhooks.replay({ id: known.hook, delivery: deliveries[0]?.id ?? '' })
+  },
+  'webhooks.delete': () => client.webhooks.delete({ id: known.hook }),
   'search.fulltext': () => client.search.fulltext({ ...BLOG, query: 'word', facetBy: ['tags'] }),
   'search.fulltextByUrl': () =>
     client.search.fulltextByUrl({ ...BLOG, q: 'word & words', facetBy: ['tags', 'more'], boost: { 'tags:a': 2 }, highlight: true }),

@@ -59,6 +59,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'operations.md': { before: 'SVC_PPROF_ENABLED=true npm start\n' },
   'storage.md': { before: SERVER },
   'tls.md': {},
+  'webhooks.md': {},
 }
 
 /** The blocks that no test can run: guide, first line, reason. */

@@ -11,158 +11,13 @@ import type { Operation } from '../../../src/operations/row/operation.js'
 import { exampleInput } from '../../../src/surface/http/pages/openapi.js'
 import { withoutHint } from '../../harness/clients/documents_client.js'
 import { untilAsked } from '../../harness/process/until.js'
+import { CALLS, FIRST } from '../../harness/protocols/http_calls.js'
 import { httpRequestOf } from '../../harness/protocols/http_request.js'
 import type { Fields } from '../../harness/protocols/outcome.js'
-import { ACCESS_ENV, ADMIN_PASSWORD, asUser } from '../../harness/server/access.js'
+import { ACCESS_ENV, asUser } from '../../harness/server/access.js'
 import type { Server, TestResponse } from '../../harness/server/server.js'
 import { runToEnd, startServer } from '../../harness/server/server.js'
 import { collectionOf, sharedServer } from '../../harness/server/shared_server.js'
-import { dumpXml, pageOf } from '../../harness/wiki_dumps.js'
-
-const FIRST = {
-  collection: 'blog',
-  key: 'Hello',
-  lang: 'en',
-  contentMd: '# Hello\n\nA first searchable document.',
-  meta: { category: ['guide', 'intro'], tags: ['a'] },
-}
-
-const INGESTED = Array.from({ length: 2000 }, (_, i) => ({ key: `i${i}`, lang: 'en', contentMd: 'ingested '.repeat(200) }))
-
-/** An input for every operation, ordered so that each finds the data that it needs. */
-const DUMP = Buffer.from(dumpXml([pageOf('A page', 'text')])).toString('base64')
-const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
-  ['add', { ...FIRST, ttl: 3600 }],
-  ['ingest', { collection: 'other', documents: [{ url: 'https://example.com/page.html', lang: 'en', contentMd: 'scraped' }] }],
-  ['importUrl', { collection: 'other', key: 'imported', lang: 'en' }],
-  ['importWiki', { collection: 'other', lang: 'en', files: [{ name: 'dump.xml', content: DUMP }] }],
-  ['upload', { collection: 'other', lang: 'en', files: [{ name: 'note.md', content: 'eA==' }] }],
-  ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
-  ['submitBulkIngest', { collection: 'ingested', documents: INGESTED }],
-  ['submitBulkIngest', { collection: 'ingested', documents: INGESTED.slice(0, 1), callbackUrl: '' }],
-  ['cancelBulkIngest', {}],
-  ['getBulkIngest', {}],
-  ['listBulkIngests', { collection: 'ingested' }],
-  ['get', { collection: 'blog', key: 'Hello', lang: 'en', env: { name: 'x' } }],
-  ['search', { collection: 'blog', sort: 'key', asc: true, limit: 10, offset: 0, filterMeta: { category: ['guide'] } }],
-  ['update', { collection: 'blog', key: 'Hello', lang: 'en', contentMd: '# Hello again\n\nsearchable' }],
-  ['docMeta', { collection: 'blog', key: 'Hello', lang: 'en' }],
-  ['setTtl', { collection: 'blog', key: 'Hello', lang: 'en', ttl: 60 }],
-  ['revisions', { collection: 'blog', key: 'Hello', lang: 'en' }],
-  ['metaKeys', { collection: 'blog' }],
-  ['checksum', { collection: 'blog' }],
-  ['aggregate', { collection: 'blog', facets: [{ field: 'category' }], histograms: [{ field: 'addedAt', interval: 'week' }] }],
-  ['setCollectionConfig', { collection: 'blog', type: 'website', retrieval: { topK: 5 }, cms: { url: 'u', apiKey: 'k' } }],
-  ['getCollectionConfig', { collection: 'blog' }],
-  ['listCollectionConfigs', {}],
-  ['setSynonyms', { collection: 'blog', term: 'a', synonyms: ['b'] }],
-  ['listSynonyms', { collection: 'blog' }],
-  ['addStopWords', { collection: 'blog', words: ['foo'] }],
-  ['listStopWords', { collection: 'blog' }],
-  ['deleteStopWords', { collection: 'blog', words: ['foo', 'the'] }],
-  ['addCuration', { collection: 'blog', query: 'searchable', enabled: true, pins: [{ key: 'b', position: 1 }] }],
-  ['listCuration', { collection: 'blog' }],
-  ['replaceCuration', { query: 'searchable', enabled: true, pins: [{ key: 'b', position: 1 }] }],
-  [
-    'fts',
-    { collection: 'blog', query: 'searchable', algorithm: 'bm25f', count: true, facetBy: ['category'], boost: { 'category:guide': 2 } },
-  ],
-  ['fts', { collection: 'blog', query: 'serchable~1 AND hello', mode: 'boolean', highlight: true, explain: true, offset: 0, cacheTtl: 5 }],
-  ['multiSearch', { merge: true, searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: 'hello' }] }], // prettier-ignore
-  ['multiSearch', { searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: '(', mode: 'boolean' }] }], // prettier-ignore
-  ['searchAdvisor', { collection: 'blog', apply: true }],
-  ['autocomplete', { collection: 'blog', q: 'sear' }],
-  ['addSpellWords', { collection: 'blog', lang: 'en', words: ['kubernetes'] }],
-  ['getSpellDictionary', { collection: 'blog', lang: 'en' }],
-  ['spellSuggest', { collection: 'blog', text: 'kubernets serchable', lang: 'en' }],
-  ['spellCleanup', { collection: 'blog', text: 'kubernets', lang: 'en' }],
-  ['deleteSpellWords', { collection: 'blog', lang: 'en', words: ['kubernetes'] }],
-  ['deleteCuration', {}],
-  ['deleteSynonyms', { collection: 'blog', term: 'a' }],
-  ['deleteCollectionConfig', { collection: 'blog' }],
-  ['ftsQuery', { collection: 'blog', q: 'searchable' }],
-  ['ftsReindex', { collection: 'blog' }],
-  ['ftsLanguages', {}],
-  ['vectorReindex', { collection: 'blog' }],
-  ['vectorStats', {}],
-  ['vectorSearch', { collection: 'blog', query: 'a searchable document', retrievalMode: 'chunk', threshold: -1 }],
-  ['hybridSearch', { collection: 'blog', query: 'searchable', facetBy: ['category'], threshold: -1 }],
-  ['crossSearch', { query: 'searchable', targetCollections: ['blog'], threshold: -1 }],
-  ['classify', { labels: ['text', 'number'], collection: 'blog', key: 'Hello' }],
-  ['findDuplicates', { collection: 'blog', threshold: 0 }],
-  ['vectorProjection', { collection: 'blog', query: 'searchable' }],
-  ['deleteBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en' }, { key: 'none', lang: 'en' }] }], // prettier-ignore
-  ['login', { username: 'admin', password: ADMIN_PASSWORD }],
-  ['register', { username: 'alice', password: 'of alice' }],
-  ['me', {}],
-  ['listUsers', {}],
-  ['changeUser', { username: 'alice', disabled: false }],
-  ['setPermission', { username: 'alice', collection: 'blog', read: true }],
-  ['listPermissions', { username: 'alice' }],
-  ['createGroup', { name: 'editors', members: ['alice'] }],
-  ['updateGroup', { name: 'editors', description: 'They edit' }],
-  ['getGroup', { name: 'editors' }],
-  ['listGroups', {}],
-  ['setGroupPermission', { group: 'editors', collection: 'blog', write: true }],
-  ['listGroupPermissions', { group: 'editors' }],
-  ['deleteGroup', { name: 'editors' }],
-  ['deleteUser', { username: 'alice' }],
-  ['createApiKey', { description: 'a key' }],
-  ['listApiKeys', {}],
-  ['deleteApiKey', {}],
-  ['createMcpKey', { name: 'a client' }],
-  ['listMcpKeys', {}],
-  ['disableMcpKey', {}],
-  ['deleteMcpKey', {}],
-  ['mcpConfig', {}],
-  ['health', {}],
-  ['livez', {}],
-  ['readyz', { mode: 'read' }],
-  ['stats', {}],
-  ['metrics', {}],
-  ['systemInfo', {}],
-  ['config', {}],
-  ['endpoints', {}],
-  ['profiles', {}],
-  ['cpuProfile', { seconds: 1 }],
-  ['heapProfile', { thread: 'write' }],
-  ['openapi', {}],
-  ['docs', {}],
-  ['graphql', { query: '{ __typename }' }],
-  ['playground', {}],
-  ['restoreRevision', { collection: 'blog', key: 'Hello', lang: 'en', timestamp: 0 }],
-  ['revisionDiff', { collection: 'blog', key: 'Hello', lang: 'en' }],
-  ['setSchema', { collection: 'blog', schema: '{"properties":{"category":{"type":"string"}}}' }],
-  ['getSchema', { collection: 'blog' }],
-  ['listSchemas', {}],
-  ['validate', { collection: 'blog', meta: { category: ['guide'] } }],
-  ['deleteSchema', { collection: 'blog' }],
-  ['temporalQuery', { collection: 'blog', key: 'Hello', lang: 'en' }],
-  ['temporalHot', { collection: 'blog' }],
-  ['temporalHistogram', { collection: 'blog', from: 0, to: 60 }],
-  ['truncate', { collection: 'blog', keepRevs: 1 }],
-  ['export', { collection: 'blog', format: 'ndjson' }],
-  ['createEmbeddingConfig', { id: 'one', name: 'One', provider: 'ollama', model: 'm', dimensions: 8 }],
-  ['createEmbeddingConfig', { id: 'two', name: 'Two', provider: 'openai', model: 'm', dimensions: 8, apiKey: 'k' }],
-  ['listEmbeddingConfigs', {}],
-  ['getEmbeddingConfig', { id: 'two' }],
-  ['updateEmbeddingConfig', { id: 'two', name: 'Zwei' }],
-  ['setDefaultEmbeddingConfig', { id: 'one' }],
-  ['deleteEmbeddingConfig', { id: 'two' }],
-  ['rotateEncryption', {}],
-  ['encryptionStatus', {}],
-  ['encryptionJobs', {}],
-  ['encryptionJob', {}],
-  ['complianceStatus', {}],
-  ['auditEvents', {}],
-  ['auditExporters', {}],
-  ['backup', { to: 'tour.db' }],
-  ['delete', { collection: 'blog', key: 'Hello', lang: 'en' }],
-  ['deleteCollection', { collection: 'blog' }],
-  ['restore', { from: 'tour.db' }],
-  ['listBackups', {}],
-  ['deleteBackup', { name: 'tour.db' }],
-]
 
 /** Enables the optional operations. */
 const EVERYTHING_ON = {
@@ -190,6 +45,19 @@ function rowOf(name: string): Operation {
   return row
 }
 
+interface Deliveries {
+  readonly deliveries: readonly { readonly id: string }[]
+}
+
+/** It is recorded a moment after its change. */
+async function firstDelivery(server: Server, hook: string): Promise<string | undefined> {
+  const { deliveries } = await untilAsked(
+    async () => (await server.request('GET', `/v1/webhooks/${hook}/deliveries`, undefined, AS_ADMIN)).json<Deliveries>(),
+    (answer) => answer.deliveries.length > 0,
+  )
+  return deliveries[0]?.id
+}
+
 describe('every operation of a running server', () => {
   let server: Server
   const answers = new Map<string, TestResponse>()
@@ -207,9 +75,14 @@ describe('every operation of a running server', () => {
           : name === 'deleteApiKey'
             ? { keyHash: answers.get('listApiKeys')?.json<{ keys: { keyHash: string }[] }>().keys[0]?.keyHash }
             : {}
+      const hook = name.includes('Webhook') && name !== 'registerWebhook' ? { id: answers.get('registerWebhook')?.json().id } : {}
+      const delivery = name === 'replayWebhookDelivery' ? { delivery: await firstDelivery(server, String(hook.id)) } : {}
       const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
       const page = name === 'importUrl' ? { url: `${server.url}/livez` } : {}
-      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key, ...page }))
+      answers.set(
+        name,
+        await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key, ...page, ...hook, ...delivery }),
+      )
       assert.equal(answers.get(name)?.status, rowOf(name).http?.successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })

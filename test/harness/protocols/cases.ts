@@ -52,6 +52,7 @@ const DELETED = (value: unknown): unknown =>
 const LINES = (value: unknown): unknown =>
   (typeof value === 'string' ? value : JSON.stringify(value)).split('\n').filter((line) => line.includes('hello-world')).length > 0
 
+const hook = { collection: OWN, url: 'https://hooks.invalid/h', events: ['doc.added'] }
 const synonym = { collection: OWN, term: 'word', synonyms: ['term'] }
 const rule = {
   collection: OWN,
@@ -153,6 +154,9 @@ export const CASES: Readonly<Record<string, Case>> = {
   addCuration: { input: rule, view: members('collection', 'query', 'enabled') },
   replaceCuration: { input: { ...rule, id: '$rule', query: 'other' }, view: members('query') },
   deleteCuration: { input: { id: '$rule' } },
+  listWebhooks: { input: {}, before: [['registerWebhook', hook]], view: (value) => itemsOf(value).length > 0 },
+  registerWebhook: { input: hook, view: members('url', 'events', 'collection') },
+  deleteWebhook: { input: { id: '$hook' }, view: DELETED },
   fts: { input: { collection: OWN, query: 'word', limit: 5 }, view: KEYS },
   ftsReindex: { input: { collection: OWN }, view: members('reindexed') },
   ftsLanguages: { input: {}, view: names('code') },

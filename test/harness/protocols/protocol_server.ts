@@ -110,6 +110,7 @@ export class ProtocolServer {
     const makers: Readonly<Record<string, () => unknown>> = {
       $password: () => 'the password of reader',
       $fresh: () => `fresh${++this.#fresh}`,
+      $hook: async () => (await this.#must('registerWebhook', CASES['registerWebhook']!.input))['id'],
       $rule: async () => (await this.#must('addCuration', CASES['addCuration']!.input))['id'],
       $backup: async () => (await this.#must('backup', {}))['backup'],
       $group: async () => (await this.#must('createGroup', { name: `group${++this.#fresh}`, members: [] }))['name'],
@@ -175,6 +176,8 @@ export class ProtocolServer {
 
 /** Cells that the model does not say, because the protocol asks otherwise. */
 function isApart({ name }: Operation, protocol: string, names: readonly string[]): boolean {
+  // Its field must name a collection, which may be empty.
+  if (name === 'registerWebhook' && protocol === 'graphql') return names.length === 0
   // Only HTTP can name the collection of a rule that is deleted.
   if (name === 'deleteCuration') return names.length > 0
   // The tool changes what is given only, so it reads the rule first, by its caller's right to read.

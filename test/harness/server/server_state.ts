@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os'
 import { loadConfig } from '../../../src/config/config.js'
 import { surfaces } from '../../../src/surface/index.js'
 import type { ServerState } from '../../../src/system/server_state.js'
+import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
 import type { Phase } from '../../../src/wire/control_block.js'
 import { ACCESS_ENV } from './access.js'
+
+// Health reads gauges of other threads.
+installTelemetry(Telemetry.create([]))
 
 export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
   const features = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_PPROF_ENABLED: 'true' }

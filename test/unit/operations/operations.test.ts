@@ -68,7 +68,7 @@ describe('the table', () => {
       assert.equal(operationByName.get(name)?.effect, 'system')
     // What a name says, and the list does not know.
     const writes =
-      /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|ingest|import|upload|register|restore|rotate|truncate|.*Reindex$)/
+      /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|ingest|import|upload|register|restore|resume|replay|rotate|truncate|.*Reindex$)/
     for (const { name, effect } of operations) assert.equal(effect === 'write', writes.test(name), name)
   })
 
@@ -81,7 +81,17 @@ describe('the table', () => {
   })
 
   it('operations: every operation on a collection takes its name from a required field, but for rules and jobs that are named by their id or listed, and texts that are checked without one', () => {
-    const without = ['listBulkIngests', 'listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup', 'classify']
+    const without = [
+      'listBulkIngests',
+      'listCuration',
+      'replaceCuration',
+      'deleteCuration',
+      'spellSuggest',
+      'spellCleanup',
+      'classify',
+      'listWebhooks',
+      'registerWebhook',
+    ]
     for (const row of operations) {
       if (row.collections.kind !== 'named' || row.name === 'crossSearch') continue
       const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
@@ -93,16 +103,16 @@ describe('the table', () => {
     }
   })
 
-  it('operations: permission on a job is asked on its own collection, and on all where there is no such job', () => {
-    const jobs = new Map([['bulk_1', 'notes']])
-    const asked = (row: Operation, input: Readonly<Record<string, unknown>>): readonly string[] =>
-      collectionsOf(row, input, (id) => jobs.get(id))
-    const rows = operations.filter(({ http }) => http?.routes.some(({ path }) => path.startsWith('/v1/bulk-ingest-job/')))
-    assert.deepEqual(rows.map(({ name }) => name).sort(), ['cancelBulkIngest', 'getBulkIngest'])
-    for (const row of rows) {
-      assert.deepEqual(asked(row, { id: 'bulk_1' }), ['notes'])
-      assert.deepEqual(asked(row, { id: 'bulk_2' }), ['*'])
-    }
+  it('operations: permission on a job or a webhook is asked on its own collection, and on all where there is no such one', () => {
+    const known = new Map([['job bulk_1', 'notes'], ['webhook 0123456789abcdef', 'notes']]) // prettier-ignore
+    const asked = (row: Operation, id: string): readonly string[] =>
+      collectionsOf(row, { id }, (kind, each) => known.get(`${kind} ${each}`))
+    const jobs = operations.filter(({ http }) => http?.routes.some(({ path }) => path.startsWith('/v1/bulk-ingest-job/')))
+    assert.deepEqual(jobs.map(({ name }) => name).sort(), ['cancelBulkIngest', 'getBulkIngest'])
+    const hooks = operations.filter(({ http }) => http?.routes.some(({ path }) => path.startsWith('/v1/webhooks/')))
+    assert.equal(hooks.length, 5)
+    for (const row of jobs) assert.deepEqual([asked(row, 'bulk_1'), asked(row, 'bulk_2')], [['notes'], ['*']], row.name)
+    for (const row of hooks) assert.deepEqual([asked(row, '0123456789abcdef'), asked(row, 'none')], [['notes'], ['*']], row.name)
   })
 
   it('operations: each input schema takes its own example and the same with unknown fields', () => {

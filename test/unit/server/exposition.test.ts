@@ -18,6 +18,7 @@ const GAUGES: StoreGauges = {
   consumerLags: [['revision-packing', 3] as const],
   binlogBytes: 700,
   schemas: 3,
+  webhooks: 2,
   lastLsn: 9_007_199_254_740_993n,
   vectors: { documents: 2, isIndexReady: true, queued: 3 },
   showsNames: true,

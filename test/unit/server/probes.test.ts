@@ -14,8 +14,12 @@ import { entryOf } from '../../../src/errors.js'
 import { systemAnswers } from '../../../src/system/loop_answers.js'
 import { LANE_SILENCE_MS_MAX } from '../../../src/system/probes.js'
 import type { ServerState } from '../../../src/system/server_state.js'
+import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
 import type { Phase } from '../../../src/wire/control_block.js'
 import { ControlBlock } from '../../../src/wire/control_block.js'
+
+// Health reads gauges of other threads.
+installTelemetry(Telemetry.create([]))
 
 function answer(
   probe: 'livez' | 'readyz',

@@ -374,14 +374,16 @@ it('consumer: all are new in a restored store, and none is lost in it', async ()
   const counted: bigint[] = []
   const second = restored.start([counting(counted)])
   await restored.addJobs(1)
-  await until(() => restored.positionOf('counting') === 7n)
-  assert.deepEqual([counted, telemetry.read().counters.binlog_consumers_lost], [[7n], before])
+  // Not 7: that LSN was assigned to another entry.
+  const next = 2n ** 32n + 1n
+  await until(() => restored.positionOf('counting') === next)
+  assert.deepEqual([counted, telemetry.read().counters.binlog_consumers_lost], [[next], before])
   await second.stop()
 })
 
 it('notices: those that were trimmed before they were sent are replaced by the one that says to read everything', async () => {
   const lane = new Lane()
-  const notices = changeNotices({ notify: (topics) => void lane.noticed.push([...topics]) })
+  const notices = changeNotices({ notify: (topics) => void lane.noticed.push([...topics]), backlogMax: { ofHook: 0, ofAll: 0 } })
   lane.store.read((view) => notices.next(view, 0n))
   await lane.addJobs(3)
   await lane.trim()

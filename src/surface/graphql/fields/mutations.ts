@@ -25,6 +25,8 @@ export const MUTATIONS: Readonly<Record<string, Resolve>> = {
     const { expiresAt, ...key } = value as Arguments
     return { ...key, expiresAt: expiresAt === 0 ? null : expiresAt }
   }),
+  registerWebhook: askedByInput(whole),
+  deleteWebhook: asked(isDone),
   setPermission: askedByInput(isDone),
   deleteGroup: asked(isDone),
   setGroupPermission: askedByInput(isDone),

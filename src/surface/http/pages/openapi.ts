@@ -23,6 +23,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   Revisions: 'Kept versions of documents.',
   Collections: 'What is in a collection, and what happened to it.',
   'Collection settings': 'Settings of a collection.',
+  Webhooks: 'Receivers of changes, and what waits for them.',
   'Full-text search': 'Search by words, completions and corrections.',
   'Vector search': 'Search by meaning.',
   Access: 'Users, groups, API keys and permissions. There while access control is on.',

@@ -181,4 +181,28 @@ export const settingsTools: readonly ToolDefinition[] = [
     answers: 'plain',
     without: ['collection'],
   },
+  {
+    name: 'register_webhook',
+    title: 'Register a webhook',
+    description:
+      'Registers a URL that is told of each change of documents, of one collection or of all. Its answer has the secret of the signatures, which is not shown again.',
+    class: 'WN',
+    answers: 'plain',
+    without: ['headers', 'includeSealed'],
+  },
+  {
+    name: 'list_webhooks',
+    title: 'List webhooks',
+    description: 'Lists the registered webhooks, and says of each why nothing is sent to it, if so.',
+    class: 'RO',
+    answers: 'plain',
+    without: ['collection'],
+  },
+  {
+    name: 'delete_webhook',
+    title: 'Delete a webhook',
+    description: 'Deletes a webhook with what was not delivered yet.',
+    class: 'DI',
+    answers: 'plain',
+  },
 ]

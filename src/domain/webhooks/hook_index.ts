@@ -1,0 +1,60 @@
+/**
+ * The webhooks by collection and event, so that a change finds those which it concerns without looking at the
+ * others. Read again where the entries since then have changed one. Write lane only.
+ */
+import { lowerCase } from '../../operations/row/lower_case.js'
+import type { DocumentChange } from '../../store/entries/document_change.js'
+import { SERVER_SETTINGS } from '../../store/settings.js'
+import type { View } from '../../store/view.js'
+import { concerns, type Webhook, webhooksOf } from './webhook.js'
+
+/** Collections of conversations: only webhooks that name one are told of it. */
+const MEMORY = /^memory_(?:sessions|messages|summaries)$/
+
+export class HookIndex {
+  #settingsLsn: bigint | undefined
+  #byCollection = new Map<string, Webhook[]>()
+  #ofAll: readonly Webhook[] = []
+  #known = new Set<string>()
+  /** Ids of webhooks that were deleted, and that may have deliveries. */
+  readonly gone = new Set<string>()
+
+  get isEmpty(): boolean {
+    return this.#known.size === 0
+  }
+
+  /** @param meet called for each webhook that was not known */
+  refresh(view: View, meet: (hook: string) => void): void {
+    const settingsLsn = view.settingsLsn(SERVER_SETTINGS)
+    if (settingsLsn === this.#settingsLsn) return
+    const isFirst = this.#settingsLsn === undefined
+    this.#settingsLsn = settingsLsn
+    const hooks = webhooksOf(view)
+    const present = new Set(hooks.map(({ id }) => id))
+    const former = isFirst ? [...view.deliveries.hooksWith('waiting'), ...view.deliveries.hooksWith('dead')] : this.#known
+    for (const id of former) if (!present.has(id)) this.gone.add(id)
+    for (const id of present) if (!this.#known.has(id)) meet(id)
+    this.#known = present
+    this.#ofAll = hooks.filter(({ collection }) => collection === '')
+    this.#byCollection = new Map()
+    for (const hook of hooks) {
+      const name = lowerCase(hook.collection)
+      const others = this.#byCollection.get(name)
+      if (others === undefined) this.#byCollection.set(name, [hook])
+      else others.push(hook)
+    }
+  }
+
+  forget(hook: string): void {
+    this.gone.delete(hook)
+  }
+
+  /** Ids of the webhooks that the change concerns. */
+  of({ event, collectionName, lsn }: Pick<DocumentChange, 'event' | 'collectionName' | 'lsn'>): string[] {
+    const name = lowerCase(collectionName)
+    const all = MEMORY.test(name) ? [] : this.#ofAll
+    return [...(this.#byCollection.get(name) ?? []), ...all]
+      .filter((hook) => BigInt(hook.since) <= lsn && concerns(hook, event, collectionName))
+      .map(({ id }) => id)
+  }
+}
