@@ -31,6 +31,7 @@ export const CHORES = {
   'connection-watch': { thread: 'front end', writesUnasked: false },
   'tls-files': { thread: 'front end', writesUnasked: false },
   expiry: { thread: 'write lane', writesUnasked: true },
+  'memory-ends': { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },
   // Each consumer declares for itself whether it writes unasked.

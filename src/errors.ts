@@ -77,6 +77,8 @@ export const CATALOGUE = {
   foreignHost: { ...DENIED, text: 'a server on the same machine is not known by this host name; SVC_ALLOWED_HOSTS names those that are' },
   badFraming: { ...MALFORMED, text: 'invalid Content-Length, Transfer-Encoding or Host' },
   notFound: { ...ABSENT, text: 'not found' },
+  /** The actual text names the session. */
+  sessionNotFound: { ...ABSENT, text: 'session not found' },
   userNotFound: { ...ABSENT, text: 'user not found' },
   groupNotFound: { ...ABSENT, text: 'group not found' },
   keyNotFound: { ...ABSENT, text: 'api key not found' },

@@ -110,10 +110,10 @@ class Additions {
     if (!this.messages.has(message)) this.messages.set(message, new Map())
     const facts = this.#factsOf(schema)
     for (const [name, value] of Object.entries(schema.properties ?? {})) {
-      const grpc = facts[name]?.grpc
+      const { grpc, grpcAs = value } = facts[name] ?? {}
       if (grpc === undefined) throw new Error(`${message}.${name} needs a number (\`grpc\` of the field)`)
       this.#use(schema, name)
-      put(this.messages, message, this.#fieldOf(`${message}.${name}`, name, value, grpc))
+      put(this.messages, message, this.#fieldOf(`${message}.${name}`, name, grpcAs, grpc))
     }
   }
 
@@ -136,10 +136,14 @@ class Additions {
     if (schema.type !== 'object') return SCALARS[schema.type] ?? fail(`${place}: no type of the proto for ${schema.type}`)
     if (schema.properties !== undefined) {
       const name = message ?? schema.title ?? fail(`${place}: its message needs a name (\`grpc.message\`)`)
-      this.#declare(name, schema)
+      const known = this.#contract.get(name)
+      if (known === null) this.#declare(name, schema)
+      else this.#walk(known, schema)
       return name
     }
     const values = schema.additionalProperties ?? {}
+    // A map can't have lists as values: those of metadata have a message of the contract.
+    if (values.type === 'array' && values.items.type === 'string') return 'map<string, MetaValues>'
     // Any JSON: as text.
     return Object.keys(values).length === 0 ? 'string' : `map<string, ${this.#typeOf(place, values, message)}>`
   }

@@ -45,6 +45,7 @@ export function collectionsOf(
     case 'server':
       return [ALL_COLLECTIONS]
     case 'account':
+    case 'memory':
     case 'readable':
       return []
     case 'job':

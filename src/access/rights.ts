@@ -1,8 +1,10 @@
 /**
  * What a user may do: server administrator or not, and permissions on collections, its own and those of its
- * groups together. An operation is permitted if any of them permits it: on the collection, or on `*`. Pure;
- * any thread. Look-up order: service-2, "Authentication".
+ * groups together. An operation is permitted if any of them permits it: on the collection, or on `*`, which
+ * does not include the collections of conversational memory. Pure; any thread. Look-up order: service-2,
+ * "Authentication".
  */
+import { isOfMemory } from '../operations/memory/memory_collections.js'
 import { ALL_COLLECTIONS } from '../operations/row/collection_access.js'
 import { lowerCase } from '../operations/row/lower_case.js'
 
@@ -48,7 +50,7 @@ export class Rights {
   permits(permission: CollectionPermission, collection: string): boolean {
     if (this.plain.isAdmin) return true
     const bit = BITS[permission]
-    const everywhere = this.#grants.get(ALL_COLLECTIONS) ?? 0
+    const everywhere = isOfMemory(collection) ? 0 : (this.#grants.get(ALL_COLLECTIONS) ?? 0)
     return (everywhere & bit) !== 0 || ((this.#grants.get(lowerCase(collection)) ?? 0) & bit) !== 0
   }
 }

@@ -35,7 +35,6 @@ export const LATER: readonly LaterOption[] = [
   { variable: 'SVC_SSE_ENABLED', yaml: 'sse.enabled' },
   { variable: 'SVC_SSE_MAX_CLIENTS', yaml: 'sse.maxClients' },
   { variable: 'SVC_SSE_MAX_PER_IP', yaml: 'sse.maxPerIp' },
-  { variable: 'SVC_MEMORY_SHARED', yaml: 'memory.shared' },
   { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role' },
   { variable: 'SVC_REPLICATION_LEADER_ADDR', yaml: 'replication.leaderAddr' },
   { variable: 'SVC_REPLICATION_RETRY_INTERVAL', yaml: 'replication.retryInterval' },

@@ -162,6 +162,24 @@ export interface WantedRevision {
   readonly revision: number | null
 }
 
+/** A session, a message or a summary of conversational memory. */
+export interface MemoryCommand {
+  readonly kind: 'memory'
+  readonly collection: string
+  readonly document: PreparedDocument
+  /** The session that the document belongs to. Null: it is a session itself. */
+  readonly session: { readonly sessionId: string; readonly userId: string } | null
+  /** Prolongs the session together with the document. Null: it stays as it is. */
+  readonly touch: UpdateCommand | null
+  /** The fields of the answer that are known before the write. */
+  readonly answer: MemoryAnswer
+}
+
+export interface MemoryAnswer {
+  readonly kind: 'session' | 'message' | 'summary'
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
 interface DeleteCommand {
   readonly kind: 'delete'
   readonly collection: string
@@ -262,6 +280,7 @@ export type Command =
   | UpdateCommand
   | UpdateBatchCommand
   | RestoreCommand
+  | MemoryCommand
   | DeleteCommand
   | DeleteBatchCommand
   | DeleteCollectionCommand
@@ -289,7 +308,7 @@ export function ownsItsBytes({ kind }: Command): boolean {
 
 /** About the bytes that a command of new documents adds to the store; 0 for others, which are small. */
 export function bytesOfDocuments(command: Command): number {
-  if (command.kind === 'add') return bytesOfDocument(command.document)
+  if (command.kind === 'add' || command.kind === 'memory') return bytesOfDocument(command.document)
   if (command.kind !== 'addBatch' && command.kind !== 'ingest' && command.kind !== 'importPages') return 0
   return command.documents.reduce((sum, document) => sum + bytesOfDocument(document), 0)
 }

@@ -18,6 +18,7 @@ import { ingestOperations } from './documents/ingest.js'
 import { revisionOperations } from './documents/revisions.js'
 import { temporalOperations } from './documents/temporal.js'
 import { findUploaded, storeUpload, uploadOperations } from './documents/upload.js'
+import { memoryOperations } from './memory/memory.js'
 import type { AnyOperation, InternalOperation, Operation } from './row/operation.js'
 import { autocompleteOperations } from './search/autocomplete.js'
 import { fulltextOperations } from './search/fulltext.js'
@@ -62,6 +63,7 @@ export const operations: readonly Operation[] = checked([
   ...adviceOperations,
   ...vectorSearchOperations,
   ...hybridOperations,
+  ...memoryOperations,
   ...embeddingOperations,
   ...exportOperations,
   ...backupOperations,

@@ -3,7 +3,7 @@
  * builds the index. All of it is on disk when it exits with 0. Damaged LMDB pages can end the process that
  * reads them: this one, not the server. Its parent sends it the task, and it ends when the parent does, also
  * within a step: the next server removes the folder, and may prepare another store in one of the same name.
- * Started by src/worker/handlers/restore_process.ts.
+ * Started by src/worker/handlers/backup/restore_process.ts.
  */
 import { join } from 'node:path'
 import type { Config } from '../config/config.js'
@@ -31,7 +31,7 @@ import { keyringOf } from '../store/sealing/server_keyring.js'
 import { TruthStore } from '../store/truth_store.js'
 import { claimClockNote } from '../telemetry/log.js'
 import { ObjectFetching } from '../worker/background/object_fetching.js'
-import type { RestorePreparation } from '../worker/handlers/restore_process.js'
+import type { RestorePreparation } from '../worker/handlers/backup/restore_process.js'
 import { beginSealing } from '../worker/lane/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from '../worker/lane/vector_index.js'
 

@@ -2260,6 +2260,217 @@ export interface DeleteSpellWordsAnswer {
   readonly removed: number
 }
 
+export interface StartMemorySessionInput {
+  /** The user whom the session belongs to. With access control on: the name of the caller. */
+  readonly userId: string
+  /** What the conversation is about, to list sessions by. */
+  readonly scenario?: string | undefined
+  /** Default: `Session` and the first 8 characters of the id. */
+  readonly title?: string | undefined
+  /** Metadata: each key has a string or a list of strings. */
+  readonly meta?: Readonly<Record<string, string | readonly string[]>> | undefined
+  /**
+   * Seconds that the session and its messages are kept after the last message. 0: for ever.
+   * Default: `2592000`.
+   */
+  readonly ttl?: number | undefined
+}
+
+/** A session of a user. */
+export interface MemorySession {
+  /** Id of the session. */
+  readonly sessionId: string
+  /** The user whom the session belongs to. */
+  readonly userId: string
+  readonly scenario?: string
+  readonly title: string
+  /** Metadata: each key has a list of strings. */
+  readonly meta: Readonly<Record<string, readonly string[]>>
+  /** Time of the start. Unix seconds. */
+  readonly createdAt: number
+  /** Time of the last message. Unix seconds. */
+  readonly updatedAt: number
+  /** When the session ends with its messages, unless a message prolongs it. Unix seconds. */
+  readonly expiresAt?: number
+  /** Number of messages. */
+  readonly messageCount: number
+}
+
+export interface AddMemoryMessageInput {
+  /** Id of the session. */
+  readonly sessionId: string
+  /** Who speaks. */
+  readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  /** Text of the message, Markdown. */
+  readonly content: string
+  /** Metadata: each key has a string or a list of strings. */
+  readonly meta?: Readonly<Record<string, string | readonly string[]>> | undefined
+}
+
+/** The message. */
+export interface AddMemoryMessageAnswer {
+  /** Lower-cased collection, key and language, joined by `|`. */
+  readonly messageId: string
+  /** Id of the session. */
+  readonly sessionId: string
+  readonly role: string
+  /** Time of the message. Unix seconds. */
+  readonly createdAt: number
+  /** Whether the message will be found by its meaning: it is embedded next. */
+  readonly embedded: boolean
+}
+
+export interface RecallMemoryInput {
+  /** What to look for, at most 4 KB. */
+  readonly query: string
+  /** Messages of sessions of this user only. */
+  readonly userId?: string | undefined
+  /** Messages of this session only. */
+  readonly sessionId?: string | undefined
+  /** Messages of this role only. */
+  readonly role?: 'user' | 'assistant' | 'system' | 'tool' | undefined
+  /** Maximum number of messages. Values above 10 000 count as 10 000. Default: `10`. */
+  readonly topK?: number | undefined
+  /**
+   * Minimum score of a match by meaning; with the strategy `keyword`, of a match by words. Default:
+   * `0`.
+   */
+  readonly threshold?: number | undefined
+  /**
+   * How messages are found: by meaning, by words, or by both, whose ranks are fused. Default:
+   * `"hybrid"`.
+   */
+  readonly strategy?: 'hybrid' | 'semantic' | 'keyword' | undefined
+  /**
+   * With `hybrid`: weight of the ranks by meaning, from 0 to 1; those by words have the rest.
+   * Default: both count alike.
+   */
+  readonly alpha?: number | undefined
+  /** Includes the texts; otherwise `contentMd` is empty. Default: `true`. */
+  readonly includeContent?: boolean | undefined
+  /**
+   * Metadata filter: documents must have every key, with at least one of its values. An empty list
+   * of values selects no document.
+   */
+  readonly filterMeta?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+export interface MemoryHit {
+  readonly document: Document
+  /** With `hybrid`: the fused score, else that of the search. Comparable within a response only. */
+  readonly score: number
+  /** Rank from 1. */
+  readonly rank: number
+  /** Id of the session. */
+  readonly sessionId: string
+  readonly role: string
+  /** What found it: `keyword`, `semantic`, or `hybrid` for both. */
+  readonly matchStrategy: string
+  /** Number of the passage in the document, from 0. */
+  readonly chunkIndex?: number
+  /** The passage, in the modes `chunk` and `window`, and in `auto` where the document is longer. */
+  readonly chunkText?: string
+}
+
+/** Messages, best first. */
+export interface RecallMemoryAnswer {
+  readonly results: readonly MemoryHit[]
+  /** Number of results in this response. */
+  readonly total: number
+  readonly strategy: string
+  readonly query: string
+  /** True if results were omitted because of the token budget of the collection. */
+  readonly contextTruncated?: boolean
+}
+
+export interface SummarizeMemoryInput {
+  /** Id of the session. */
+  readonly sessionId: string
+  /** The session must be of this user. */
+  readonly userId?: string | undefined
+}
+
+/** The summary. */
+export interface SummarizeMemoryAnswer {
+  /** Lower-cased collection, key and language, joined by `|`. */
+  readonly summaryId: string
+  /** Id of the session. */
+  readonly sessionId: string
+  /** Markdown: a list of the latest 1 000 messages, each cut to 200 characters. */
+  readonly summary: string
+  /** Time of the summary. Unix seconds. */
+  readonly createdAt: number
+  /** Number of messages that it lists. */
+  readonly messages: number
+}
+
+export interface ListMemorySessionsInput {
+  /** Sessions of this user only. */
+  readonly userId?: string | undefined
+  /** Sessions of this scenario only. */
+  readonly scenario?: string | undefined
+  /** Maximum number of sessions. Values above 1 000 count as 1 000. Default: `50`. */
+  readonly limit?: number | undefined
+  /** Number of sessions to skip. Default: `0`. */
+  readonly offset?: number | undefined
+  /** Order of the sessions. Default: `"updatedAt"`. */
+  readonly sort?: 'updatedAt' | 'createdAt' | undefined
+  /** Oldest first. Default: `false`. */
+  readonly asc?: boolean | undefined
+}
+
+/** A page of sessions. */
+export interface ListMemorySessionsAnswer {
+  readonly sessions: readonly MemorySession[]
+  /** Number of all such sessions. */
+  readonly total: number
+}
+
+export interface MemoryHistoryInput {
+  /** Id of the session. */
+  readonly sessionId: string
+  /** Maximum number of messages. Values above 10 000 count as 10 000. Default: `100`. */
+  readonly limit?: number | undefined
+  /** Number of messages to skip. Default: `0`. */
+  readonly offset?: number | undefined
+}
+
+export interface MemoryMessage {
+  /** Lower-cased collection, key and language, joined by `|`. */
+  readonly messageId: string
+  /** Id of the session. */
+  readonly sessionId: string
+  readonly role: string
+  /** Text of the message. */
+  readonly content: string
+  /** Time of the message. Unix seconds. */
+  readonly createdAt: number
+  /** Whether the message is found by its meaning. */
+  readonly embedded: boolean
+  /** Lower-cased collection, key and language, joined by `|`. */
+  readonly id: string
+  /** Key of the document in `memory_messages`. */
+  readonly key: string
+  readonly lang: string
+  /** Metadata: each key has a list of strings. */
+  readonly meta: Readonly<Record<string, readonly string[]>>
+  /** The same as `content`. */
+  readonly contentMd: string
+  /** The same as `createdAt`. Unix seconds. */
+  readonly addedAt: number
+  /** Time of the last change. Unix seconds. */
+  readonly updatedAt: number
+  /** When the message expires by itself; only if it was given a TTL. Unix seconds. */
+  readonly expiresAt?: number
+}
+
+/** A page of messages, the oldest first. */
+export interface MemoryHistoryAnswer {
+  readonly messages: readonly MemoryMessage[]
+  /** Number of all messages of the session. */
+  readonly total: number
+}
+
 export interface BackupInput {
   /**
    * Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a
@@ -3630,6 +3841,33 @@ export interface SpellingMethods {
   readonly deleteWords: (input: DeleteSpellWordsInput, options?: CallOptions) => Promise<DeleteSpellWordsAnswer>
 }
 
+export interface MemoryMethods {
+  /**
+   * Starts a session: a conversation of a user whose messages are remembered. `POST
+   * /v1/memory/session`
+   */
+  readonly startSession: (input: StartMemorySessionInput, options?: CallOptions) => Promise<MemorySession>
+  /** Adds a message to a session and prolongs the session. `POST /v1/memory/message` */
+  readonly addMessage: (input: AddMemoryMessageInput, options?: CallOptions) => Promise<AddMemoryMessageAnswer>
+  /**
+   * Finds messages of all sessions, or of some, by words, by meaning, or by both. `POST
+   * /v1/memory/recall`
+   */
+  readonly recall: (input: RecallMemoryInput, options?: CallOptions) => Promise<RecallMemoryAnswer>
+  /**
+   * Stores a summary of a session, which lists the beginnings of its messages. `POST
+   * /v1/memory/summarize`
+   */
+  readonly summarize: (input: SummarizeMemoryInput, options?: CallOptions) => Promise<SummarizeMemoryAnswer>
+  /** Lists sessions with the number of their messages. `POST /v1/memory/sessions` */
+  readonly sessions: (input?: ListMemorySessionsInput, options?: CallOptions) => Promise<ListMemorySessionsAnswer>
+  /**
+   * Lists the messages of a session in the order in which they were accepted. `POST
+   * /v1/memory/history`
+   */
+  readonly history: (input: MemoryHistoryInput, options?: CallOptions) => Promise<MemoryHistoryAnswer>
+}
+
 export interface BackupsMethods {
   /**
    * Copies the whole store to a file, as a consistent snapshot, while reads and writes continue.
@@ -3859,6 +4097,7 @@ export interface Nouns {
   search: SearchMethods
   indexes: IndexesMethods
   spelling: SpellingMethods
+  memory: MemoryMethods
   backups: BackupsMethods
   encryption: EncryptionMethods
   admin: AdminMethods
@@ -3930,6 +4169,14 @@ export const NOUNS = {
     getDictionary: 'getSpellDictionary',
     addWords: 'addSpellWords',
     deleteWords: 'deleteSpellWords',
+  },
+  memory: {
+    startSession: 'startMemorySession',
+    addMessage: 'addMemoryMessage',
+    recall: 'recallMemory',
+    summarize: 'summarizeMemory',
+    sessions: 'listMemorySessions',
+    history: 'memoryHistory',
   },
   backups: { create: 'backup', restore: 'restore', list: 'listBackups', delete: 'deleteBackup' },
   encryption: { status: 'encryptionStatus', rotate: 'rotateEncryption', listJobs: 'encryptionJobs', getJob: 'encryptionJob' },
@@ -4056,6 +4303,12 @@ export const ROUTES = {
   findDuplicates: { method: 'POST', path: '/v1/find-duplicates', repeat: 'always' },
   vectorProjection: { method: 'POST', path: '/v1/vector-projection', repeat: 'always' },
   hybridSearch: { method: 'POST', path: '/v1/hybrid-search', repeat: 'always' },
+  startMemorySession: { method: 'POST', path: '/v1/memory/session', repeat: 'unlessUnknown' },
+  addMemoryMessage: { method: 'POST', path: '/v1/memory/message', repeat: 'unlessUnknown' },
+  recallMemory: { method: 'POST', path: '/v1/memory/recall', repeat: 'always' },
+  summarizeMemory: { method: 'POST', path: '/v1/memory/summarize', repeat: 'unlessUnknown' },
+  listMemorySessions: { method: 'POST', path: '/v1/memory/sessions', repeat: 'always' },
+  memoryHistory: { method: 'POST', path: '/v1/memory/history', repeat: 'always' },
   vectorReindex: { method: 'POST', path: '/v1/vector-reindex', repeat: 'never' },
   vectorStats: { method: 'GET', path: '/v1/vector-stats', repeat: 'always', takesNothing: true },
   export: { method: 'POST', path: '/v1/export', repeat: 'always' },

@@ -1,8 +1,8 @@
 /**
  * The options of the operation of a server, a part of the table of options (options.ts): access to the
- * metrics, profiles, search statistics, the check for updates, the admin panel, the check of names. The token
- * of the metrics is not an option, because every process on the machine can read flags (config/secrets.ts).
- * Pure data; main thread, at start.
+ * metrics, profiles, search statistics, shared memory, the check for updates, the admin panel, the check of
+ * names. The token of the metrics is not an option, because every process on the machine can read flags
+ * (config/secrets.ts). Pure data; main thread, at start.
  */
 import type { Option } from './option.js'
 import { parseBoolean, parseUrl, parseWord } from './values.js'
@@ -18,6 +18,8 @@ export interface OperationOptionValues {
   readonly metricsDetail: boolean
   /** Searches answer with `searchStats` and are counted for the search advisor. */
   readonly searchStats: boolean
+  /** Every user may see and write the sessions of conversational memory of all others. */
+  readonly memoryShared: boolean
   /** Offers profiles of the threads. */
   readonly pprofEnabled: boolean
   /** Address of the description of the newest version; empty: not asked. */
@@ -62,6 +64,15 @@ export const OPERATION_OPTIONS: { readonly [Name in keyof OperationOptionValues]
     parse: parseBoolean,
     boolean: true,
     help: 'searches answer with searchStats and are counted for the search advisor, which shows their texts',
+  },
+  memoryShared: {
+    flag: 'memory-shared',
+    variables: ['SVC_MEMORY_SHARED'],
+    yaml: ['memory.shared'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'with access control on, users may see and write the sessions of conversational memory of all users, not only their own',
   },
   pprofEnabled: {
     flag: 'pprof',

@@ -16,7 +16,9 @@ export interface Fused {
   readonly meaning: number
 }
 
-export type Strategy = { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number }
+/** `alpha`: weight of the vector list, the other one has the rest. `rrf` without it: both count fully. */
+export type Strategy =
+  { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number; readonly alpha?: number | undefined }
 
 /**
  * Equal scores are ordered by full-text score, then by vector score, then by age, the older document first.
@@ -38,7 +40,7 @@ export function fuse(strategy: Strategy, words: readonly Scored[], meanings: rea
     found.set(docid, made)
     return made
   }
-  const shares = strategy.kind === 'alpha' ? alphaShares(strategy.alpha, words) : rankShares(strategy.k)
+  const shares = strategy.kind === 'alpha' ? alphaShares(strategy.alpha, words) : rankShares(strategy)
   words.forEach(({ docid, score }, at) => {
     const of = entry(docid)
     of.words = score
@@ -66,7 +68,7 @@ function alphaShares(alpha: number, words: readonly Scored[]): Shares {
   return { word: (score) => (1 - alpha) * normalised(score), meaning: (score) => alpha * score }
 }
 
-function rankShares(k: number): Shares {
-  const share = (_: number, at: number): number => 1 / (k + at + 1)
-  return { word: share, meaning: share }
+function rankShares({ k, alpha }: Extract<Strategy, { readonly kind: 'rrf' }>): Shares {
+  const share = (at: number): number => 1 / (k + at + 1)
+  return { word: (_, at) => (alpha === undefined ? 1 : 1 - alpha) * share(at), meaning: (_, at) => (alpha ?? 1) * share(at) }
 }

@@ -38,8 +38,8 @@ export interface ListingRequest {
   readonly offset: number
   /** Token budget for the content of the page. Undefined: no cap. */
   readonly contextTokensMax: number | undefined
-  /** Replace the whole documents. Undefined: whole documents are shown. */
-  readonly passages: Passages | undefined
+  /** What is shown instead of the whole documents. Undefined: whole documents are shown. */
+  readonly passages: Pick<Passages, 'of'> | undefined
 }
 
 interface Listing {

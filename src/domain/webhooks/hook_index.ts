@@ -2,14 +2,12 @@
  * The webhooks by collection and event, so that a change finds those which it concerns without looking at the
  * others. Read again where the entries since then have changed one. Write lane only.
  */
+import { isOfMemory } from '../../operations/memory/memory_collections.js'
 import { lowerCase } from '../../operations/row/lower_case.js'
 import type { DocumentChange } from '../../store/entries/document_change.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import { concerns, type Webhook, webhooksOf } from './webhook.js'
-
-/** Collections of conversations: only webhooks that name one are told of it. */
-const MEMORY = /^memory_(?:sessions|messages|summaries)$/
 
 export class HookIndex {
   #settingsLsn: bigint | undefined
@@ -52,7 +50,8 @@ export class HookIndex {
   /** Ids of the webhooks that the change concerns. */
   of({ event, collectionName, lsn }: Pick<DocumentChange, 'event' | 'collectionName' | 'lsn'>): string[] {
     const name = lowerCase(collectionName)
-    const all = MEMORY.test(name) ? [] : this.#ofAll
+    // Conversations are told to webhooks that name their collection.
+    const all = isOfMemory(name) ? [] : this.#ofAll
     return [...(this.#byCollection.get(name) ?? []), ...all]
       .filter((hook) => BigInt(hook.since) <= lsn && concerns(hook, event, collectionName))
       .map(({ id }) => id)

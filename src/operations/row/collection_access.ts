@@ -13,6 +13,11 @@ export type CollectionAccess =
   | { readonly kind: 'account' }
   /** A listing: every caller may call it, and gets the collections that it may read. */
   | { readonly kind: 'readable' }
+  /**
+   * The sessions and messages of the caller. Permissions on collections do not matter; the handler holds
+   * callers who are no administrators to their own (src/domain/memory/ownership.ts).
+   */
+  | { readonly kind: 'memory' }
   /** The collection of the job with the input's `id`. */
   | { readonly kind: 'job' }
   /** The collection of the webhook with the input's `id`; all of them, if it has none. */
@@ -26,6 +31,7 @@ export type CollectionAccess =
 export const SERVER: CollectionAccess = { kind: 'server' }
 export const ACCOUNT: CollectionAccess = { kind: 'account' }
 export const READABLE: CollectionAccess = { kind: 'readable' }
+export const OWN_MEMORY: CollectionAccess = { kind: 'memory' }
 export const OF_JOB: CollectionAccess = { kind: 'job' }
 export const OF_WEBHOOK: CollectionAccess = { kind: 'webhook' }
 

@@ -84,6 +84,7 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
     | 'Collection settings'
     | 'Full-text search'
     | 'Vector search'
+    | 'Memory'
     | 'Export and backup'
     | 'Access'
     | 'Webhooks'

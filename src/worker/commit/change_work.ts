@@ -26,14 +26,19 @@ export function changeDocument(
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
 ): ChangedDocument {
+  const changed = decideChange(tools, transaction, command)
+  carryOut(transaction, effects, changed.decision.steps)
+  return changed
+}
+
+/** The same without applying anything. */
+export function decideChange(tools: CommitTools, transaction: WriteTransaction, command: UpdateCommand | RestoreCommand): ChangedDocument {
   // Asked before a preparation for the present collection could hide it.
   requireSealedStill(transaction.view, command.collection, command.document.sealedIn)
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
   const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document
-  const decision = decideChecked(tools, transaction, command.collection, document)
-  carryOut(transaction, effects, decision.steps)
-  return { decision, document }
+  return { decision: decideChecked(tools, transaction, command.collection, document), document }
 }
 
 /**

@@ -43,6 +43,7 @@ import {
   requireLocation,
   single,
 } from './commit_work.js'
+import { memoryWork } from './memory_work.js'
 import { truncate } from './truncate_work.js'
 import { updateBatch } from './update_batch_work.js'
 import { vectorsWork } from './vectors_work.js'
@@ -69,6 +70,8 @@ function workOfKind(tools: CommitTools, command: OtherCommand): Work {
         const { decision, document } = changeDocument(tools, transaction, effects, command)
         return documentAnswer(decision, document.escaped)
       })
+    case 'memory':
+      return memoryWork(tools, command)
     case 'delete':
       return freeing((transaction, effects) => {
         const { collection, key, lang } = command

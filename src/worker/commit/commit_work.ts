@@ -15,7 +15,10 @@ import type { SharedBodies } from '../../engine/shared_bodies.js'
 import type { VectorChange } from '../../engine/vectors/vector_types.js'
 import { CATALOGUE, type ErrorCode, ServiceError, serviceError } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/store.js'
+import { MEMORY_SESSIONS } from '../../operations/memory/memory_collections.js'
+import { lowerCase } from '../../operations/row/lower_case.js'
 import type { WriteTransaction } from '../../store/apply.js'
+import type { Entry } from '../../store/entries/entry.js'
 import type { EntryEffects } from '../../store/entries/entry_kind.js'
 import type { EntryOrigin } from '../../store/entries/entry_origin.js'
 import { kindOf } from '../../store/entries/kinds.js'
@@ -30,7 +33,12 @@ import { hintOfText } from '../request/hints.js'
 export interface GroupEffects extends EntryEffects {
   readonly indexOps: Uint8Array[]
   readonly vectorOps: VectorChange[]
+  /** Ids of sessions of conversational memory that were deleted; EVERY_SESSION: all of them. */
+  readonly endedSessions: string[]
 }
+
+/** Is the id of no session. */
+export const EVERY_SESSION = ''
 
 export interface CommitTools extends ChangeTools {
   readonly config: ChangeTools['config'] & { readonly authAdminUsername: string }
@@ -158,7 +166,14 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
     kindOf(step.entry).addEffects?.(step.entry, effects)
     if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
     if (step.vectorOp !== undefined) effects.vectorOps.push(step.vectorOp)
+    noteEndOfSession(step.entry, effects)
   }
+}
+
+function noteEndOfSession(entry: Entry, { endedSessions }: GroupEffects): void {
+  if (entry.kind !== 'delete' && entry.kind !== 'drop') return
+  if (entry.collectionName.length !== MEMORY_SESSIONS.length || lowerCase(entry.collectionName) !== MEMORY_SESSIONS) return
+  endedSessions.push(entry.kind === 'delete' ? entry.key : EVERY_SESSION)
 }
 
 /** Validates the document again if the collection's settings have changed since it was prepared. */

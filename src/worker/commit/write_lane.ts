@@ -68,6 +68,7 @@ interface GroupResult {
   readonly indexOps: readonly Uint8Array[]
   readonly vectorOps: readonly VectorChange[]
   readonly sealings: GroupEffects['sealings']
+  readonly endedSessions: readonly string[]
   /** Ids of in-memory objects that are no longer referenced. */
   readonly released: readonly Buffer[]
   readonly lastLsn: bigint
@@ -94,6 +95,8 @@ interface WriteLaneOptions {
   readonly readers: () => BinlogReaders | undefined
   /** Called when the changes of a group are searchable. */
   readonly onPublished: () => void
+  /** Called with the sessions of conversational memory that a group has deleted, once that is searchable. */
+  readonly onSessionsEnded: (ids: readonly string[]) => void
   /** Called after each group that was stored. */
   readonly onCommitted: () => void
   /** Called when rights of principals may have changed, before anything of the group is acknowledged. */
@@ -258,6 +261,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       // Counted after publishing: once the queue is empty, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
       this.#settle(result)
+      if (result.endedSessions.length > 0) this.#options.onSessionsEnded(result.endedSessions)
       this.#options.onCommitted()
     } catch (error) {
       if (!(error instanceof NoSpace)) throw error
@@ -329,7 +333,10 @@ class CommitQueue implements WriteLane, SpaceListener {
 
   /** Runs inside the transaction: one slice of each waiting command, in order, until the group is full. */
   #fill(transaction: WriteTransaction): GroupResult {
-    const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false }
+    const effects: GroupEffects = {
+      ...{ indexOps: [], vectorOps: [], sealings: [], queued: [], endedSessions: [] },
+      ...{ isQueueChanged: false, isAccessChanged: false },
+    }
     const finished: Pending[] = []
     const again: Pending[] = []
     const { isFull, rowsMax } = this.#options.space

@@ -8,7 +8,7 @@ import type { BoundHandler, Handler } from '../request/handler.js'
 import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
 import { auditHandlers } from './audit.js'
-import { backupHandlers } from './backup.js'
+import { backupHandlers } from './backup/backup.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { embeddingHandlers } from './embedding.js'
@@ -21,6 +21,7 @@ import { importUrlHandlers } from './ingest/import_url.js'
 import { importWikiHandlers } from './ingest/import_wiki.js'
 import { ingestHandlers } from './ingest/ingest.js'
 import { uploadHandlers } from './ingest/upload.js'
+import { memoryHandlers } from './memory.js'
 import { profileHandlers } from './profiles.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -60,6 +61,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...storageHandlers,
   ...embeddingHandlers,
   ...vectorSearchHandlers,
+  ...memoryHandlers,
   ...accessHandlers,
 ])
 

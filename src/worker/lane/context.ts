@@ -45,6 +45,7 @@ import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { LaneStart } from '../../wire/messages/lane_start.js'
 import { BinlogConsumers } from '../background/binlog_consumers.js'
 import { laneChores } from '../background/chores.js'
+import { MemoryEnds } from '../background/memory_ends.js'
 import { SpaceGuard } from '../commit/space_guard.js'
 import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
@@ -317,6 +318,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
   const space = guardSpace(context, disk, control, tools, () => lane)
   let consumers: BinlogConsumers | undefined
+  let ends: MemoryEnds | undefined
   let woken: readonly Pick<Chore, 'noteCommit'>[] = []
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     role: control,
@@ -326,15 +328,18 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     chores: (enqueue) => {
       const parts = { lane: context, tools, enqueue }
       consumers = new BinlogConsumers(parts)
+      const isIndexBuilding = (): boolean =>
+        control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes)
+      ends = new MemoryEnds(parts, isIndexBuilding)
       const chores = laneChores({
         ...parts,
         purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
-        isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
+        isIndexBuilding,
         onFindings: (count) => (control.findings = count),
         onFatal,
       })
       woken = chores.filter((chore): chore is Chore => chore instanceof Chore && chore.isWokenByCommits)
-      return [...chores, consumers]
+      return [...chores, ends.chore, consumers]
     },
     onVectorFailure: (error) => {
       log.error('the vector engine refused a batch; missing vectors are reloaded', { reason: error })
@@ -342,6 +347,7 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     onPublished: () => control.countPublished(),
+    onSessionsEnded: (ids) => ends?.note(ids),
     onCommitted: () => {
       const now = performance.now()
       for (const chore of woken) chore.noteCommit(now)

@@ -9,6 +9,7 @@ import type {
   AddCommand,
   IngestChunkCommand,
   IngestCommand,
+  MemoryCommand,
   PreparedDocument,
   PreparedObject,
   RestoreCommand,
@@ -43,6 +44,7 @@ type DocumentCommand =
   | UpdateCommand
   | UpdateBatchCommand
   | RestoreCommand
+  | MemoryCommand
 
 /**
  * Returns the command for the write lane, or what has to be done before it may be committed. Must not be

@@ -25,7 +25,7 @@ let provider: EmbeddingServer
 let server: Server
 let client: MdsClient
 /** Of earlier calls: what later ones need. */
-const known = { job: '', rule: '', keyHash: '', mcpKey: '', backup: '', timestamp: 0, hook: '' }
+const known = { job: '', rule: '', session: '', keyHash: '', mcpKey: '', backup: '', timestamp: 0, hook: '' }
 
 before(async () => {
   provider = await EmbeddingServer.start()
@@ -132,6 +132,16 @@ const CALLS: Readonly<Record<MethodName, () => Promise<unknown>>> = {
     return await client.webhooks.replay({ id: known.hook, delivery: deliveries[0]?.id ?? '' })
   },
   'webhooks.delete': () => client.webhooks.delete({ id: known.hook }),
+  'memory.startSession': async () => {
+    const session = await client.memory.startSession({ userId: 'alice', scenario: 'support', meta: { topic: 'bills' } })
+    known.session = session.sessionId
+    return session
+  },
+  'memory.addMessage': () => client.memory.addMessage({ sessionId: known.session, role: 'user', content: 'My bill is wrong.' }),
+  'memory.recall': () => client.memory.recall({ query: 'bill', userId: 'alice' }),
+  'memory.summarize': () => client.memory.summarize({ sessionId: known.session }),
+  'memory.sessions': () => client.memory.sessions({ userId: 'alice' }),
+  'memory.history': () => client.memory.history({ sessionId: known.session }),
   'search.fulltext': () => client.search.fulltext({ ...BLOG, query: 'word', facetBy: ['tags'] }),
   'search.fulltextByUrl': () =>
     client.search.fulltextByUrl({ ...BLOG, q: 'word & words', facetBy: ['tags', 'more'], boost: { 'tags:a': 2 }, highlight: true }),

@@ -108,8 +108,7 @@ describe('mcp: tools', () => {
   it('mcp: tools/list shows what works, and every operation that has a tool', () => {
     const offered = operations.map(({ protocols }) => protocols.mcp).filter((name) => name !== null && /^\w+$/.test(name))
     for (const name of offered) assert.ok(listed.has(name ?? '') || isFeature(name), `${name} is not listed`)
-    for (const name of ['wordpress_publish', 'wordpress_set_status', 'geo_search', 'memory_recall'])
-      assert.equal(listed.has(name), false, name)
+    for (const name of ['wordpress_publish', 'wordpress_set_status', 'geo_search']) assert.equal(listed.has(name), false, name)
     for (const { title, description, inputSchema } of listed.values()) {
       assert.ok(title !== '' && description !== '')
       assert.equal(inputSchema.type, 'object')

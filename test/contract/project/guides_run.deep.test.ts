@@ -34,6 +34,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
       `echo '{"key":"k","lang":"en","contentMd":"# K"}' | gzip > dump.ndjson.gz\n`,
   },
   'access.md': { alternatives: ['Closing a server by variables'] },
+  'agent-memory.md': {},
   'audit.md': { before: `SVC_AUDIT_ENABLED=true npm start\n${add('blog', 'a')}` },
   'backup.md': { before: SERVER + add('blog', 'a') },
   'behind-a-proxy.md': { elsewhere: 'contract/http/proxies.deep.test.ts' },

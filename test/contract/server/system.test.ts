@@ -65,24 +65,18 @@ describe('every operation of a running server', () => {
   before(async () => {
     server = await startServer({ env: EVERYTHING_ON })
     for (const [name, input] of CALLS) {
-      const revisions = answers.get('revisions')?.json<{ revisions: { timestamp: number }[] }>().revisions
-      const restore = name === 'restoreRevision' ? { timestamp: revisions?.at(-1)?.timestamp } : {}
+      const past = name === 'restoreRevision' ? { timestamp: (answers.get('revisions')?.json().revisions as Fields[])[0]?.timestamp } : {}
       const rule = name === 'replaceCuration' || name === 'deleteCuration' ? { id: answers.get('addCuration')?.json().id } : {}
       const job = name === 'getBulkIngest' || name === 'cancelBulkIngest' ? { id: answers.get('submitBulkIngest')?.json().id } : {}
-      const key =
-        name === 'disableMcpKey' || name === 'deleteMcpKey'
-          ? { key: answers.get('createMcpKey')?.json().key }
-          : name === 'deleteApiKey'
-            ? { keyHash: answers.get('listApiKeys')?.json<{ keys: { keyHash: string }[] }>().keys[0]?.keyHash }
-            : {}
+      const mcpKey = /^(disable|delete)McpKey$/.test(name) ? { key: answers.get('createMcpKey')?.json().key } : {}
+      const apiKey = name === 'deleteApiKey' ? { keyHash: (answers.get('listApiKeys')?.json().keys as Fields[])[0]?.keyHash } : {}
+      const url = name === 'importUrl' ? { url: `${server.url}/livez` } : {}
       const hook = name.includes('Webhook') && name !== 'registerWebhook' ? { id: answers.get('registerWebhook')?.json().id } : {}
       const delivery = name === 'replayWebhookDelivery' ? { delivery: await firstDelivery(server, String(hook.id)) } : {}
       const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
-      const page = name === 'importUrl' ? { url: `${server.url}/livez` } : {}
-      answers.set(
-        name,
-        await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation, ...key, ...page, ...hook, ...delivery }),
-      )
+      const session = /^(add|summarize)Memory|History$/.test(name) ? { sessionId: answers.get('startMemorySession')?.json().sessionId } : {}
+      const more = { ...past, ...rule, ...job, ...rotation, ...mcpKey, ...apiKey, ...url, ...session, ...hook, ...delivery }
+      answers.set(name, await call(server, rowOf(name), { ...input, ...more }))
       assert.equal(answers.get(name)?.status, rowOf(name).http?.successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })

@@ -171,6 +171,18 @@ export const CASES: Readonly<Record<string, Case>> = {
   classify: { input: { ...document, labels: ['words', 'ships'] }, view: names('label'), needsVectors: true },
   findDuplicates: { input: { collection: OWN, mode: 'exact' }, view: members('totalDocuments') },
   hybridSearch: { input: { collection: OWN, query: 'a word', topK: 3 }, view: KEYS, needsVectors: true },
+  startMemorySession: {
+    input: { userId: 'alice', scenario: 'support', title: 'A bill', meta: { topic: ['bills'] }, ttl: 3600 },
+    view: members('userId', 'scenario', 'title', 'meta'),
+  },
+  addMemoryMessage: {
+    input: { sessionId: '$session', role: 'user', content: 'My bill is wrong.', meta: { tone: ['calm'] } },
+    view: members('role'),
+  },
+  recallMemory: { input: { query: 'bill', sessionId: '$talk', strategy: 'keyword', includeContent: false }, view: names('role') },
+  summarizeMemory: { input: { sessionId: '$talk' }, view: members('summary', 'messages') },
+  listMemorySessions: { input: { userId: 'nobody', sort: 'createdAt', limit: 5 } },
+  memoryHistory: { input: { sessionId: '$talk' }, view: names('role') },
   export: { input: { collection: OWN, format: 'ndjson' }, view: LINES },
   backup: { input: {} },
   restore: { input: { from: '$backup' }, view: (value) => typeof fieldsOf(value)['restored'], writes: true },

@@ -55,6 +55,12 @@ export const CALLS: readonly (readonly [operation: string, input: Readonly<Recor
   ['fts', { collection: 'blog', query: 'serchable~1 AND hello', mode: 'boolean', highlight: true, explain: true, offset: 0, cacheTtl: 5 }],
   ['multiSearch', { merge: true, searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: 'hello' }] }], // prettier-ignore
   ['multiSearch', { searches: [{ collection: 'blog', query: 'searchable' }, { collection: 'blog', query: '(', mode: 'boolean' }] }], // prettier-ignore
+  ['startMemorySession', { userId: 'alice', scenario: 'support', title: 'A bill', meta: { topic: 'bills', tags: ['a', 'b'] }, ttl: 3600 }],
+  ['addMemoryMessage', { role: 'user', content: 'My bill is wrong.', meta: { tone: 'calm' } }],
+  ['recallMemory', { query: 'bill', userId: 'alice', role: 'user', topK: 5, strategy: 'keyword', alpha: 0.4 }],
+  ['summarizeMemory', { userId: 'alice' }],
+  ['memoryHistory', { limit: 10, offset: 0 }],
+  ['listMemorySessions', { userId: 'alice', sort: 'createdAt', asc: true, limit: 10, offset: 0 }],
   ['searchAdvisor', { collection: 'blog', apply: true }],
   ['autocomplete', { collection: 'blog', q: 'sear' }],
   ['addSpellWords', { collection: 'blog', lang: 'en', words: ['kubernetes'] }],

@@ -115,6 +115,8 @@ export class ProtocolServer {
       $backup: async () => (await this.#must('backup', {}))['backup'],
       $group: async () => (await this.#must('createGroup', { name: `group${++this.#fresh}`, members: [] }))['name'],
       $job: async () => (await this.#must('submitBulkIngest', CASES['submitBulkIngest']!.input))['id'],
+      $session: async () => (await this.#must('startMemorySession', { userId: 'alice' }))['sessionId'],
+      $talk: async () => (await this.#must('addMemoryMessage', await this.#prepared(CASES['addMemoryMessage']!)))['sessionId'],
       $timestamp: async () => {
         const { revisions } = await this.#must('revisions', { collection: OWN, key: 'hello-world', lang: 'en' })
         return (revisions as readonly Fields[])[0]?.['timestamp']

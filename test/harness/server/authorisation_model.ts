@@ -28,7 +28,7 @@ export interface Asker {
 }
 
 /** Every user may call them, and they refuse what is not its own. Their example names another user. */
-const OWN_ACCOUNT_ONLY = new Set(['changeUser'])
+const OWN_ACCOUNT_ONLY = new Set(['changeUser', 'startMemorySession', 'recallMemory', 'summarizeMemory', 'listMemorySessions'])
 /** Instead of examples with fields that need more rights than the operation. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   cancelBulkIngest: { id: 'none' },
@@ -53,7 +53,7 @@ export function isPermitted(row: Operation, { rights, rightsElsewhere, byKey }: 
   if (permission === 'public') return true
   if (rights === 'nobody' || (needsLogin === true && byKey === true)) return false
   if (rights === 'everything') return true
-  if (permission === 'authenticated') return !OWN_ACCOUNT_ONLY.has(name)
+  if (permission === 'authenticated' || collections.kind === 'memory') return !OWN_ACCOUNT_ONLY.has(name)
   const isForAll = collections.kind === 'readable' || (collections.kind === 'named' && collections.otherwise === 'readable')
   if (names.length === 0) return isForAll
   const ofName = (collection: string): Rights =>

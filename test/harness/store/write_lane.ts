@@ -83,6 +83,7 @@ export class WriteLaneBench {
       onPublished: () => undefined,
       onCommitted: () => undefined,
       onAccessChanged: () => undefined,
+      onSessionsEnded: () => undefined,
       onQueueDepth: () => undefined,
     })
     this.enqueue = enqueue ?? assert.fail()

@@ -72,6 +72,7 @@ async function run(command: Command): Promise<CommitAnswer> {
           vectorOps: [],
           sealings: [],
           queued: [],
+          endedSessions: [],
           isQueueChanged: false,
           isAccessChanged: false,
         }

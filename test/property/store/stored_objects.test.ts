@@ -171,7 +171,15 @@ class Run {
     await this.writer.group(
       () => this.now,
       (transaction) => {
-        change(transaction, { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false, isAccessChanged: false })
+        change(transaction, {
+          indexOps: [],
+          vectorOps: [],
+          sealings: [],
+          queued: [],
+          endedSessions: [],
+          isQueueChanged: false,
+          isAccessChanged: false,
+        })
         transaction.trimBinlog(5_000, 8)
         released = transaction.released
       },
@@ -198,6 +206,7 @@ class Run {
               vectorOps: [],
               sealings: [],
               queued: [],
+              endedSessions: [],
               isQueueChanged: false,
               isAccessChanged: false,
             }) === true),

@@ -68,7 +68,7 @@ describe('the table', () => {
       assert.equal(operationByName.get(name)?.effect, 'system')
     // What a name says, and the list does not know.
     const writes =
-      /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|ingest|import|upload|register|restore|resume|replay|rotate|truncate|.*Reindex$)/
+      /^(?:add|set|delete|update|create|replace|change|disable|cancel|submit|start|summarize|ingest|import|upload|register|restore|resume|replay|rotate|truncate|.*Reindex$)/
     for (const { name, effect } of operations) assert.equal(effect === 'write', writes.test(name), name)
   })
 

@@ -26,6 +26,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   Webhooks: 'Receivers of changes, and what waits for them.',
   'Full-text search': 'Search by words, completions and corrections.',
   'Vector search': 'Search by meaning.',
+  Memory: 'Conversations of users: sessions, messages and what is recalled of them.',
   Access: 'Users, groups, API keys and permissions. There while access control is on.',
   'Export and backup': 'Copies of collections and of the whole store.',
 }

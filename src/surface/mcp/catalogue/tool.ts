@@ -46,6 +46,8 @@ export interface ToolDefinition extends ArgumentChoice {
   readonly input?: (given: Arguments) => Readonly<Record<string, unknown>>
   /** A read that is asked first: its answer is what the arguments replace. */
   readonly before?: { readonly operation: string; readonly input: (given: Arguments) => Readonly<Record<string, unknown>> }
+  /** The answer as the tool shows it. Default: as the operation gives it. */
+  readonly shown?: (answer: unknown) => object
   /** Its results have an output schema, and structured content. */
   readonly isStructured?: true
 }

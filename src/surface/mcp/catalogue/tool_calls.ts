@@ -37,6 +37,7 @@ export async function callRead({ tool, operation }: BoundTool, given: Arguments,
   if (isRefusal(answer)) return failed(failureOf(answer))
   if (tool.answers === 'parts') return await exported(answer, given, context)
   if (tool.answers === 'document') return documentPart(textOf(answer), given)
+  if (tool.shown !== undefined) return resultOf(tool.shown(jsonOf(answer)), tool, given, context)
   return resultOf(tool.answers === 'documents' ? found(answer, given) : textOf(answer), tool, given, context)
 }
 

@@ -1,7 +1,7 @@
 /** Runs src/programs/restore_preparation.ts over a copied store and waits for it to exit. The long lane. */
 import { fork } from 'node:child_process'
-import { programPath } from '../../base/installation.js'
-import type { Config } from '../../config/config.js'
+import { programPath } from '../../../base/installation.js'
+import type { Config } from '../../../config/config.js'
 
 /** V8 heap of the process that checks a restored store and builds its index, as in a lane. */
 const RESTORE_HEAP_MB_MAX = 1024

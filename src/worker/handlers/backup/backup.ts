@@ -4,22 +4,30 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { failPoint } from '../../base/fail_point.js'
-import { badRequest, ServiceError, serviceError } from '../../errors.js'
-import type { InputOf } from '../../operations/row/operation.js'
+import { failPoint } from '../../../base/fail_point.js'
+import { badRequest, ServiceError, serviceError } from '../../../errors.js'
+import type { InputOf } from '../../../operations/row/operation.js'
 import {
   backup as backupRow,
   deleteBackup as deleteBackupRow,
   listBackups as listBackupsRow,
   restore as restoreRow,
-} from '../../operations/server/backup.js'
-import { BackupError, unpackBackup } from '../../store/backup/backup_file.js'
-import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backup/backups.js'
-import { beginGeneration, generationPath } from '../../store/files/layout.js'
-import { unixSeconds } from '../../store/truth_store.js'
-import { log } from '../../telemetry/log.js'
-import type { Answer } from '../../wire/answer.js'
-import { type BoundHandler, type LaneContext, type PreparedSwitch, read, type RequestContext, switching, task } from '../request/handler.js'
+} from '../../../operations/server/backup.js'
+import { BackupError, unpackBackup } from '../../../store/backup/backup_file.js'
+import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../../store/backup/backups.js'
+import { beginGeneration, generationPath } from '../../../store/files/layout.js'
+import { unixSeconds } from '../../../store/truth_store.js'
+import { log } from '../../../telemetry/log.js'
+import type { Answer } from '../../../wire/answer.js'
+import {
+  type BoundHandler,
+  type LaneContext,
+  type PreparedSwitch,
+  read,
+  type RequestContext,
+  switching,
+  task,
+} from '../../request/handler.js'
 import { prepareStore } from './restore_process.js'
 
 async function backup({ config, store }: LaneContext, { to }: InputOf<typeof backupRow>): Promise<Answer> {
