@@ -5,7 +5,7 @@
  */
 import type { AccessCommand } from '../../domain/access/access_changes.js'
 import { decideAccess, withoutGrantsOn } from '../../domain/access/access_decision.js'
-import { decideCancel, decideSubmit, decideSubmitterGone } from '../../domain/bulk_ingest.js'
+import { decideCancel, decideSubmit, decideSubmitterGone, type SubmitIngestCommand } from '../../domain/bulk_ingest.js'
 import type {
   AddCommand,
   Command,
@@ -91,11 +91,7 @@ function workOfKind(tools: CommitTools, command: OtherCommand): Work {
     case 'access':
       return changeAccounts(command)
     case 'submitIngest':
-      return single((transaction, effects) => {
-        const { steps, answer } = decideSubmit(transaction, command)
-        carryOut(transaction, effects, steps)
-        return { body: JSON.stringify(answer) }
-      })
+      return submitIngest(command)
     case 'cancelIngest':
       return freeing((transaction, effects) => {
         carryOut(transaction, effects, [decideCancel(transaction, command.id)])
@@ -126,6 +122,14 @@ function workOfKind(tools: CommitTools, command: OtherCommand): Work {
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+function submitIngest(command: SubmitIngestCommand): Work {
+  return single((transaction, effects) => {
+    const { steps, answer } = decideSubmit(transaction, command)
+    carryOut(transaction, effects, steps)
+    return { body: JSON.stringify(answer) }
+  })
 }
 
 function outcomeOf({ warnings }: AddCommand, { added }: PutDecision): Pick<CommitAnswer, 'facts'> {
