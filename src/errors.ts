@@ -70,6 +70,15 @@ export const CATALOGUE = {
     text: 'too many logins, please retry',
     retryAfterSeconds: 5,
   },
+  tooManyStreams: {
+    kind: 'unavailable',
+    http: 429,
+    grpc: 'RESOURCE_EXHAUSTED',
+    graphql: 'RATE_LIMITED',
+    mcp: 'tool',
+    text: 'too many clients of the change feed',
+    retryAfterSeconds: 5,
+  },
   foreignOrigin: {
     ...DENIED,
     text: 'web pages of other origins may not call a server on their own machine; SVC_CORS_ORIGINS names those that may',

@@ -13,6 +13,7 @@ import { Accounts } from './background/access/accounts.js'
 import { Converters } from './background/converters.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { serveFeed } from './background/feed/change_feed.js'
 import { serveIncoming } from './background/incoming.js'
 import { ingestJobs } from './background/ingest_jobs.js'
 import { objectChores } from './background/objects/object_chores.js'
@@ -134,12 +135,12 @@ class Server implements ServerState, LanesListener {
     this.#running = new Map(opened)
     if (config.pprofEnabled) serveProfiles(this.#dispatcher)
     serveAdvice(this.#dispatcher)
+    if (config.sseEnabled) serveFeed(config, this.#dispatcher, identities)
     serveIncoming(this.#dispatcher, outbound, this.#converters, config)
     this.#updates = new UpdateCheck(config, tools)
     const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
-    // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can
-    // report `warming_up`. Sockets are closed before the lanes. Jobs end in parallel with requests, because
-    // some jobs wait for requests.
+    // Started in this order and stopped in reverse. Listening starts before the lanes: health then reports
+    // `warming_up`. Sockets are closed before the lanes. Jobs end beside requests, for which some wait.
     this.#services = new Services([
       service('data directory', { start: () => this.#claimDirectory() }),
       // Stopped last but for the directory: everything before it may cause events.

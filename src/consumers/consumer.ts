@@ -34,6 +34,8 @@ export interface BinlogConsumer {
   readonly begins?: 'oldest' | 'last'
   /** Whether it may run only where background writes are allowed (src/role.ts). */
   readonly writesUnasked: boolean
+  /** A commit wakes it only if this holds. Default: each commit does. */
+  readonly isWanted?: () => boolean
   /** Milliseconds from a commit to the slice. Entries that arrive meanwhile are processed together. */
   readonly delayMs: number
   /** Milliseconds between two slices while there are more entries. */
@@ -55,6 +57,8 @@ export interface ConsumerTools {
   readonly notify: (topics: readonly string[]) => void
   /** Deliveries that may wait for webhooks: for one, and for all. */
   readonly backlogMax: { readonly ofHook: number; readonly ofAll: number }
+  /** Whether the change feed has clients. */
+  readonly isFeedWatched: () => boolean
 }
 
 export type ConsumerMaker = (tools: ConsumerTools) => BinlogConsumer

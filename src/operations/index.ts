@@ -9,6 +9,7 @@ import { groupOperations } from './access/groups.js'
 import { mcpKeyOperations } from './access/mcp.js'
 import { userOperations } from './access/users.js'
 import { bulkIngestOperations, ingestChunk } from './documents/bulk_ingest.js'
+import { changeFeedOperations, changePage } from './documents/change_feed.js'
 import { collectionOperations } from './documents/collections.js'
 import { documentOperations } from './documents/documents.js'
 import { exportOperations } from './documents/export.js'
@@ -51,6 +52,7 @@ export const operations: readonly Operation[] = checked([
   ...bulkIngestOperations,
   ...revisionOperations,
   ...temporalOperations,
+  ...changeFeedOperations,
   ...collectionOperations,
   ...configOperations,
   ...schemaOperations,
@@ -82,6 +84,7 @@ export const operations: readonly Operation[] = checked([
 
 /** Operations that the front end requests from the lanes. No surface offers them. */
 const internalOperations: readonly InternalOperation[] = [
+  changePage,
   ingestChunk,
   ...internalWikiOperations,
   storePage,

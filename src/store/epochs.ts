@@ -50,6 +50,17 @@ export function readHistory(environment: Environment): Buffer {
   return Buffer.concat(spans)
 }
 
+export interface Epoch {
+  /** 32 hexadecimal digits. */
+  readonly id: string
+  readonly lastLsn: bigint
+}
+
+/** @param history as `readHistory` returns it */
+export function epochsOf(history: Buffer): readonly Epoch[] {
+  return spansOf(history).map((span) => ({ id: span.toString('hex', 0, EPOCH_BYTES), lastLsn: span.readBigUInt64LE(EPOCH_BYTES) }))
+}
+
 /**
  * Marks a clean end: the next start continues in the same epoch. To be called when everything is on disk and
  * nothing more will be written.
@@ -83,8 +94,12 @@ function readSpans(environment: Environment): Buffer[] {
   const stored = environment.settings.get(HISTORY_KEY)
   if (stored !== undefined) requireIntact(stored, SPAN_BYTES, () => 'epochs of the store')
   if (stored === undefined) return [Buffer.concat([environment.settings.get(FIRST_KEY) ?? randomBytes(EPOCH_BYTES), Buffer.alloc(8)])]
+  return spansOf(stored)
+}
+
+function spansOf(history: Buffer): Buffer[] {
   const spans: Buffer[] = []
-  for (let at = 0; at + SPAN_BYTES <= stored.length; at += SPAN_BYTES) spans.push(Buffer.from(stored.subarray(at, at + SPAN_BYTES)))
+  for (let at = 0; at + SPAN_BYTES <= history.length; at += SPAN_BYTES) spans.push(Buffer.from(history.subarray(at, at + SPAN_BYTES)))
   return spans
 }
 

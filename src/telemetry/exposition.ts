@@ -126,6 +126,7 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   webhook_deliveries_held: 'Deliveries to webhooks that are in memory: under way, or waiting for their next attempt.',
   webhooks_suspended: 'Webhooks for which nothing is recorded, because too much waits for their receivers.',
   webhook_circuits_open: 'Receivers of webhooks that are left alone for a while after failures in a row.',
+  feed_clients: 'Clients of the change feed.',
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 

@@ -96,6 +96,7 @@ const GAUGES = [
   'webhook_deliveries_held',
   'webhook_circuits_open',
   'webhooks_suspended',
+  'feed_clients',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

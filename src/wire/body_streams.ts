@@ -48,8 +48,8 @@ export type DetachReason =
    */
   | 'slowClient'
   | 'shutdown'
-  /** The surface of the client has no form for pushed answers. */
-  | 'unsupported'
+  /** The credential of the client is not valid any more. */
+  | 'refused'
 
 /** An answer body that its producer writes as it makes it. */
 export interface PushedBody {
@@ -59,12 +59,17 @@ export interface PushedBody {
    * the connection stays open. At least one byte.
    */
   readonly pulse: Uint8Array
+  /** Written last at a shutdown, behind everything that was pushed: when to come again, for example. */
+  readonly farewell?: Uint8Array
   /**
-   * Called once, after the head was written. Never called if nobody receives a body: HEAD, the client has
-   * gone, the server shuts down.
+   * Called once, after the head was written. If nobody receives a body (HEAD, the client has gone, the server
+   * shuts down), `detach` is called instead.
    */
   attach(push: BodyPush): void
-  /** At most once, and not after the producer's own `end` or `close`. May be called inside of `write`. */
+  /**
+   * At most once, and not after the producer's own `end` or `close`. May be called inside of `write`, and
+   * instead of `attach`.
+   */
   detach(reason: DetachReason): void
   /** The client has received everything after a `write` returned false. */
   drained?(): void

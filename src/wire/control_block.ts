@@ -48,12 +48,14 @@ const ROLE_WORD = 13
 // Incremented by the write lane after a change of rights, before it is acknowledged; and by the front end
 // when another store is served.
 const ACCESS_WORD = 14
-// Written by the front end: what is refused before it is read, by bits.
-const REFUSED_WORD = 15
+// Written by the front end, by bits: what is refused before it is read, whether the change feed has clients.
+const BITS_WORD = 15
 // Writes: a strict audit log cannot keep their events.
 const AUDIT_BIT = 1
 // Logins: as many wait for a hash as may.
 const LOGINS_BIT = 2
+// No refusal: commits are to be reported to the change feed.
+const FEED_BIT = 4
 // One cache line of words before the slots: the phase is read by every request, the slots are written by
 // every request.
 const FIRST_SLOT_WORD = 16
@@ -162,29 +164,38 @@ export class ControlBlock {
 
   /** True while writes are refused because the audit log could not keep their events. */
   get auditRefuses(): boolean {
-    return this.#isRefused(AUDIT_BIT)
+    return this.#hasBit(AUDIT_BIT)
   }
 
   set auditRefuses(refuses: boolean) {
-    this.#setRefused(AUDIT_BIT, refuses)
+    this.#setBit(AUDIT_BIT, refuses)
   }
 
   /** Whether logins must be refused: too many wait for a hash. */
   get loginsRefused(): boolean {
-    return this.#isRefused(LOGINS_BIT)
+    return this.#hasBit(LOGINS_BIT)
   }
 
   set loginsRefused(refused: boolean) {
-    this.#setRefused(LOGINS_BIT, refused)
+    this.#setBit(LOGINS_BIT, refused)
   }
 
-  #isRefused(bit: number): boolean {
-    return (Atomics.load(this.words, REFUSED_WORD) & bit) !== 0
+  /** Whether the change feed has clients. */
+  get isFeedWatched(): boolean {
+    return this.#hasBit(FEED_BIT)
   }
 
-  #setRefused(bit: number, isRefused: boolean): void {
-    if (isRefused) Atomics.or(this.words, REFUSED_WORD, bit)
-    else Atomics.and(this.words, REFUSED_WORD, ~bit)
+  set isFeedWatched(isWatched: boolean) {
+    this.#setBit(FEED_BIT, isWatched)
+  }
+
+  #hasBit(bit: number): boolean {
+    return (Atomics.load(this.words, BITS_WORD) & bit) !== 0
+  }
+
+  #setBit(bit: number, isSet: boolean): void {
+    if (isSet) Atomics.or(this.words, BITS_WORD, bit)
+    else Atomics.and(this.words, BITS_WORD, ~bit)
   }
 
   /** Number of findings of the comparison of the store with itself, so far. */

@@ -1,4 +1,5 @@
 /** The methods of documents that are written by hand: those with headers or streams as their answers. */
+import { type Change, changesOf } from './changes.js'
 import {
   type AddInput,
   type Document,
@@ -10,6 +11,7 @@ import {
   type SearchInput,
   type UploadAnswer,
   type UploadInput,
+  type WatchChangesInput,
 } from './generated.js'
 import { linesOf } from './lines.js'
 import type { CallOptions } from './options.js'
@@ -39,6 +41,11 @@ export interface Documents extends DocumentsMethods {
   importWiki(dump: UploadFile, input: ImportWikiInput, options?: CallOptions): Promise<ImportWikiAnswer>
   /** All documents of a collection, one after the other while the server reads them. `POST /v1/export` */
   export(input: Omit<ExportInput, 'format'>, options?: CallOptions): AsyncGenerator<Document, void, undefined>
+  /**
+   * What happens to documents and jobs from now on, or behind `since`, without end. A stream that breaks off
+   * is resumed. `GET /v1/events`
+   */
+  changes(input?: WatchChangesInput, options?: CallOptions): AsyncGenerator<Change, void, undefined>
   /** A ZIP file with a markdown file for each document, as a stream of bytes. `POST /v1/export` */
   exportArchive(input: Omit<ExportInput, 'format'>, options?: CallOptions): Promise<ReadableStream<Uint8Array>>
 }
@@ -63,6 +70,7 @@ export function documentsOf(transport: Transport, methods: DocumentsMethods): Do
     async *export(input, options) {
       yield* linesOf<Document>(await transport.open(ROUTES.export, { ...input, format: 'ndjson' }, options))
     },
+    changes: (input = {}, options) => changesOf(transport, input, options),
     async exportArchive(input, options) {
       const { response, limit } = await transport.open(ROUTES.export, { ...input, format: 'zip' }, options)
       return bytesOf(response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>, limit)

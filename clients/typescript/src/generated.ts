@@ -3510,6 +3510,31 @@ export interface ImportWikiAnswer {
   readonly submittedAt?: number
 }
 
+export interface WatchChangesInput {
+  /**
+   * Only what happens in this collection. Default: in all that the caller may read, but for
+   * `memory_*`.
+   */
+  readonly collection?: string | undefined
+  /**
+   * Only these events, separated by commas: `doc.added` or `insert`, `doc.updated` or `update`,
+   * `doc.deleted` or `delete`, `job.started`, `job.progress`, `job.completed`, `job.failed`,
+   * `job.cancelled`.
+   */
+  readonly events?: string | undefined
+  /** Only documents whose key begins with this text. */
+  readonly key?: string | undefined
+  /** Only what happens to this job. */
+  readonly job?: string | undefined
+  /** `document`: events have the document as it is when they are sent. */
+  readonly include?: string | undefined
+  /**
+   * Id of the last event that the client has seen: the stream goes on behind it. `0`: from the
+   * oldest change that is kept. Over HTTP the header `Last-Event-ID` goes before.
+   */
+  readonly since?: string | undefined
+}
+
 export interface ExportInput {
   /** Name of the collection. Created by the first write. */
   readonly collection: string
@@ -4255,6 +4280,7 @@ export const ROUTES = {
   temporalQuery: { method: 'POST', path: '/v1/temporal/query', repeat: 'always' },
   temporalHot: { method: 'POST', path: '/v1/temporal/hot', repeat: 'always' },
   temporalHistogram: { method: 'POST', path: '/v1/temporal/histogram', repeat: 'always' },
+  watchChanges: { method: 'GET', path: '/v1/events', repeat: 'always', answer: 'text' },
   deleteCollection: { method: 'POST', path: '/v1/delete-collection', repeat: 'never' },
   metaKeys: { method: 'GET', path: '/v1/meta-keys', repeat: 'always' },
   checksum: { method: 'GET', path: '/v1/checksum', repeat: 'always' },

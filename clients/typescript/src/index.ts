@@ -1,4 +1,5 @@
 /** `@mds/client`: the typed client of Markdown Document Service. */
+export type { Change, ChangesReset, DocumentChange, JobChange } from './changes.js'
 export { MdsClient } from './client.js'
 export type { DocumentPage, Documents, UploadFile } from './documents.js'
 export { MdsConnectionError, MdsError, MdsGraphqlError, MdsTimeoutError, type GraphqlProblem } from './errors.js'

@@ -23,6 +23,13 @@ const AUTH_BURST_SECONDS_MAX = 86_400
 /** Open connections of one address, where nothing is configured, and the highest number to configure. */
 const CONNECTIONS_OF_ADDRESS_DEFAULT = 1_024
 const CONNECTIONS_OF_ADDRESS_MAX = 1_000_000
+/**
+ * Clients of the change feed in all, and of one address, where nothing is configured: those of the contract.
+ */
+const SSE_CLIENTS_DEFAULT = 1_000
+const SSE_CLIENTS_OF_ADDRESS_DEFAULT = 5
+/** Each client has a connection, and is looked at for each page of changes. */
+const SSE_CLIENTS_MAX = 100_000
 
 export interface LimitOptionValues {
   readonly rateLimitEnabled: boolean
@@ -34,6 +41,11 @@ export interface LimitOptionValues {
   readonly rateLimitBy: 'ip' | 'user'
   /** Open connections of one address over HTTP. 0: any number. */
   readonly connectionsOfAddressMax: number
+  /** Whether the change feed is offered. */
+  readonly sseEnabled: boolean
+  /** Clients of the change feed, on all ports together. */
+  readonly sseClientsMax: number
+  readonly sseClientsOfAddressMax: number
   readonly incidentAuthThreshold: number
   readonly incidentAuthWindowSeconds: number
   readonly incidentAuthCooldownSeconds: number
@@ -89,6 +101,31 @@ export const LIMIT_OPTIONS: { readonly [Name in keyof LimitOptionValues]: Option
     fallback: CONNECTIONS_OF_ADDRESS_DEFAULT,
     parse: parseWhole(0, CONNECTIONS_OF_ADDRESS_MAX),
     help: 'number of open HTTP connections of one address; with --production, further ones are closed, otherwise a warning is logged; 0: any number',
+  },
+  sseEnabled: {
+    flag: 'sse',
+    variables: ['SVC_SSE_ENABLED'],
+    yaml: ['sse.enabled'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'offer the change feed: GET /v1/events',
+  },
+  sseClientsMax: {
+    flag: 'sse-max-clients',
+    variables: ['SVC_SSE_MAX_CLIENTS'],
+    yaml: ['sse.maxClients'],
+    fallback: SSE_CLIENTS_DEFAULT,
+    parse: parseWhole(1, SSE_CLIENTS_MAX),
+    help: 'number of clients of the change feed, on all ports together',
+  },
+  sseClientsOfAddressMax: {
+    flag: 'sse-max-per-ip',
+    variables: ['SVC_SSE_MAX_PER_IP'],
+    yaml: ['sse.maxPerIp'],
+    fallback: SSE_CLIENTS_OF_ADDRESS_DEFAULT,
+    parse: parseWhole(1, SSE_CLIENTS_MAX),
+    help: 'number of clients of the change feed that have the same address, or network of 64 bits for IPv6',
   },
   incidentAuthThreshold: {
     flag: 'incident-auth-threshold',

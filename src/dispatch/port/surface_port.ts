@@ -28,6 +28,7 @@ import { KnownClient } from '../surface.js'
 import type { ThreadTicket } from '../thread_operations.js'
 import type { DispatchRequest, Ticket } from '../ticket.js'
 import { PortTurns, UnreadAnswers } from './port_bounds.js'
+import { PortPushes } from './port_pushes.js'
 import { SpareBuffers } from './spare_buffers.js'
 
 /** Requests in progress of a surface in a thread of its own. Further ones are refused as busy. */
@@ -63,6 +64,7 @@ export class SurfacePort {
   readonly #unread: UnreadAnswers
   readonly #turns: PortTurns
   readonly #spare = new SpareBuffers(SURFACE_PORT_SPARE_BYTES_MAX)
+  readonly #pushes: PortPushes
   #bytes = 0
 
   constructor(
@@ -81,6 +83,10 @@ export class SurfacePort {
   ) {
     this.#unread = new UnreadAnswers(config.limits.SURFACE_PORT_UNREAD_BYTES_MAX)
     this.#turns = new PortTurns(config.readLanes * SURFACE_PORT_SEARCHES_OF_LANE_MAX, config.limits.SURFACE_PORT_SEARCHES_WAITING_MAX)
+    this.#pushes = new PortPushes(
+      (reply) => port.postMessage(reply),
+      (id) => this.#forgetPushed(id),
+    )
     this.#operations = new Map(offered(config).map((row) => [row.name, row]))
   }
 
@@ -113,6 +119,15 @@ export class SurfacePort {
       case 'audit':
         // Another thread could report anything.
         if (this.asksAdmission) passAuditLines(message.lines)
+        return true
+      case 'attached':
+        this.#guarded(message.id, () => this.#pushes.attached(message.id))
+        return true
+      case 'pushTaken':
+        this.#pushes.taken(message.acks)
+        return true
+      case 'detached':
+        this.#pushes.detach(message.id, message.reason)
         return true
       case 'cancel':
         this.#cancel(message.id)
@@ -224,15 +239,17 @@ export class SurfacePort {
 
   #answer(id: number, answer: OutgoingAnswer): void {
     const { rest, push } = answer
-    if (push !== undefined) {
-      log.error(`surface ${this.surface.name}: a pushed answer has no form on its port`)
-      push.detach('unsupported')
-      return this.#answer(id, refusal('internal'))
-    }
     const pending = this.#pending.get(id)
     if (pending === undefined) {
       rest?.end()
+      push?.detach('clientGone')
       return releaseAnswer(answer)
+    }
+    if (push !== undefined) {
+      // The request stays in progress until either side ends the answer.
+      pending.ticket = null
+      this.#pushes.open(id, push)
+      return void this.#reply(id, answer)
     }
     // Parts come one by one, when the thread asks for them.
     const isPart = rest !== undefined || pending.rest !== null
@@ -248,7 +265,7 @@ export class SurfacePort {
 
   /** @returns whether the thread will say that it has taken the answer */
   #reply(id: number, answer: OutgoingAnswer): boolean {
-    const { code, contentType, facts, isCompressed, rest, page } = answer
+    const { code, contentType, facts, isCompressed, rest, page, push } = answer
     const body = this.#bodyOf(answer)
     const isPage = page !== undefined
     const reply: SurfaceReply = {
@@ -261,6 +278,7 @@ export class SurfacePort {
       body,
       isPage,
       hasMore: rest !== undefined,
+      ...(push === undefined ? {} : { pushed: { pulse: push.pulse, farewell: push.farewell } }),
     }
     const isLarge = this.#unread.add(id, body.length)
     this.port.postMessage(reply, [body.buffer])
@@ -281,6 +299,12 @@ export class SurfacePort {
     this.#turns.end(id)
     if (pending.ticket !== null) this.dispatcher.abandon(pending.ticket)
     pending.rest?.end()
+    this.#pushes.detach(id, 'clientGone')
+  }
+
+  #forgetPushed(id: number): void {
+    const pending = this.#pending.get(id)
+    if (pending !== undefined) this.#forget(id, pending)
   }
 
   #forget(id: number, { bytes, stall, wait }: Pending): void {

@@ -19,6 +19,8 @@ export interface HttpForm {
   readonly successStatus?: 201 | 202 | 204
   /** Answers 202, with the same output, where a job of its own does the work on request. */
   readonly acceptsJobs?: true
+  /** Field of the input that the header `Last-Event-ID` sets: a browser resumes a stream of events by it. */
+  readonly resumesBy?: string
   /** Headers of a success. Values are whole numbers unless `type` says otherwise. */
   readonly headers?: readonly HttpHeader[]
   /** A request that cannot be run is answered 400 in the form of the output. */

@@ -95,6 +95,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly needsLogin?: true
   /** Public, and says more to administrators: a valid credential is looked at, and a wrong one is ignored. */
   readonly knowsCaller?: true
+  /** What it does depends on the address of the client. */
+  readonly needsAddress?: true
   /** It waits for the hash of a password, and is refused before its body is read where too many do. */
   readonly waitsForHash?: true
   /** `action` of its audit event. Null: no event. */

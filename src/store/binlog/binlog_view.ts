@@ -4,6 +4,8 @@ import type { DocumentChange } from '../entries/document_change.js'
 import type { StoredEntry } from '../entries/entry.js'
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
+import { type Epoch, epochsOf, readHistory } from '../epochs.js'
+import type { Job } from '../jobs.js'
 import { lsnKey, lsnOfKey } from '../rows/keys.js'
 import { noteDamage } from '../rows/noted_damage.js'
 import { CorruptRecord } from '../rows/record.js'
@@ -15,6 +17,13 @@ interface AddedState {
   readonly collection: number
   /** The head record as stored. */
   readonly head: Buffer
+}
+
+/** What the change feed reports of an entry: one of the two. */
+export interface BinlogEvent {
+  readonly lsn: bigint
+  readonly change?: DocumentChange
+  readonly job?: Job
 }
 
 export class BinlogView {
@@ -91,22 +100,43 @@ export class BinlogView {
    * @returns also the LSN of the last entry looked at; `lsn` if there was none
    */
   changesAfter(lsn: bigint, count: number): { readonly changes: readonly DocumentChange[]; readonly lsn: bigint } {
-    const { binlog, seals } = this.#environment
     const changes: DocumentChange[] = []
+    const { lsn: last } = this.#eventsAfter(lsn, count, false, ({ change }) => change !== undefined && changes.push(change))
+    return { changes, lsn: last }
+  }
+
+  /** As `changesAfter`, with the courses of jobs among the changes. */
+  eventsAfter(lsn: bigint, count: number): { readonly events: readonly BinlogEvent[]; readonly lsn: bigint } {
+    const events: BinlogEvent[] = []
+    const { lsn: last } = this.#eventsAfter(lsn, count, true, (event) => events.push(event))
+    return { events, lsn: last }
+  }
+
+  #eventsAfter(lsn: bigint, count: number, withJobs: boolean, take: (event: BinlogEvent) => void): { readonly lsn: bigint } {
+    const { binlog, seals } = this.#environment
     const names = new Map<number, string>()
     let last = lsn
     for (const { key, value } of binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
       last = lsnOfKey(key)
       const kind = kindOfRecord(value)
-      if (kind?.changeOf === undefined) continue
+      if (kind?.changeOf === undefined && !(withJobs && kind?.jobOf !== undefined)) continue
       try {
         const entry = openEntry(seals, last, value)
-        if (entry.kind !== 'shed') changes.push(this.#completed(kind.changeOf(entry), names))
+        if (entry.kind === 'shed') continue
+        const change = kind.changeOf?.(entry)
+        if (change !== undefined) take({ lsn: last, change: this.#completed(change, names) })
+        const job = kind.jobOf?.(entry)
+        if (job !== undefined) take({ lsn: last, job })
       } catch (error) {
         if (!(error instanceof CorruptRecord)) throw error
       }
     }
-    return { changes, lsn: last }
+    return { lsn: last }
+  }
+
+  /** The epochs of the store, oldest first, with the last LSN of each. */
+  epochs(): readonly Epoch[] {
+    return epochsOf(readHistory(this.#environment))
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Identity } from '../documents/identities.js'
 import type { RevisionView } from '../documents/revisions.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
+import type { Job } from '../jobs.js'
 import type { DocumentChange } from './document_change.js'
 import type { EntryOrigin } from './entry_origin.js'
 
@@ -133,6 +134,8 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
    * that a client has written.
    */
   readonly changeOf?: (entry: E) => DocumentChange
+  /** The job whose course the change feed reports, as the entry leaves it. Default: none. */
+  readonly jobOf?: (entry: E) => Job | undefined
   readonly secrecyOf: (entry: E) => EntrySecrecy
   readonly encode: (entry: E) => Fields
   /** @throws Error for a value that only a later version knows */

@@ -150,14 +150,16 @@ export class Exchange extends RequestHead implements BodyOwner, RequestClient {
 
   answer(answer: HttpAnswer): void {
     const response = this.#response
-    if (response === null) return
+    if (response === null) return answer.push?.detach('clientGone')
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
     const isChunked = this.declaredBytes < 0
     const isUnread = this.#state === 'reading' && this.#body === null && this.declaredBytes !== 0
     const isLeaving = this.loop.isLeaving()
     const isLate = !this.#closes && (isChunked || (isLeaving && isUnread))
     this.#closes ||= isChunked || isLeaving || (this.#state !== 'waiting' && leavesTooMuch(this.declaredBytes, this.#body?.received ?? 0))
-    const given = answer.push !== undefined && this.loop.streams.isEnding ? httpRefusal('shuttingDown') : answer
+    const isTooLate = answer.push !== undefined && this.loop.streams.isEnding
+    if (isTooLate) answer.push?.detach('shutdown')
+    const given = isTooLate ? httpRefusal('shuttingDown') : answer
     this.#state = 'writing'
     this.#body?.release('answered')
     if (isLate) this.#writeBehindBody(response, given, isUnread)
@@ -189,6 +191,7 @@ export class Exchange extends RequestHead implements BodyOwner, RequestClient {
       if (bytes >= 0) this.#finish(answer.status, bytes)
       else this.#sender = sendBody(response, answer, this.#channel())
     })
+    if (this.#sender === null) answer.push?.detach('clientGone')
     this.#sender?.begin?.()
   }
 
@@ -249,6 +252,7 @@ export class Exchange extends RequestHead implements BodyOwner, RequestClient {
   #dropKept(): void {
     if (this.#kept === null) return
     this.#kept.rest?.end()
+    this.#kept.push?.detach('clientGone')
     releaseAnswer(this.#kept)
     this.#kept = null
   }

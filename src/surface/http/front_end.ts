@@ -32,6 +32,7 @@ import type { ControlBlock } from '../../wire/control_block.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { BudgetKind } from '../../wire/loop_block.js'
 import type { TlsFiles } from '../../wire/tls_files.js'
+import { guardedPush } from '../guarded_push.js'
 import { type HttpAnswer, httpAnswer, httpRefusal } from './answer/http_answer.js'
 import { Forms } from './body/forms.js'
 import type { FormConsumer } from './body/received_form.js'
@@ -52,6 +53,7 @@ import { LocalGuard } from './local_guard.js'
 import { type Entry, PLAIN_ENTRY } from './loop_start.js'
 import { policyOf } from './pages/page_policies.js'
 import { Pages } from './pages/pages.js'
+import { resumedQuery } from './request_head.js'
 import { logRequest } from './request_log.js'
 import { type Route, RouteTable } from './routes.js'
 import { TrustedProxies } from './trusted_proxies.js'
@@ -68,7 +70,7 @@ interface FrontEndParts {
   readonly core: Core
   readonly telemetry: Telemetry
   readonly surface: Surface
-  readonly control: Pick<ControlBlock, 'isLeaving'>
+  readonly control: Pick<ControlBlock, 'isLeaving' | 'accessEpoch'>
   readonly authenticator: Authenticator
   /** Of this loop; default: those of the only one. */
   readonly budgets?: Readonly<Record<BudgetKind, ByteBudget>>
@@ -358,7 +360,7 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
   onBody(exchange: Exchange, body: Uint8Array | null): void {
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else this.#runFor(exchange, exchange.query, body)
+    else this.#runFor(exchange, resumedQuery(exchange, this.route?.operation.http?.resumesBy), body)
   }
 
   /** The operation runs once all files of the body are in the data directory. */
@@ -408,8 +410,9 @@ class Call implements ExchangeListener, DispatchRequest, AnswerSink {
 
   answer(answer: OutgoingAnswer): void {
     const { client, admitted } = this
-    const { page } = answer
-    client.answer(page === undefined ? httpAnswer(admitted.operation, answer) : pages.answer(page, client, policyOf(admitted.operation)))
+    const { page, push } = answer
+    const given = push === undefined ? answer : { ...answer, push: guardedPush(push, this.parts, client) }
+    client.answer(page === undefined ? httpAnswer(admitted.operation, given) : pages.answer(page, client, policyOf(admitted.operation)))
   }
 
   #runFor(exchange: Exchange, head: string, body: Uint8Array | null): void {

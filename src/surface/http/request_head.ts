@@ -24,6 +24,8 @@ export class RequestHead {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
+  /** The last event that a browser has seen of a stream of events. */
+  readonly lastEventId: string
   readonly authorization: string
   /** `X-API-Key`. */
   readonly apiKey: string
@@ -53,6 +55,7 @@ export class RequestHead {
     this.acceptsGzip = takes('gzip', acceptEncoding)
     this.acceptsBrotli = takes('br', acceptEncoding)
     this.ifNoneMatch = first.get('if-none-match') ?? ''
+    this.lastEventId = first.get('last-event-id') ?? ''
     this.authorization = first.get('authorization') ?? ''
     this.apiKey = first.get('x-api-key') ?? ''
     this.forwardedFor = first.get('x-forwarded-for') ?? ''
@@ -68,7 +71,7 @@ interface ReadHeaders {
 }
 
 const WANTED = new Set([
-  'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'accept-encoding', 'if-none-match',
+  'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'accept-encoding', 'if-none-match', 'last-event-id',
   'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'referer',
   'x-forwarded-for', 'authorization', 'x-api-key',
 ]) // prettier-ignore
@@ -103,4 +106,15 @@ function codingPattern(names: string): RegExp {
 
 function takes(coding: keyof typeof CODINGS, acceptEncoding: string): boolean {
   return acceptEncoding !== '' && CODINGS[coding].test(acceptEncoding)
+}
+
+/**
+ * The query of a request that resumes a stream of events: a browser says by a header what it has seen.
+ * @param field that the header sets; undefined: none
+ */
+export function resumedQuery({ query, lastEventId }: Pick<RequestHead, 'query' | 'lastEventId'>, field: string | undefined): string {
+  if (field === undefined || lastEventId === '') return query
+  const fields = new URLSearchParams(query)
+  fields.set(field, lastEventId)
+  return fields.toString()
 }

@@ -16,6 +16,7 @@ import { isAuditWanted } from '../../telemetry/audit.js'
 import { type Answer, type AnswerSink, type OutgoingAnswer, ownedBufferOf } from '../../wire/answer.js'
 import type { CoreReply } from '../../wire/messages/surface_messages.js'
 import type { ThreadPort } from './thread_port.js'
+import { ThreadPushes } from './thread_pushes.js'
 
 type PortAnswer = Extract<CoreReply, { kind: 'answer' }>
 
@@ -38,6 +39,7 @@ export class PortCore implements Core {
   readonly #read: ArrayBuffer[] = []
   /** The first answer of each operation that answers with a page: surfaces recognise it by its identity. */
   readonly #pages = new Map<AnyOperation, Answer>()
+  readonly #pushes: ThreadPushes
   #lastId = 0
 
   constructor(
@@ -47,8 +49,11 @@ export class PortCore implements Core {
   ) {
     this.#port = port
     this.#reads = reads
+    this.#pushes = new ThreadPushes((message) => port.post(message))
     port.onReply = (reply) => {
       if (reply.kind === 'answer') return this.#settle(reply)
+      if (reply.kind === 'pushed') return this.#pushes.take(reply)
+      if (reply.kind === 'pushEnd') return this.#pushes.end(reply)
       this.#identifying.get(reply.id)?.(reply.identity)
       this.#identifying.delete(reply.id)
     }
@@ -64,7 +69,8 @@ export class PortCore implements Core {
     const { operation } = admitted
     // Audit events have both, and the throttle of logins needs the address. A thread's operation may be any.
     const isAudited = !isInternal(operation) && (operation.audit !== null || operation.cost === 'thread')
-    const address = (isAudited && client?.clientAddress()) || undefined
+    const needsAddress = isAudited || (!isInternal(operation) && operation.needsAddress === true)
+    const address = (needsAddress && client?.clientAddress()) || undefined
     const agent = (isAudited && isAuditWanted() && client?.userAgent()) || undefined
     const asked = { id: ++this.#lastId, operation, sink }
     this.#waiting.set(asked.id, asked)
@@ -95,7 +101,7 @@ export class PortCore implements Core {
   }
 
   #settle(answer: PortAnswer): void {
-    const { id, body, hasMore } = answer
+    const { id, body, hasMore, pushed } = answer
     if (body.length >= PORT_TRANSFER_BYTES_MIN) {
       this.#report()
       this.#taken.push(id)
@@ -105,13 +111,14 @@ export class PortCore implements Core {
     if (asked !== undefined) {
       failPoint('loop.answer')
       asked.sink.answer(this.#outgoing(asked, answer))
-    } else if (hasMore) this.abandon(answer)
+    } else if (hasMore || pushed !== undefined) this.abandon(answer)
   }
 
-  #outgoing(asked: Asked, { code, contentType, facts, isCompressed, body, isPage, hasMore }: PortAnswer): OutgoingAnswer {
+  #outgoing(asked: Asked, { code, contentType, facts, isCompressed, body, isPage, hasMore, pushed }: PortAnswer): OutgoingAnswer {
     const owned = !isPage && body.buffer instanceof ArrayBuffer ? body.buffer : undefined
     const given = { code, contentType, facts, isCompressed, body, owned }
     if (isPage) return { ...given, page: this.#pageOf(asked.operation, given) }
+    if (pushed !== undefined) return { ...given, push: this.#pushes.bodyOf(asked.id, pushed) }
     if (!hasMore) return given
     const more = (sink: AnswerSink): void => {
       asked.sink = sink

@@ -32,7 +32,7 @@ export class ThreadPort {
   constructor(port: MessagePort, { onDrain, onServe, onCrowded, onRenew, onOrder }: ThreadEvents) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
-      if (reply.kind === 'answer' || reply.kind === 'identity') this.onReply(reply)
+      if (reply.kind === 'answer' || reply.kind === 'identity' || reply.kind === 'pushed' || reply.kind === 'pushEnd') this.onReply(reply)
       else if (reply.kind === 'run' || reply.kind === 'stop') onOrder?.(reply)
       else if (reply.kind === 'drain') onDrain()
       else if (reply.kind === 'end') process.exit()

@@ -8,6 +8,7 @@ import type { AskedIdentity, Identity, Principal } from '../../access/principal.
 import type { ErrorCode } from '../../errors.js'
 import type { ForwardedLines } from '../../telemetry/audit.js'
 import type { Facts } from '../answer.js'
+import type { DetachReason } from '../body_streams.js'
 import type { EncodedInput } from '../form.js'
 import type { TlsFiles } from '../tls_files.js'
 import type { ThreadOrder, ThreadReport } from './thread_calls.js'
@@ -42,6 +43,12 @@ export type SurfaceRequest =
    * of answers that it has read, transferred.
    */
   | { readonly kind: 'taken'; readonly ids: readonly number[]; readonly buffers: readonly ArrayBuffer[] }
+  /** A pushed answer: the head was written, and the client waits. */
+  | { readonly kind: 'attached'; readonly id: number }
+  /** What clients have taken of pushed answers: id and bytes in turn. */
+  | { readonly kind: 'pushTaken'; readonly acks: readonly number[] }
+  /** The client of a pushed answer does not take any more. */
+  | { readonly kind: 'detached'; readonly id: number; readonly reason: DetachReason }
   /** Nobody waits for the answer, or for the rest of it, any more. */
   | { readonly kind: 'cancel'; readonly id: number }
   /**
@@ -73,7 +80,13 @@ export type CoreReply =
       readonly isPage: boolean
       /** More can be requested, or must be cancelled. */
       readonly hasMore: boolean
+      /** Present if the body is pushed. */
+      readonly pushed?: { readonly pulse: Uint8Array; readonly farewell: Uint8Array | undefined }
     }
+  /** Pieces of pushed answers, each with the ids of the requests that it answers. */
+  | { readonly kind: 'pushed'; readonly pieces: readonly (readonly [bytes: Uint8Array, ids: readonly number[]])[] }
+  /** The producer of a pushed answer has ended it; incomplete: the client is to notice. */
+  | { readonly kind: 'pushEnd'; readonly id: number; readonly isComplete: boolean }
   /** The answer to `identify`. Null: nobody's; a code: it can't be said now. */
   | { readonly kind: 'identity'; readonly id: number; readonly identity: Identity | null | ErrorCode }
 

@@ -71,10 +71,11 @@ export class BinlogConsumers implements Service, BinlogReaders {
   constructor(parts: LaneWork, makers: readonly ConsumerMaker[] = CONSUMERS) {
     this.#parts = parts
     const { lane, tools } = parts
-    const { webhookBacklogMax } = lane.config
+    const { notify, isFeedWatched, config } = lane
+    const { webhookBacklogMax } = config
     const backlogMax = { ofHook: webhookBacklogMax, ofAll: BACKLOGS_OF_ALL * webhookBacklogMax }
     this.#followers = lane.store.read((view) =>
-      makers.map((make, index) => followerOf(make({ notify: lane.notify, backlogMax }), index, view)),
+      makers.map((make, index) => followerOf(make({ notify, isFeedWatched, backlogMax }), index, view)),
     )
     this.#chore = new Chore(tools, {
       name: 'binlog-consumers',
@@ -95,6 +96,7 @@ export class BinlogConsumers implements Service, BinlogReaders {
   wake(): void {
     const now = performance.now()
     for (const follower of this.#followers) {
+      if (follower.consumer.isWanted?.() === false) continue
       follower.dueAt = Math.min(follower.dueAt, Math.max(now + follower.consumer.delayMs, follower.retryAt))
     }
     const rest = this.#rest()

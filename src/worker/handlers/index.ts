@@ -9,6 +9,7 @@ import { accessHandlers } from './access.js'
 import { aggregateHandlers } from './aggregate.js'
 import { auditHandlers } from './audit.js'
 import { backupHandlers } from './backup/backup.js'
+import { changeFeedHandlers } from './change_feed.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { embeddingHandlers } from './embedding.js'
@@ -42,6 +43,7 @@ export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...importWikiHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
+  ...changeFeedHandlers,
   ...collectionHandlers,
   ...aggregateHandlers,
   ...settingsHandlers,

@@ -3,7 +3,7 @@
  * here scans documents.
  */
 import { showsNames } from '../../access/metrics_access.js'
-import { CONSUMER_NAMES } from '../../consumers/registry.js'
+import { FOLLOWING_CONSUMERS } from '../../consumers/registry.js'
 import type { CollectionConfig } from '../../domain/settings/collection_config.js'
 import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
@@ -86,7 +86,7 @@ function vectorGauges(lane: LaneContext, view: View): VectorGauges {
 /** Where no write lane has consumers, as over a data directory that is read only, stored positions count. */
 function lagsOf(view: View, { consumers }: TelemetryReading): StoreGauges['consumerLags'] {
   const { lastLsn, trimmedLsn } = view.storeCounters()
-  return CONSUMER_NAMES.map((name, index) => {
+  return FOLLOWING_CONSUMERS.map(([name, index]) => {
     const lsn = Math.max(consumers[index] ?? 0, Number(view.binlog.positionOf(name) ?? 0n), Number(trimmedLsn))
     return [name, Math.max(0, Number(lastLsn) - lsn)] as const
   })

@@ -189,6 +189,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fron
     isReadOnly: start.isReadOnly,
     fetchObjects: front.fetchObjects,
     notify: front.notify,
+    isFeedWatched: () => control.isFeedWatched,
     out: new ByteWriter(),
   }
 }

@@ -64,6 +64,8 @@ export interface LaneContext {
   readonly fetchObjects: FetchObjects
   /** Notifies the front end of changes (dispatch/notices.ts). */
   readonly notify: (topics: readonly string[]) => void
+  /** Whether the change feed has clients. */
+  readonly isFeedWatched: () => boolean
   /** The provider that makes vectors, if any. */
   readonly embedding: EmbeddingBlock
   /** Reads to be stored by the write lane; undefined if nothing is tracked. */

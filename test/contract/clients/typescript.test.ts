@@ -259,7 +259,7 @@ function operationOf(name: MethodName): (typeof operations)[number] {
 
 describe('client: methods', () => {
   it('client: every operation that is offered over HTTP has a method, with the route of its row', () => {
-    const byHand = ['search', 'export', 'graphql', 'upload', 'importWiki']
+    const byHand = ['search', 'export', 'graphql', 'upload', 'importWiki', 'watchChanges']
     const methods: readonly string[] = [...Object.values(NOUNS).flatMap((each) => Object.values(each) as string[]), ...byHand]
     const routes: Readonly<Record<string, Route>> = ROUTES
     for (const { name, http } of operations) {

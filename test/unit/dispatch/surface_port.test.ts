@@ -250,14 +250,18 @@ describe('the port of a surface', () => {
     await dispatcher.idle()
   })
 
-  it('a pushed answer, for which the port has no form, ends with its producer', async () => {
+  it('a pushed answer ends with its client, and a producer that nobody waits for is told so', async () => {
     const thread = new Thread(1)
     const ended: DetachReason[] = []
     const push = { pulse: Buffer.from(':'), attach: () => assert.fail(), detach: (reason: DetachReason) => ended.push(reason) }
     dispatcher.onIo(submitBulkIngest, async () => Promise.resolve({ ...successOf(''), push }))
-    const { code } = await thread.ask('submitBulkIngest', { collection: 'c', documents: [{ key: 'x', lang: 'en', contentMd: 'x' }] })
-    assert.deepEqual([code, ended, thread.requests.underWay], ['internal', ['unsupported'], 0])
+    const { code, id } = await thread.ask('submitBulkIngest', { collection: 'c', documents: [{ key: 'x', lang: 'en', contentMd: 'x' }] })
+    assert.deepEqual([code, ended, thread.requests.underWay], [null, [], 1])
+    thread.requests.take({ kind: 'detached', id, reason: 'slowClient' })
+    assert.deepEqual([ended, thread.requests.underWay], [['slowClient'], 0])
+    await thread.ask('submitBulkIngest', { collection: 'c', documents: [{ key: 'x', lang: 'en', contentMd: 'x' }] })
     thread.close()
+    assert.deepEqual([ended, thread.requests.underWay], [['slowClient', 'clientGone'], 0])
   })
 
   it('a body whose buffer has no other user is transferred to the thread, any other is copied', async () => {

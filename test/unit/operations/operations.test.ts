@@ -91,6 +91,7 @@ describe('the table', () => {
       'classify',
       'listWebhooks',
       'registerWebhook',
+      'watchChanges',
     ]
     for (const row of operations) {
       if (row.collections.kind !== 'named' || row.name === 'crossSearch') continue

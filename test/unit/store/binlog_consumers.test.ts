@@ -383,7 +383,11 @@ it('consumer: all are new in a restored store, and none is lost in it', async ()
 
 it('notices: those that were trimmed before they were sent are replaced by the one that says to read everything', async () => {
   const lane = new Lane()
-  const notices = changeNotices({ notify: (topics) => void lane.noticed.push([...topics]), backlogMax: { ofHook: 0, ofAll: 0 } })
+  const notices = changeNotices({
+    notify: (topics) => void lane.noticed.push([...topics]),
+    isFeedWatched: () => false,
+    backlogMax: { ofHook: 0, ofAll: 0 },
+  })
   lane.store.read((view) => notices.next(view, 0n))
   await lane.addJobs(3)
   await lane.trim()

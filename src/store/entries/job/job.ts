@@ -1,6 +1,6 @@
 /** Entries of kind `job`. Layout: docs/formats/entries/job.md. */
 import type { JobKind } from '../../jobs.js'
-import { JOB_KINDS, jobKey } from '../../jobs.js'
+import { decodeJob, JOB_KINDS, jobKey } from '../../jobs.js'
 import { isKey } from '../../rows/keys.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 import { neverSealed } from '../entry_kind.js'
@@ -35,6 +35,8 @@ export const job: EntryKind<JobEntry> = {
   isCounted: false,
   keepsBody: true,
   topicOf: (entry) => `job/${entry.job}`,
+  jobOf: ({ job: kind, id, record, lsn }) =>
+    kind !== 'bulk' || record === null ? undefined : decodeJob(id, record, () => `job of entry ${lsn}`),
   secrecyOf: neverSealed,
   encode: (entry) => [JOB_KINDS.indexOf(entry.job), entry.id, entry.record],
   decode,

@@ -31,6 +31,8 @@ export interface HttpAnswer {
 const ACCEPTED = 202
 const UNAUTHORIZED = 401
 const NO_HEADERS: readonly string[] = []
+/** Neither caches nor proxies keep back what is pushed. */
+const PUSHED_HEADERS: readonly string[] = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no']
 
 const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> = {
   total: (value) => ['X-Total-Count', value],
@@ -56,7 +58,7 @@ export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswe
   const headers = code === null && facts.length === 0 ? NO_HEADERS : headersOf(code, facts)
   const given = { status, contentType, headers, gzip: isCompressed, body, owned }
   if (rest !== undefined) return { ...given, rest }
-  return push === undefined ? given : { ...given, push }
+  return push === undefined ? given : { ...given, headers: [...headers, ...PUSHED_HEADERS], push }
 }
 
 /** The answer to a request that reaches no operation. */

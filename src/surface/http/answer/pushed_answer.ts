@@ -133,6 +133,8 @@ export class PushedAnswer implements BodyPush {
   /** Completes the body after the pieces that were pushed so far have been sent. */
   shutDown(): void {
     if (this.#isOver || this.#isEnding) return
+    if (this.body.farewell !== undefined) this.write(this.body.farewell)
+    if (this.#isOver) return
     this.#isEnding = true
     this.#detach('shutdown')
     if (!this.#isFull) this.#complete()
