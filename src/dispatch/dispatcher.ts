@@ -206,8 +206,9 @@ export class Dispatcher {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket, answer)
-    if (sink === null) releaseAnswer(answer)
-    else sink.answer(answer)
+    if (sink !== null) return sink.answer(answer)
+    answer.push?.detach('clientGone')
+    releaseAnswer(answer)
   }
 
   /** No other request of the long lane runs during the switch. */

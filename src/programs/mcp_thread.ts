@@ -7,6 +7,7 @@ import { ANY, scanOf } from '../engine/json_scan.js'
 import type { CustomTool } from '../surface/mcp/catalogue/custom_tools.js'
 import { openCatalogue } from '../surface/mcp/catalogue/open_catalogue.js'
 import { Bodies } from '../surface/mcp/http/body.js'
+import { ChangeFeedPath } from '../surface/mcp/http/change_feed_path.js'
 import { ClientLimits } from '../surface/mcp/http/client_limits.js'
 import { HttpServer } from '../surface/mcp/http/http_server.js'
 import { McpAuthenticator } from '../surface/mcp/mcp_authenticator.js'
@@ -71,6 +72,7 @@ async function serveHttp(listening: number): Promise<void> {
     authenticator,
     mcpAuthenticator,
     limits,
+    feed: config.sseEnabled ? new ChangeFeedPath({ config, core, surface, control }, endpoints) : null,
     isLeaving: () => control.isLeaving,
     tls,
     onDone: (exchange) => requests.done(exchange),

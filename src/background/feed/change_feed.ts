@@ -30,6 +30,7 @@ class ChangeFeed implements ClientHome {
   readonly #dispatcher: Dispatcher
   readonly #plain: FeedStream
   readonly #withDocuments: FeedStream
+  readonly #clients = new Set<FeedClient>()
   readonly #ofAddress = new Map<string, number>()
   #watch: NodeJS.Timeout | undefined
 
@@ -55,23 +56,20 @@ class ChangeFeed implements ClientHome {
   }
 
   join(client: FeedClient): void {
-    const { address } = client
-    if (this.#isFull(address)) return client.end()
-    this.#ofAddress.set(address, (this.#ofAddress.get(address) ?? 0) + 1)
     // Set first: a commit after it is noticed, one before it is found by the first page.
     this.#dispatcher.control.isFeedWatched = true
     this.#watch ??= setInterval(() => this.#recheck(), FEED_RIGHTS_MS).unref()
     this.#streamOf(client).join(client)
-    this.#count()
   }
 
   leave(client: FeedClient): void {
-    if (!this.#streamOf(client).leave(client)) return
+    if (!this.#clients.delete(client)) return
+    this.#streamOf(client).leave(client)
     const left = (this.#ofAddress.get(client.address) ?? 0) - 1
     if (left > 0) this.#ofAddress.set(client.address, left)
     else this.#ofAddress.delete(client.address)
     this.#count()
-    if (this.#clients > 0) return
+    if (this.#clients.size > 0) return
     this.#dispatcher.control.isFeedWatched = false
     clearInterval(this.#watch)
     this.#watch = undefined
@@ -85,6 +83,10 @@ class ChangeFeed implements ClientHome {
     const address = addressKey(clientAddress() ?? '')
     if (this.#isFull(address)) return refusal('tooManyStreams')
     const push = new FeedClient(this, asked, principal, this.#dispatcher.control.accessEpoch, address)
+    // Counted from here on: it is attached or detached.
+    this.#clients.add(push)
+    this.#ofAddress.set(address, (this.#ofAddress.get(address) ?? 0) + 1)
+    this.#count()
     return { code: null, contentType: 'text/event-stream', facts: [], isCompressed: false, body: '', push }
   }
 
@@ -92,13 +94,9 @@ class ChangeFeed implements ClientHome {
     return asked.withDocuments ? this.#withDocuments : this.#plain
   }
 
-  get #clients(): number {
-    return this.#plain.clients + this.#withDocuments.clients
-  }
-
   #isFull(address: string): boolean {
     const { sseClientsMax, sseClientsOfAddressMax } = this.#config
-    return this.#clients >= sseClientsMax || (this.#ofAddress.get(address) ?? 0) >= sseClientsOfAddressMax
+    return this.#clients.size >= sseClientsMax || (this.#ofAddress.get(address) ?? 0) >= sseClientsOfAddressMax
   }
 
   #poke(): void {
@@ -112,6 +110,6 @@ class ChangeFeed implements ClientHome {
   }
 
   #count(): void {
-    this.#dispatcher.telemetry.set('feed_clients', this.#clients)
+    this.#dispatcher.telemetry.set('feed_clients', this.#clients.size)
   }
 }

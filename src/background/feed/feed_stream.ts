@@ -43,10 +43,6 @@ export class FeedStream {
     this.#parts = parts
   }
 
-  get clients(): number {
-    return this.#clients.size
-  }
-
   join(client: FeedClient): void {
     if (this.#clients.size === 0) this.#head = client.asked.present
     this.#clients.add(client)
@@ -55,14 +51,13 @@ export class FeedStream {
     this.poke()
   }
 
-  /** @returns whether it had joined */
-  leave(client: FeedClient): boolean {
-    const hasJoined = this.#clients.delete(client)
-    if (hasJoined && this.#clients.size === 0) {
+  /** Does nothing for one that has not joined. */
+  leave(client: FeedClient): void {
+    this.#clients.delete(client)
+    if (this.#clients.size === 0) {
       this.#head = undefined
       this.#jobs = new JobEvents()
     }
-    return hasJoined
   }
 
   drained(client: FeedClient): void {

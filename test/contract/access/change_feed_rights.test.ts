@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EventSource } from '../../harness/clients/event_source.js'
-import { ACCESS_ENV, Admin, asUser, type Headers, keyOf } from '../../harness/server/access.js'
+import { ACCESS_ENV, Admin, asUser, bearer, type Headers, keyOf, tokenOf } from '../../harness/server/access.js'
 import { type Server, startServer } from '../../harness/server/server.js'
 
 /** Enough for both loops to have some: the kernel divides the connections. */
@@ -106,5 +106,23 @@ describe('rights of the change feed', () => {
       await source.ended()
       assert.deepEqual(keys(source), ['first'])
     }
+  })
+
+  // An account that was deleted before: the epoch of tokens is 2.
+  it('change feed: on the port of MCP the same rights hold, and a deleted account ends a quiet stream', async () => {
+    await admin.register('of-mcp')
+    await admin.grant('of-mcp', 'four', { read: true })
+    const url = `http://${server.addressOf('mcp')}/events`
+    const refused = await new EventSource(`${url}?collection=closed`, bearer(tokenOf('of-mcp', 2))).ended()
+    assert.equal(refused.status, 403)
+    assert.equal((await new EventSource(url).ended()).status, 401)
+    const source = await new EventSource(url, bearer(tokenOf('of-mcp', 2))).opened()
+    open.push(source)
+    await add('closed', 'hidden')
+    await add('four', 'shown')
+    await source.until(() => source.events.length === 1)
+    assert.deepEqual(keys(source), ['shown'])
+    await admin.do('DELETE', '/v1/auth/users/of-mcp')
+    await source.ended()
   })
 })

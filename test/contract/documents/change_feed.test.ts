@@ -304,6 +304,30 @@ describe('change feed', () => {
     }
   })
 
+  it('change feed: GET /events on the port of MCP is the same feed, and shares its bounds', async () => {
+    const server = await pool.of(FEW)
+    const url = `http://${server.addressOf('mcp')}/events`
+    const [first, second] = [new EventSource(`${url}?collection=of-mcp`), new EventSource(`${url}?collection=of-mcp&include=document`)]
+    open.push(first, second)
+    for (const source of [first, second]) assert.equal((await source.opened()).status, 200)
+    assert.equal((await server.get('/v1/events')).status, 429)
+    const refused = await new EventSource(url).ended()
+    assert.deepEqual([refused.status, JSON.parse(refused.text)], [429, { error: 'too many clients of the change feed' }])
+    const documents = Array.from({ length: 400 }, (_, at) => ({ key: `k${at}`, lang: LANG, contentMd: 'x'.repeat(2_000) }))
+    await post(server, '/v1/add-batch', { collection: 'of-mcp', documents })
+    for (const source of [first, second]) {
+      await source.until(() => source.events.length === documents.length)
+      assert.deepEqual(source.events.map(shown), documents.map(({ key }) => `doc.added ${key}`)) // prettier-ignore
+    }
+    first.close()
+    const id = first.events[99]?.id ?? ''
+    let resumed = new EventSource(`${url}?collection=of-mcp`, { 'last-event-id': id })
+    while ((await resumed.opened()).status === 429) resumed = new EventSource(`${url}?collection=of-mcp`, { 'last-event-id': id })
+    await resumed.until(() => resumed.events.length === documents.length - 100)
+    assert.equal(resumed.events[0]?.data['key'], 'k100')
+    for (const source of [second, resumed]) source.close()
+  })
+
   it('change feed: SVC_SSE_ENABLED=false goes without it', async () => {
     const server = await pool.of(OFF)
     assert.equal((await server.get('/v1/events')).status, 404)

@@ -44,6 +44,8 @@ export class EventStream implements SessionStream {
   /** Bytes that have left, when the client was last seen reading. */
   #taken = 0
   #takenAt = performance.now()
+  /** Called when the client has read what it was behind with. */
+  onDrained: (() => void) | undefined
 
   /**
    * Writes the head.
@@ -60,6 +62,7 @@ export class EventStream implements SessionStream {
       onPulse?.()
     }, times.pulseMs).unref()
     response.once('close', () => clearInterval(this.#pulse))
+    response.on('drain', () => this.onDrained?.())
   }
 
   /** @param text one JSON-RPC message, without line breaks */
@@ -73,6 +76,12 @@ export class EventStream implements SessionStream {
     const give = bytes < MCP_COUNTED_BYTES_MIN ? undefined : this.#count(bytes)
     if (give === null || this.#response.writableLength > MCP_STREAM_UNSENT_BYTES_MAX) this.#response.destroy()
     else this.#response.write(`event: ${name}\ndata: ${text}\n\n`, give)
+  }
+
+  /** @param bytes whole events. @returns false: the client is behind, and `onDrained` follows */
+  write(bytes: Uint8Array): boolean {
+    if (this.#response.writableEnded || this.#response.destroyed) return false
+    return this.#response.write(bytes)
   }
 
   close(): void {

@@ -25,6 +25,7 @@ import { boundHandshakes } from '../../tls/handshakes.js'
 import { listenerOptions, refuseWrongCertificates, renewPair } from '../../tls/thread_tls.js'
 import type { McpAuthenticator } from '../mcp_authenticator.js'
 import { INTERNAL_ERROR, refusal, REFUSED } from '../protocol/codes.js'
+import type { ChangeFeedPath } from './change_feed_path.js'
 import type { ClientLimits } from './client_limits.js'
 import type { StreamTimes } from './event_stream.js'
 import { Exchange } from './exchange.js'
@@ -53,6 +54,8 @@ interface HttpServerParts {
   readonly authenticator: Authenticator
   readonly mcpAuthenticator: McpAuthenticator
   readonly limits: ClientLimits
+  /** Null: the change feed is off. */
+  readonly feed: ChangeFeedPath | null
   /** Whether the server shuts down: connections close behind their answers. */
   readonly isLeaving: () => boolean
   /** Null: connections are not encrypted. */
@@ -77,7 +80,7 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts
-    const { config, endpoints, tls } = parts
+    const { config, endpoints, tls, feed } = parts
     const streamable = new Streamable(endpoints)
     const sse = new LegacySse(endpoints)
     const plain = new PlainPaths(endpoints)
@@ -93,6 +96,7 @@ export class HttpServer {
       ['/tools/call', new Map<string, Endpoint>([['POST', (exchange, asker) => plain.call(exchange, asker)]])],
       ['/resources', new Map<string, Endpoint>([['GET', (exchange) => plain.resources(exchange)]])],
       ['/resources/read', new Map<string, Endpoint>([['POST', (exchange, asker) => plain.read(exchange, asker)]])],
+      ...(feed === null ? [] : [['/events', new Map<string, Endpoint>([['GET', (exchange, asker) => feed.open(exchange, asker)]])] as const]),
     ]) // prettier-ignore
     this.#proxies = new TrustedProxies(config.trustedProxies)
     this.#times = { pulseMs: config.limits.MCP_STREAM_PULSE_MS, stallMs: config.limits.MCP_STALL_MS_MAX }
@@ -141,6 +145,7 @@ export class HttpServer {
   /** Accepts no new connections. @param onIdle called when the last request has ended */
   drain(onIdle: () => void): void {
     this.#onIdle = onIdle
+    this.#parts.feed?.drain()
     this.#server.close()
     this.#server.closeIdleConnections()
     this.#reportIdle()
