@@ -10,6 +10,7 @@ import { expiry } from './expiry.js'
 import { indexCompletion } from './index_completion.js'
 import { indexWatch } from './index_watch.js'
 import type { LaneWork } from './lane_work.js'
+import type { MemoryEnds } from './memory_ends.js'
 import { purge } from './purge.js'
 import { keyRotation } from './rotation.js'
 import { storeComparison } from './scrub.js'
@@ -19,6 +20,8 @@ export interface LaneChoreParts extends LaneWork {
   readonly purgeRowsMax: () => number
   /** Whether a full index build is running. */
   readonly isIndexBuilding: () => boolean
+  /** Learns of sessions of memory that have ended. */
+  readonly memoryEnds: MemoryEnds
   /** Receives the number of findings of the comparison so far. */
   readonly onFindings: (count: number) => void
   /** Called when the process must not continue. */
@@ -26,10 +29,11 @@ export interface LaneChoreParts extends LaneWork {
 }
 
 export function laneChores(parts: LaneChoreParts): readonly Service[] {
-  const { lane, purgeRowsMax, isIndexBuilding, onFindings, onFatal } = parts
+  const { lane, purgeRowsMax, isIndexBuilding, memoryEnds, onFindings, onFatal } = parts
   const { temporal, encryption } = lane.config
   return [
     expiry(parts),
+    memoryEnds.chore,
     purge(parts, purgeRowsMax),
     storeComparison(parts, onFindings),
     indexCompletion(parts, isIndexBuilding),

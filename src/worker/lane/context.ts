@@ -336,11 +336,12 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
         ...parts,
         purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
         isIndexBuilding,
+        memoryEnds: ends,
         onFindings: (count) => (control.findings = count),
         onFatal,
       })
       woken = chores.filter((chore): chore is Chore => chore instanceof Chore && chore.isWokenByCommits)
-      return [...chores, ends.chore, consumers]
+      return [...chores, consumers]
     },
     onVectorFailure: (error) => {
       log.error('the vector engine refused a batch; missing vectors are reloaded', { reason: error })

@@ -8,6 +8,7 @@ import type { Role } from '../../../src/role.js'
 import { installTelemetry, Telemetry } from '../../../src/telemetry/registry.js'
 import { type LaneChoreParts, laneChores } from '../../../src/worker/background/chores.js'
 import { DONE } from '../../../src/worker/background/lane_work.js'
+import { MemoryEnds } from '../../../src/worker/background/memory_ends.js'
 import type { Work } from '../../../src/worker/commit/commit_work.js'
 import type { CommitAnswer } from '../../../src/worker/request/handler.js'
 import { StillClock } from '../../harness/chore_tools.js'
@@ -19,6 +20,10 @@ installTelemetry(telemetry)
 /** Looks for expired documents that find some: a sweep rests as long as it took, which is nothing here. */
 const DUE_LOOKS = 100
 
+/** A message whose session is gone. */
+const meta = { sessionId: ['s'], type: ['message'] }
+const messageHead = { json: Buffer.from(JSON.stringify({ id: 'i', key: 's/1', lang: 'en', meta }).slice(0, -1)), meta: Buffer.from('{}') }
+
 /** A lane with pending work for every chore. */
 function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChoreParts {
   let looks = 0
@@ -28,12 +33,16 @@ function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChorePar
     lastLsn: () => 1n,
     now: 2,
     retired: () => [1],
+    collection: () => ({ id: 1 }),
+    docidsFrom: () => [1],
+    find: () => undefined,
+    headEvenExpired: () => messageHead,
     objects: { isIndexIncomplete: () => false },
   }
   const lane = {
     config: { ...loadConfig([], {}), temporal: true, encryption: {} },
     store: { read: (run: (of: unknown) => unknown) => run(view), compare: () => false },
-    engine: { storageState: () => 'good', stats: () => ({ checkpoint: 0n }) },
+    engine: { search: () => ({ hits: [{ docid: 1 }] }), storageState: () => 'good', stats: () => ({ checkpoint: 0n }) },
     accesses: { take: (give: (...read: number[]) => void) => give(1, 1, 1, 1) },
   }
   const tools: ChoreTools = { role: { role }, telemetry, clock }
@@ -41,7 +50,8 @@ function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChorePar
     committed.push(work)
     return Promise.resolve(DONE)
   }
-  const rest = { purgeRowsMax: () => 1, isIndexBuilding: () => false, onFindings: () => undefined, onFatal: () => undefined }
+  const memoryEnds = new MemoryEnds({ lane: lane as never, tools, enqueue }, () => false)
+  const rest = { memoryEnds, purgeRowsMax: () => 1, isIndexBuilding: () => false, onFindings: () => undefined, onFatal: () => undefined }
   return { lane: lane as never, tools, enqueue, ...rest }
 }
 
