@@ -20,6 +20,7 @@ const MANY = { SVC_HTTP_LOOPS: '2', SVC_SSE_MAX_PER_IP: '1000' }
 const FEW = { SVC_SSE_MAX_PER_IP: '2', SVC_HTTP_LOOPS: '2' }
 const TWO = { SVC_SSE_MAX_PER_IP: '9', SVC_SSE_MAX_CLIENTS: '2' }
 const OFF = { SVC_SSE_ENABLED: 'false' }
+const HASTY = { SVC_LIMIT_PART_STALL_MS_MAX: '4000', SVC_SSE_MAX_PER_IP: '9' }
 const TRIMMED = { SVC_BINLOG_MAX_SIZE: '1MB', SVC_SSE_MAX_PER_IP: '1000' }
 const pool = new ServerPool()
 const open: EventSource[] = []
@@ -332,6 +333,25 @@ describe('change feed', () => {
     const server = await pool.of(OFF)
     assert.equal((await server.get('/v1/events')).status, 404)
     assert.equal((await server.get('/v1/bulk-ingest-jobs')).status, 200)
+  })
+
+  it('change feed: a slow client gets the rest from the binlog, one that does not read is closed, and the others have no part in it', async () => {
+    const server = await pool.of(HASTY)
+    const [quick, slow, dead] = [await watch(server, '?include=document'), await watch(server, '?include=document'), await watch(server, '?include=document')] // prettier-ignore
+    for (const source of [slow, dead]) source.pause()
+    const contentMd = 'x'.repeat(300_000)
+    const keys = Array.from({ length: 60 }, (_, at) => `k${at}`)
+    for (const key of keys) await add(server, 'slow', key, `${key} ${contentMd}`)
+    await quick.until(() => quick.events.length === keys.length)
+    slow.resume()
+    await slow.until(() => slow.events.length === keys.length)
+    for (const source of [quick, slow]) assert.deepEqual(source.events.map(({ data }) => data['key']), keys) // prettier-ignore
+    let clients = ''
+    while (clients !== '2') clients = /^mddb_feed_clients (\d+)$/m.exec((await server.get('/metrics')).text)?.[1] ?? ''
+    dead.resume()
+    await dead.ended()
+    assert.ok(!dead.isComplete && dead.events.length < keys.length)
+    for (const source of [quick, slow]) source.close()
   })
 
   it('change feed: the head forbids caches, a quiet stream has heartbeats, and HEAD opens none', async () => {

@@ -39,6 +39,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'backup.md': { before: SERVER + add('blog', 'a') },
   'behind-a-proxy.md': { elsewhere: 'contract/http/proxies.deep.test.ts' },
   'bulk-ingest.md': { before: SERVER },
+  'changes.md': { before: SERVER },
   'ingest.md': { before: SERVER },
   'clients.md': { elsewhere: 'contract/clients/guide.deep.test.ts' },
   'command-line.md': { before: SERVER },
