@@ -145,6 +145,8 @@ export class AuthorisationMatrix {
     let cells = 0
     const wrong: string[] = []
     for (const row of operations) {
+      // A stream without an end would keep the connection: test/contract/access/change_feed_rights.test.ts.
+      if (row.contentType === 'text/event-stream') continue
       for (const situation of situationsOf(row)) {
         for (const asker of askers) {
           const wanted = isPermitted(row, asker, situation.names)

@@ -246,9 +246,7 @@ function send(
     const ask = options.agent instanceof TlsAgent ? httpsRequest : httpRequest
     const request = ask({ ...options, headers: { ...length, ...headers } }, (response) => {
       const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
+      const finish = (): void => {
         const received = Buffer.concat(chunks)
         resolve({
           status: response.statusCode ?? 0,
@@ -257,7 +255,16 @@ function send(
           text: received.toString('utf8'),
           json: <T>() => JSON.parse(received.toString('utf8')) as T,
         })
-      })
+      }
+      // Of an answer without an end, the head is the answer.
+      if (response.headers['content-type'] === 'text/event-stream') {
+        response.on('error', () => undefined)
+        response.destroy()
+        return finish()
+      }
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', finish)
     })
     request.on('error', reject)
     request.end(bytes)
