@@ -245,7 +245,11 @@ describe('change feed', () => {
     const server = await pool.of(TRIMMED)
     for (let at = 0; at < 40; at++) await add(server, 'trimmed', `k${at}`, randomBytes(60_000).toString('base64'))
     let entries = 40
-    while (entries >= 35) entries = Number(/^mddb_binlog_entries_total (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
+    // A commit trims what consumers have seen, which are behind it.
+    while (entries >= 35) {
+      await add(server, 'trimmed', 'k39', randomBytes(60_000).toString('base64'))
+      entries = Number(/^mddb_binlog_entries_total (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
+    }
     for (const query of ['?since=1', '?since=999999999']) {
       const source = await watch(server, query)
       await source.until(() => source.events.at(-1)?.data['key'] === 'k39')
