@@ -63,7 +63,7 @@ describe('rights of the change feed', () => {
     const named = await watch('?collection=one', asUser('leaver'))
     const all = await watch('', asUser('leaver'))
     await add('one', 'first')
-    for (const source of [...named, ...all]) await source.until(() => source.events.length === 1)
+    for (const source of [...named, ...all]) await source.until(() => source.events.length >= 1)
     await admin.grant('leaver', 'one', { read: false })
     await add('one', 'second')
     await add('two', 'third')
@@ -72,14 +72,14 @@ describe('rights of the change feed', () => {
       assert.deepEqual(keys(source), ['first'])
     }
     for (const source of all) {
-      await source.until(() => source.events.length === 2)
+      await source.until(() => source.events.length >= 2)
       assert.deepEqual(keys(source), ['first', 'third'])
     }
     // A right that is given again holds for what comes next.
     await admin.grant('leaver', 'one', { read: true })
     await add('one', 'fourth')
     for (const source of all) {
-      await source.until(() => source.events.length === 3)
+      await source.until(() => source.events.length >= 3)
       assert.equal(keys(source)[2], 'fourth')
       source.close()
     }
@@ -100,7 +100,7 @@ describe('rights of the change feed', () => {
       await source.ended()
       assert.deepEqual(source.events, [])
     }
-    for (const source of byToken) await source.until(() => source.events.length === 1)
+    for (const source of byToken) await source.until(() => source.events.length >= 1)
     await admin.do('DELETE', '/v1/auth/users/bearer')
     for (const source of byToken) {
       await source.ended()
@@ -120,7 +120,7 @@ describe('rights of the change feed', () => {
     open.push(source)
     await add('closed', 'hidden')
     await add('four', 'shown')
-    await source.until(() => source.events.length === 1)
+    await source.until(() => source.events.length >= 1)
     assert.deepEqual(keys(source), ['shown'])
     await admin.do('DELETE', '/v1/auth/users/of-mcp')
     await source.ended()

@@ -107,12 +107,13 @@ describe('change feed', () => {
     await add(server, 'Fields', 'a')
     await add(server, 'fields', 'B')
     await post(server, '/v1/delete-collection', { collection: 'fields' })
-    await source.until(() => source.events.length === 3)
+    await source.until(() => source.events.length >= 3)
     const [first, , last] = source.events
     const { timestamp, ...fields } = first?.data ?? {}
     assert.deepEqual(fields, { event: 'doc.added', type: 'insert', collection: 'Fields', key: 'a', lang: LANG })
     assert.ok(Number(timestamp) >= before && Number(timestamp) <= Date.now() / 1000)
     assert.match(first?.id ?? '', /^\d+-[0-9a-f]{8}$/)
+    assert.ok(source.events.every(({ hasId }) => hasId))
     assert.equal(last?.event, 'doc.deleted')
     assert.deepEqual({ ...last.data, timestamp: 0 }, { event: 'doc.deleted', type: 'delete', collection: 'Fields', key: '', lang: '', timestamp: 0, detail: { deletedCount: 2 } }) // prettier-ignore
     source.close()
@@ -123,7 +124,7 @@ describe('change feed', () => {
     const source = await watch(server, '?collection=expiring')
     await add(server, 'expiring', 'a')
     await post(server, '/v1/set-ttl', { collection: 'expiring', key: 'a', lang: LANG, ttl: 1 })
-    await source.until(() => source.events.length === 3)
+    await source.until(() => source.events.length >= 3)
     assert.deepEqual(source.events.map(shown), ['doc.added a', 'doc.updated a', 'doc.deleted a'])
     source.close()
   })
@@ -132,7 +133,7 @@ describe('change feed', () => {
     const server = await pool.of(MANY)
     const source = await watch(server, '?collection=jobs')
     const job = await post(server, '/v1/bulk-ingest-job', { collection: 'jobs', documents: [{ key: 'a', lang: LANG, contentMd: 'x' }] })
-    await source.until(() => source.events.length === 3)
+    await source.until(() => source.events.length >= 3)
     assert.deepEqual(
       source.events.map(({ event, hasId }) => [event, hasId]),
       [
@@ -149,7 +150,7 @@ describe('change feed', () => {
 
     // A feed of one job, and one that comes when it has ended.
     const late = await watch(server, `?job=${String(job['id'])}&since=0`)
-    await late.until(() => late.events.length === 1)
+    await late.until(() => late.events.length >= 1)
     assert.equal(late.events[0]?.event, 'job.completed')
     assert.equal((await server.get('/v1/events?job=bulk_1')).status, 404)
     late.close()
@@ -201,7 +202,7 @@ describe('change feed', () => {
     await add(server, 'memory_messages', 'secret')
     await add(server, 'memorable', 'last')
     await all.until(() => of(all, 'memorable').length === 1)
-    await named.until(() => named.events.length === 1)
+    await named.until(() => named.events.length >= 1)
     assert.deepEqual(of(all, 'memory_messages'), [])
     for (const source of [all, named]) source.close()
   })
@@ -211,7 +212,7 @@ describe('change feed', () => {
     const source = await watch(server, '?collection=batch')
     const documents = Array.from({ length: 500 }, (_, at) => ({ key: `k${at}`, lang: LANG, contentMd: 'x' }))
     await post(server, '/v1/add-batch', { collection: 'batch', documents })
-    await source.until(() => source.events.length === documents.length)
+    await source.until(() => source.events.length >= documents.length)
     const all = source.events.map(({ id }) => id)
     for (const at of [0, 1, 255, 256, 498]) {
       const id = all[at] ?? ''
@@ -236,7 +237,7 @@ describe('change feed', () => {
     source.close()
     await add(server, 'early', 'a')
     const resumed = await watch(server, '?collection=early', { 'last-event-id': source.lastId })
-    await resumed.until(() => resumed.events.length === 1)
+    await resumed.until(() => resumed.events.length >= 1)
     assert.deepEqual(resumed.events.map(shown), ['doc.added a'])
     resumed.close()
   })
@@ -271,16 +272,16 @@ describe('change feed', () => {
       assert.equal(backup.status, 200, backup.text)
       const [connected, gone] = [await watch(server), await watch(server)]
       for (let at = 0; at < 5; at++) await add(server, 'lost', `k${at}`)
-      for (const source of [connected, gone]) await source.until(() => source.events.length === 5)
+      for (const source of [connected, gone]) await source.until(() => source.events.length >= 5)
       gone.close()
       const restored = await server.post('/v1/restore', { from: String(backup.json()['backup']) })
       assert.equal(restored.status, 200, restored.text)
       await connected.until(() => connected.events.at(-1)?.event === 'reset')
       // As many entries as before: an LSN alone would go on as if nothing had happened.
       for (let at = 0; at < 9; at++) await add(server, 'new', `k${at}`)
-      await connected.until(() => connected.events.length === 15)
+      await connected.until(() => connected.events.length >= 15)
       const resumed = await watch(server, '', { 'last-event-id': gone.lastId })
-      await resumed.until(() => resumed.events.length === 10)
+      await resumed.until(() => resumed.events.at(-1)?.data['key'] === 'k8')
       assert.equal(resumed.events[0]?.event, 'reset')
       for (const source of [connected, resumed]) {
         assert.deepEqual(
@@ -299,7 +300,7 @@ describe('change feed', () => {
       const server = await pool.of(env)
       const sources = [await watch(server), await watch(server, '?include=document')]
       const refused = await server.get('/v1/events')
-      assert.deepEqual([refused.status, refused.json()], [429, { error: 'too many clients of the change feed' }])
+      assert.deepEqual([refused.status, refused.text], [429, '{"error":"too many clients of the change feed"}'])
       assert.equal(refused.headers['retry-after'], '5')
       sources[0]?.close()
       let next = await watch(server)
@@ -321,14 +322,14 @@ describe('change feed', () => {
     const documents = Array.from({ length: 400 }, (_, at) => ({ key: `k${at}`, lang: LANG, contentMd: 'x'.repeat(2_000) }))
     await post(server, '/v1/add-batch', { collection: 'of-mcp', documents })
     for (const source of [first, second]) {
-      await source.until(() => source.events.length === documents.length)
+      await source.until(() => source.events.length >= documents.length)
       assert.deepEqual(source.events.map(shown), documents.map(({ key }) => `doc.added ${key}`)) // prettier-ignore
     }
     first.close()
     const id = first.events[99]?.id ?? ''
     let resumed = new EventSource(`${url}?collection=of-mcp`, { 'last-event-id': id })
     while ((await resumed.opened()).status === 429) resumed = new EventSource(`${url}?collection=of-mcp`, { 'last-event-id': id })
-    await resumed.until(() => resumed.events.length === documents.length - 100)
+    await resumed.until(() => resumed.events.length >= documents.length - 100)
     assert.equal(resumed.events[0]?.data['key'], 'k100')
     for (const source of [second, resumed]) source.close()
   })
@@ -346,9 +347,9 @@ describe('change feed', () => {
     const contentMd = 'x'.repeat(300_000)
     const keys = Array.from({ length: 60 }, (_, at) => `k${at}`)
     for (const key of keys) await add(server, 'slow', key, `${key} ${contentMd}`)
-    await quick.until(() => quick.events.length === keys.length)
+    await quick.until(() => quick.events.length >= keys.length)
     slow.resume()
-    await slow.until(() => slow.events.length === keys.length)
+    await slow.until(() => slow.events.length >= keys.length)
     for (const source of [quick, slow]) assert.deepEqual(source.events.map(({ data }) => data['key']), keys) // prettier-ignore
     let clients = ''
     while (clients !== '2') clients = /^mddb_feed_clients (\d+)$/m.exec((await server.get('/metrics')).text)?.[1] ?? ''
@@ -373,7 +374,7 @@ describe('change feed', () => {
     const server = await startServer({ env: MANY })
     const sources = await Promise.all(Array.from({ length: 6 }, () => watch(server)))
     await add(server, 'last', 'a')
-    for (const source of sources) await source.until(() => source.events.length === 1)
+    for (const source of sources) await source.until(() => source.events.length >= 1)
     const ended = server.stop()
     for (const source of sources) {
       await source.ended()
