@@ -43,6 +43,7 @@ export function webhookPlanning({ notify, backlogMax }: ConsumerTools): BinlogCo
       isToldLater = true
       return { lsn, isMore: true, change, weight }
     },
+    onLost: () => (planner.isLost = true),
   }
 }
 
@@ -54,9 +55,13 @@ interface Plan {
 
 class Planner {
   readonly #hooks = new HookIndex()
-  /** Rows that wait, by webhook, as counted and added here: never less than there are. */
+  /** Rows that wait, or were given up, by webhook, as counted and added here: never less than there are. */
   readonly #waiting = new Map<string, number>()
   readonly #suspended = new Set<string>()
+  /** Webhooks whose rows were counted for the transaction that is being made. */
+  readonly #counted = new Set<string>()
+  /** Entries were trimmed that were not seen. */
+  isLost = false
 
   constructor(readonly backlogMax: { readonly ofHook: number; readonly ofAll: number }) {}
 
@@ -64,8 +69,11 @@ class Planner {
     this.#hooks.refresh(view, (hook) => this.#meet(view, hook))
     for (const hook of this.#suspended) if (view.deliveries.suspendedAt(hook) === undefined) this.#suspended.delete(hook)
     threadTelemetry().set('webhooks_suspended', this.#suspended.size)
-    const [gone] = this.#hooks.gone
-    if (gone !== undefined) return { lsn: after, change: (transaction) => this.#forget(transaction, gone), weight: REMOVED_ROWS_MAX }
+    const gone = this.#nextGone(view)
+    if (gone !== undefined)
+      return { lsn: after, change: (transaction) => void transaction.removeDeliveries(gone, REMOVED_ROWS_MAX), weight: REMOVED_ROWS_MAX }
+    if (this.isLost)
+      return { lsn: view.lastLsn(), change: (transaction) => this.#suspendAll(transaction, after + 1n), weight: REMOVED_ROWS_MAX }
     if (this.#hooks.isEmpty) return { lsn: view.lastLsn(), weight: 0 }
     const { changes, lsn } = view.binlog.changesAfter(after, PLANNED_ENTRIES_MAX)
     const rows = changes.flatMap((change) => this.#rowsOf(view, change))
@@ -84,6 +92,7 @@ class Planner {
   }
 
   #record(transaction: WriteTransaction, rows: readonly Delivery[]): void {
+    this.#counted.clear()
     for (const row of rows) {
       if (this.#suspended.has(row.hook)) continue
       if (this.#isFull(transaction.view, row.hook)) this.#suspend(transaction, row)
@@ -94,8 +103,13 @@ class Planner {
   /** Counted again where the sum of what was added has reached the bound. */
   #isFull({ deliveries }: View, hook: string): boolean {
     const { ofHook, ofAll } = this.backlogMax
-    let waiting = this.#waiting.get(hook) ?? deliveries.count(hook, 'waiting')
-    if (waiting >= ofHook) waiting = deliveries.count(hook, 'waiting')
+    const counted = (): number => deliveries.count(hook, 'waiting') + deliveries.count(hook, 'dead')
+    let waiting = this.#waiting.get(hook)
+    // Once in a transaction, which settles nothing.
+    if (waiting === undefined || (waiting >= ofHook && !this.#counted.has(hook))) {
+      waiting = counted()
+      this.#counted.add(hook)
+    }
     this.#waiting.set(hook, waiting + 1)
     return waiting >= ofHook || deliveries.total >= ofAll
   }
@@ -106,11 +120,24 @@ class Planner {
     log.warn(`webhook ${hook} is suspended from LSN ${lsn} on: too much waits for its receiver`)
   }
 
-  #forget(transaction: WriteTransaction, hook: string): void {
-    if (transaction.removeDeliveries(hook, REMOVED_ROWS_MAX) >= REMOVED_ROWS_MAX) return
-    this.#hooks.forget(hook)
-    this.#waiting.delete(hook)
-    this.#suspended.delete(hook)
+  /** A webhook that was deleted and has rows still. */
+  #nextGone(view: View): string | undefined {
+    for (const hook of this.#hooks.gone) {
+      if (view.deliveries.holds(hook)) return hook
+      this.#hooks.forget(hook)
+      this.#waiting.delete(hook)
+      this.#suspended.delete(hook)
+    }
+    return undefined
+  }
+
+  /** Entries were trimmed unseen: their deliveries are missing, which the webhooks say. */
+  #suspendAll(transaction: WriteTransaction, lsn: bigint): void {
+    for (const hook of this.#hooks.ids) {
+      if (!this.#suspended.has(hook)) transaction.suspendHook(hook, lsn)
+      this.#suspended.add(hook)
+    }
+    this.isLost = false
   }
 }
 

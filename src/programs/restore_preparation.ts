@@ -58,7 +58,7 @@ function reasonOf(error: unknown): string {
   return error instanceof CorruptRecord ? `damaged: ${error.message}` : error.message
 }
 
-async function prepare({ config, path, parent }: RestorePreparation): Promise<void> {
+async function prepare({ config, path, parent, servedLsn }: RestorePreparation): Promise<void> {
   endWithParent(parent)
   // The server that has started this process logs it.
   claimClockNote()
@@ -69,7 +69,7 @@ async function prepare({ config, path, parent }: RestorePreparation): Promise<vo
   const environment = openEnvironment(path, keyring)
   requireKeys(environment)
   checkEnvironment(environment)
-  resetBinlog(environment)
+  resetBinlog(environment, servedLsn)
   await environment.root.flushed
   const store = new TruthStore(path, 0, keyring, openSharedBodies(config.limits))
   const sealed = beginSealing({ store, engine, vectorEngine: openVectorEngine() }, keyring)

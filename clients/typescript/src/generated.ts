@@ -1150,7 +1150,7 @@ export interface Webhook {
   readonly includeSealed?: boolean
   /** Names of its own headers. Their values are not shown. */
   readonly headers?: readonly string[]
-  /** Why nothing is sent; absent: it is. */
+  /** Why changes are not recorded or sent any more; absent: they are. */
   readonly suspended?: string
 }
 
@@ -1182,7 +1182,7 @@ export interface RegisteredWebhook {
   readonly includeSealed?: boolean
   /** Names of its own headers. Their values are not shown. */
   readonly headers?: readonly string[]
-  /** Why nothing is sent; absent: it is. */
+  /** Why changes are not recorded or sent any more; absent: they are. */
   readonly suspended?: string
   /** Key of the signatures. Shown once. */
   readonly secret?: string

@@ -48,6 +48,11 @@ export class HookQueue {
     return HELD_OF_HOOK_MAX - this.#held.size
   }
 
+  /** Whether any is being read, sent or settled. */
+  get isUnderWay(): boolean {
+    return [...this.#held.values()].some(({ state }) => state !== 'waiting')
+  }
+
   /** Bytes of the payloads that are in memory. */
   get bytes(): number {
     let bytes = 0
@@ -63,8 +68,11 @@ export class HookQueue {
   add(delivery: DueDelivery): void {
     const { lsn, body, attempts, dueAt } = delivery
     const held = this.#held.get(lsn)
-    if (held === undefined) this.#held.set(lsn, { delivery, body, state: 'waiting', attempts, dueAt, firstAt: undefined })
-    else if (held.state === 'asked') Object.assign(held, { body, state: 'waiting' })
+    // A copy: it is a view of the whole page, which is cloned and kept with it.
+    const own = body === null ? null : Uint8Array.from(body)
+    const facts = { ...delivery, body: null }
+    if (held === undefined) this.#held.set(lsn, { delivery: facts, body: own, state: 'waiting', attempts, dueAt, firstAt: undefined })
+    else if (held.state === 'asked') Object.assign(held, { body: own, state: 'waiting' })
     this.after = Math.max(this.after, lsn)
   }
 
@@ -79,6 +87,11 @@ export class HookQueue {
   /** Reads from the first row on again: a delivery was put back. Those in memory stay. */
   rewind(): void {
     this.after = 0
+  }
+
+  /** Nothing came: they are asked for again. */
+  askAgain(): void {
+    for (const held of this.#held.values()) if (held.state === 'asked') held.state = 'waiting'
   }
 
   /** A delivery that was asked for and did not come is gone from the store. */

@@ -35,7 +35,11 @@ export class WebhookThread {
     for (const { number } of posts) this.#underWay.add(number)
     this.#worker ??= this.#start()
     if (this.#worker === undefined) this.#fail('no thread could be started')
-    else this.#worker.postMessage(posts)
+    else
+      this.#worker.postMessage(
+        posts,
+        posts.map(({ body }) => body.buffer as ArrayBuffer),
+      )
   }
 
   /** What is under way is sent once more by the next start. */

@@ -84,6 +84,12 @@ export class Webhooks implements Service {
   /** There may be rows that were not read. */
   #mayHaveMore = true
   #isChanged = false
+  /** Rows were put back that lie behind what was read. */
+  #isPutBack = false
+  /** Webhooks whose receivers are left alone, out of memory, and until when. */
+  readonly #parked = new Map<string, number>()
+  /** A failure was logged, and nothing has succeeded since. */
+  #isWarned = false
 
   constructor(config: Config, dispatcher: Dispatcher, telemetry: Telemetry, tools: ChoreTools) {
     this.#dispatcher = dispatcher
@@ -94,7 +100,7 @@ export class Webhooks implements Service {
     this.#chore = new Chore(tools, { name: this.name, failure: 'nothing is sent to webhooks', round: () => this.#round() })
     dispatcher.notices.on('deliveries', () => this.#wake())
     const putBack = (): void => {
-      for (const queue of this.#queues.values()) queue.rewind()
+      this.#isPutBack = true
       this.#wake()
     }
     for (const topic of PUT_BACK) dispatcher.notices.on(topic, putBack)
@@ -123,7 +129,9 @@ export class Webhooks implements Service {
   }
 
   async #round(): Promise<Rest> {
+    this.#unpark()
     this.#send()
+    if (this.#held >= DELIVERIES_HELD_MAX) this.#park()
     const isFull = this.#held >= DELIVERIES_HELD_MAX || this.#sentBytes >= POSTED_BYTES_MAX || this.#sent.size >= POSTS_MAX
     const asked = this.#askedAgain()
     if ((this.#mayHaveMore && !isFull) || asked.length > 0 || this.#isChanged) {
@@ -140,31 +148,35 @@ export class Webhooks implements Service {
    */
   #rest(): Rest {
     const now = Date.now()
-    let next = Infinity
+    let next = Math.min(Infinity, ...this.#parked.values())
     for (const queue of this.#queues.values()) {
       const pausedUntil = this.#circuits.pausedUntil(queue.receiver)
       next = Math.min(next, pausedUntil > now ? pausedUntil : queue.nextDueAt(now))
     }
-    return next === Infinity ? 'idle' : Math.min(next - now, WAIT_MS_MAX)
+    return next === Infinity ? 'idle' : Math.min(Math.max(next - now, 1), WAIT_MS_MAX)
   }
 
   /** @returns false: it could not be read now */
   async #read(again: readonly (readonly [string, number])[], isFull: boolean): Promise<boolean> {
     const isChanged = this.#isChanged
     this.#isChanged = false
+    if (this.#isPutBack) for (const queue of this.#queues.values()) queue.rewind()
+    this.#isPutBack = false
     const queues = [...this.#queues]
-    const skip = queues.filter(([, queue]) => queue.space <= 0 || !this.#isOpen(queue)).map(([id]) => id)
+    const full = queues.filter(([, queue]) => queue.space <= 0 || !this.#isOpen(queue)).map(([id]) => id)
+    const skip = [...full, ...this.#parked.keys()]
     const after = Object.fromEntries(queues.map(([id, queue]) => [id, queue.after]))
     const count = isFull ? 0 : Math.min(PAGE_DELIVERIES_MAX, DELIVERIES_HELD_MAX - this.#held)
     this.#mayHaveMore &&= isFull
     const answer = await ask(this.#dispatcher, dueDeliveries, { message: encodeMessage({ after, skip, again, isChanged, count }) })
     if (answer.code !== null) {
-      log.warn('webhooks: what is due could not be read', { reason: textOf(answer) })
+      this.#warn('webhooks: what is due could not be read', textOf(answer))
       this.#isChanged ||= isChanged
       this.#mayHaveMore = true
-      for (const [, queue] of queues) queue.forgetAsked()
+      for (const [, queue] of queues) queue.askAgain()
       return false
     }
+    this.#isWarned = false
     this.#take(decodeMessage<DueDeliveries>(answer.body as Uint8Array), count)
     return true
   }
@@ -178,16 +190,48 @@ export class Webhooks implements Service {
     }
     for (const delivery of deliveries) this.#queues.get(delivery.hook)?.add(delivery)
     for (const queue of this.#queues.values()) queue.forgetAsked()
-    for (const hook of gone) this.#queues.delete(hook)
+    for (const hook of gone) {
+      const queue = this.#queues.get(hook)
+      if (queue !== undefined) this.#circuits.accepted(queue.receiver)
+      this.#queues.delete(hook)
+    }
     for (const [hook, { size }] of this.#queues) if (size === 0) this.#queues.delete(hook)
     this.#mayHaveMore ||= count > 0 && deliveries.length > 0
     this.#count()
+  }
+
+  /** Makes space: receivers that are away must not keep the deliveries of others from being read. */
+  #park(): void {
+    const now = Date.now()
+    for (const [hook, queue] of this.#queues) {
+      const pausedUntil = this.#circuits.pausedUntil(queue.receiver)
+      if (pausedUntil <= now || queue.isUnderWay) continue
+      this.#parked.set(hook, pausedUntil)
+      this.#queues.delete(hook)
+    }
+    this.#count()
+  }
+
+  #unpark(): void {
+    const now = Date.now()
+    for (const [hook, until] of this.#parked) {
+      if (until > now) continue
+      this.#parked.delete(hook)
+      this.#mayHaveMore = true
+    }
+  }
+
+  /** Once until something has succeeded again. */
+  #warn(text: string, reason: string): void {
+    if (!this.#isWarned) log.warn(text, { reason })
+    this.#isWarned = true
   }
 
   /** Another store is served: what is in memory does not concern it. */
   #forgetAll(epoch: string): void {
     this.#epoch = epoch
     this.#queues.clear()
+    this.#parked.clear()
     this.#outcomes = []
   }
 
@@ -198,6 +242,7 @@ export class Webhooks implements Service {
   /** Deliveries whose payloads were dropped and that may be sent now. */
   #askedAgain(): (readonly [hook: string, lsn: number])[] {
     const asked: (readonly [string, number])[] = []
+    if (this.#sentBytes >= POSTED_BYTES_MAX) return asked
     for (const [hook, held] of this.#sendable()) {
       if (held.body !== null) continue
       held.state = 'asked'
@@ -236,6 +281,12 @@ export class Webhooks implements Service {
       posts.push({ number, id: `${hook}:${delivery.lsn}`, event: delivery.event, target: queue.target, body })
     }
     this.#thread.send(posts)
+    // The others come first the next time.
+    for (const hook of new Set(posts.map(({ target }) => target.hook))) {
+      const queue = this.#queues.get(hook) as HookQueue
+      this.#queues.delete(hook)
+      this.#queues.set(hook, queue)
+    }
   }
 
   /** They are asked for again when their deliveries may be sent. */
@@ -312,7 +363,7 @@ export class Webhooks implements Service {
 
   /** Until they are stored, none of them is sent again by this process. The next start sends them. */
   async #storeLater(epoch: string, taken: readonly Noted[], reason: string): Promise<void> {
-    log.warn('webhooks: outcomes could not be stored yet', { reason })
+    this.#warn('webhooks: outcomes could not be stored yet', reason)
     await setTimeout(RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     if (!this.#end.signal.aborted && epoch === this.#epoch) this.#outcomes.unshift(...taken)
   }

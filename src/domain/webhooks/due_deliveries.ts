@@ -7,8 +7,9 @@ import { ALL_COLLECTIONS } from '../../operations/row/collection_access.js'
 import type { Delivery } from '../../store/deliveries/delivery_record.js'
 import type { DocumentChange } from '../../store/entries/document_change.js'
 import { decodeHead, type Head, textOfHead } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
 import { ByteWriter } from '../../store/rows/byte_writer.js'
-import { tolerated } from '../../store/rows/noted_damage.js'
+import { noteDamage, tolerated } from '../../store/rows/noted_damage.js'
 import type { View } from '../../store/view.js'
 import { findWebhook, secretsOf, type Webhook, type WebhookSecrets } from './webhook.js'
 
@@ -127,6 +128,8 @@ function payloadOf(view: View, hook: Webhook, row: Delivery): Uint8Array {
   const facts = {
     ...{ event, type: TYPES[event], collection: collectionName, key, lang, timestamp: at },
     ...(deletedCount === undefined ? {} : { detail: { deletedCount } }),
+    // Of an encrypted collection, and the entry was trimmed: not to be taken for the collection as a whole.
+    ...(key === '' && row.docid !== 0 ? { detail: { keyUnknown: true } } : {}),
   }
   const document = event === 'doc.deleted' ? undefined : documentOf(view, hook, row)
   if (document === undefined) return Buffer.from(JSON.stringify(facts))
@@ -134,7 +137,7 @@ function payloadOf(view: View, hook: Webhook, row: Delivery): Uint8Array {
 }
 
 /** Undefined: the binlog does not reach back that far. */
-function changeOf(view: View, { lsn }: Delivery): DocumentChange | undefined {
+export function changeOf(view: View, { lsn }: Delivery): DocumentChange | undefined {
   const [change] = view.binlog.changesAfter(lsn - 1n, 1).changes
   return change?.lsn === lsn ? change : undefined
 }
@@ -153,10 +156,29 @@ function identityOf(
   return head === undefined ? { key: '', lang: '' } : textOfHead(head)
 }
 
-/** Undefined: the document is gone. @throws BodiesWanted */
-function documentOf(view: View, { includeSealed }: Webhook, row: Delivery): Buffer | undefined {
-  const state = stateOf(view, row)
-  if (state === undefined) return undefined
+/**
+ * As the change made it, else as it is now. Undefined: it is gone, or can't be read: a document whose body is
+ * damaged, was removed with its collection, or can't be fetched must not hold up the deliveries of others.
+ */
+function documentOf(view: View, hook: Webhook, row: Delivery): Buffer | undefined {
+  const then = readable(() => stateOf(view, row))
+  const shown = then === undefined ? undefined : readable(() => textOf(view, hook, row, then))
+  if (shown !== undefined) return shown
+  const now = readable(() => view.head(row.collection, row.docid))
+  return now === undefined ? undefined : readable(() => textOf(view, hook, row, now))
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof BodiesWanted) return undefined
+    noteDamage(error)
+    return undefined
+  }
+}
+
+function textOf(view: View, { includeSealed }: Webhook, row: Delivery, state: Head): Buffer {
   if (view.isSealed(row.collection) && !includeSealed) {
     const { id, key, lang } = textOfHead(state)
     const { addedAt, updatedAt, expiresAt } = state
@@ -167,8 +189,7 @@ function documentOf(view: View, { includeSealed }: Webhook, row: Delivery): Buff
   return Buffer.from(writer.view())
 }
 
-function stateOf(view: View, { lsn, collection, docid }: Delivery): Head | undefined {
-  const [entry] = tolerated(() => view.binlog.entriesAfter(lsn - 1n, 1)) ?? []
-  if (entry?.kind === 'put' && entry.lsn === lsn) return decodeHead(entry.head, collection, () => `head of entry ${lsn}`)
-  return tolerated(() => view.head(collection, docid))
+function stateOf(view: View, { lsn, collection }: Delivery): Head | undefined {
+  const [entry] = view.binlog.entriesAfter(lsn - 1n, 1)
+  return entry?.kind === 'put' && entry.lsn === lsn ? decodeHead(entry.head, collection, () => `head of entry ${lsn}`) : undefined
 }

@@ -21,18 +21,24 @@ export class HookIndex {
     return this.#known.size === 0
   }
 
+  get ids(): Iterable<string> {
+    return this.#known
+  }
+
   /** @param meet called for each webhook that was not known */
   refresh(view: View, meet: (hook: string) => void): void {
     const settingsLsn = view.settingsLsn(SERVER_SETTINGS)
     if (settingsLsn === this.#settingsLsn) return
     const isFirst = this.#settingsLsn === undefined
-    this.#settingsLsn = settingsLsn
-    const hooks = webhooksOf(view)
-    const present = new Set(hooks.map(({ id }) => id))
+    const unreadable: string[] = []
+    const hooks = webhooksOf(view, unreadable)
+    // The rows of one that can't be read stay.
+    const present = new Set([...hooks.map(({ id }) => id), ...unreadable])
     const former = isFirst ? [...view.deliveries.hooksWith('waiting'), ...view.deliveries.hooksWith('dead')] : this.#known
     for (const id of former) if (!present.has(id)) this.gone.add(id)
     for (const id of present) if (!this.#known.has(id)) meet(id)
     this.#known = present
+    this.#settingsLsn = settingsLsn
     this.#ofAll = hooks.filter(({ collection }) => collection === '')
     this.#byCollection = new Map()
     for (const hook of hooks) {

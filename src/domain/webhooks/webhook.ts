@@ -54,9 +54,9 @@ export interface WebhookSecrets {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** In order of registration. */
-export function webhooksOf(view: View): readonly Webhook[] {
-  const hooks = view.settings(SERVER_SETTINGS, 'webhook').map(([, hook]) => hook as Webhook)
+/** In order of registration. @param unreadable receives the ids of damaged ones */
+export function webhooksOf(view: View, unreadable: string[] = []): readonly Webhook[] {
+  const hooks = view.settings(SERVER_SETTINGS, 'webhook', unreadable).map(([, hook]) => hook as Webhook)
   return hooks.sort((one, other) => one.since - other.since)
 }
 
@@ -97,7 +97,7 @@ export function concerns({ events, collection }: Webhook, event: ChangeEvent, na
 }
 
 function changeOf(event: string): ChangeEvent | undefined {
-  return ALIASES[event] ?? CHANGE_EVENTS.find((each) => each === event)
+  return Object.hasOwn(ALIASES, event) ? ALIASES[event] : CHANGE_EVENTS.find((each) => each === event)
 }
 
 /** @param suspended why nothing is sent; undefined: it is */

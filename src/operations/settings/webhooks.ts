@@ -24,7 +24,10 @@ const hookFields = {
   headers: Type.Optional(Type.Array(Type.String(), { description: 'Names of its own headers. Their values are not shown.' }), {
     grpc: 102,
   }),
-  suspended: Type.Optional(Type.String({ description: 'Why nothing is sent; absent: it is.' }), { grpc: 103, graphql: true }),
+  suspended: Type.Optional(Type.String({ description: 'Why changes are not recorded or sent any more; absent: they are.' }), {
+    grpc: 103,
+    graphql: true,
+  }),
 }
 const secret = Type.String({ description: 'Key of the signatures. Shown once.', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] })
 const Webhook = Type.Object(hookFields, { title: 'Webhook' })

@@ -97,8 +97,9 @@ function checkReferences(environment: Environment, { collection, docid, bodyLsn 
 /**
  * Empties the binlog. Followers, consumers and the index start from scratch: no earlier entries exist, and
  * bodies that only the binlog referred to are removed.
+ * @param servedLsn LSN of the last entry of the store that this one replaces
  */
-export function resetBinlog(environment: Environment): void {
+export function resetBinlog(environment: Environment, servedLsn = 0n): void {
   const { root, binlog, garbage } = environment
   for (;;) {
     const keys = [...garbage.getKeys({ limit: RESTORE_ROWS_PER_TRANSACTION })]
@@ -111,7 +112,8 @@ export function resetBinlog(environment: Environment): void {
   binlog.clear()
   root.transactionSync(() => {
     const counters = readStoreCounters(environment)
-    const lastLsn = (counters.lastLsn / RESTORE_LSNS + 1n) * RESTORE_LSNS
+    const highest = counters.lastLsn > servedLsn ? counters.lastLsn : servedLsn
+    const lastLsn = (highest / RESTORE_LSNS + 1n) * RESTORE_LSNS
     writeStoreCounters(environment, { ...counters, lastLsn, trimmedLsn: lastLsn, binlogBytes: 0 })
     removePositions(environment)
   })

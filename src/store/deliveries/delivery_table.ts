@@ -108,6 +108,12 @@ export class DeliveryView {
     return this.#environment.deliveries.getKeysCount(rangeOf(state, hook))
   }
 
+  /** Whether the hook has any row, also one that suspends it. */
+  holds(hook: string): boolean {
+    const has = (state: StoredState): boolean => [...this.#environment.deliveries.getKeys({ ...rangeOf(state, hook), limit: 1 })].length > 0
+    return has('waiting') || has('dead') || this.#environment.deliveries.doesExist(suspensionKey(hook))
+  }
+
   /** All rows: those that wait, those that were given up, and suspensions. */
   get total(): number {
     return this.#environment.deliveries.rowCount
@@ -117,6 +123,6 @@ export class DeliveryView {
   suspendedAt(hook: string): bigint | undefined {
     const record = this.#environment.deliveries.get(suspensionKey(hook))
     if (record === undefined) return undefined
-    return record === DAMAGED_ROW ? 0n : decodeSuspension(record)
+    return record === DAMAGED_ROW ? 0n : (tolerated(() => decodeSuspension(record)) ?? 0n)
   }
 }

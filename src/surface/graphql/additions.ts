@@ -15,7 +15,7 @@ export const ADDITIONS = /* GraphQL */ `
     embeddingDropped: Int
   }
   extend type Webhook {
-    "Why nothing is sent; absent: it is."
+    "Why changes are not recorded or sent any more; absent: they are."
     suspended: String
     "Key of the signatures. Shown once."
     secret: String

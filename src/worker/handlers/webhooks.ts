@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from '../../domain/commands.js'
 import type { SettledDeliveries, WebhookChange, WebhookDraft } from '../../domain/settings/webhook_commands.js'
-import { administered, dueDeliveries, type WantedDeliveries } from '../../domain/webhooks/due_deliveries.js'
+import { administered, changeOf, dueDeliveries, type WantedDeliveries } from '../../domain/webhooks/due_deliveries.js'
 import { checkWebhook, showWebhook, type Webhook, webhook, webhooksOf } from '../../domain/webhooks/webhook.js'
 import { SECRET_BYTES } from '../../domain/webhooks/webhook_changes.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -117,7 +117,7 @@ function deliveries(lane: LaneContext, input: InputOf<typeof deliveriesRow>): An
 
 function showDelivery(view: View, status: string, row: Delivery): object {
   const { hook, lsn, event, collectionName, key, lang, at, attempts, dueAt, httpStatus, error } = row
-  const [change] = key === null ? view.binlog.changesAfter(lsn - 1n, 1).changes : []
+  const change = key === null ? changeOf(view, row) : undefined
   return {
     ...{ id: `${hook}:${lsn}`, status, event, collection: collectionName },
     ...{ key: key ?? change?.key ?? '', lang: lang ?? change?.lang ?? '', timestamp: at, attempts },

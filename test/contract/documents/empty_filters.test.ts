@@ -40,7 +40,10 @@ const INPUTS: Readonly<Record<string, Fields>> = {
 }
 
 const fieldsOf = (schema: Schema): readonly string[] => Object.keys(schema.properties ?? {})
-const filtered = operations.filter(({ input }) => fieldsOf(input).includes('filterMeta') || fieldsOf(input).includes('hasMeta'))
+/** Recall finds messages of memory only, by filterMeta: test/contract/memory/recall.test.ts. */
+const filtered = operations.filter(
+  ({ name, input }) => name !== 'recallMemory' && (fieldsOf(input).includes('filterMeta') || fieldsOf(input).includes('hasMeta')),
+)
 
 let client: DocumentsClient
 let callers: readonly Caller[]

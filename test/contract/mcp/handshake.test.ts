@@ -335,7 +335,6 @@ describe('mcp: the handshake era', () => {
 
   it('mcp: other paths and methods are 404 and 405', async () => {
     assert.equal((await client.send('GET', '/nothing')).status, 404)
-    assert.equal((await client.send('GET', '/events')).status, 404)
     for (const [method, path, allow] of [
       ['PUT', '/mcp', 'POST, GET, DELETE'],
       ['POST', '/sse', 'GET'],

@@ -201,6 +201,22 @@ describe('deliveries to webhooks', () => {
     assert.equal(keysOf(receiver).at(-1), 'later')
   })
 
+  it('deliveries: a document whose collection was deleted before it could be sent holds up nothing', async () => {
+    const [server, receiver] = [await start({ ...WEBHOOK_ENV, SVC_LIMIT_WEBHOOK_WAIT_PERCENT: '20' }), await receive()]
+    const { id } = await register(server, { url: receiver.url('gone'), events: ALL, collection: 'gone' })
+    await register(server, { url: receiver.url(), events: ALL, collection: 'c' })
+    // Its bodies are removed between the third attempt and the fourth.
+    receiver.answer = ({ path }) => (path === '/gone' && receiver.of('gone').length < 4 ? 500 : 200)
+    await server.post('/v1/add', { collection: 'gone', key: 'a', lang: 'en', contentMd: 'x' })
+    await receiver.until(1, 'gone')
+    await server.post('/v1/delete-collection', { collection: 'gone' })
+    await receiver.until(4, 'gone')
+    await untilDelivered(server, id)
+    await add(server, 'later')
+    await receiver.until(1)
+    assert.deepEqual(receiver.of('gone').map(({ payload }) => [payload.event, payload.key]).slice(-2), [['doc.added', 'a'], ['doc.deleted', '']]) // prettier-ignore
+  })
+
   it('deliveries: a private address is refused at registration, and a name that leads to one when it is dialled', async () => {
     const server = await start({ SVC_LIMIT_WEBHOOK_WAIT_PERCENT: '100' })
     const refused = await server.post('/v1/webhooks', { url: 'http://127.0.0.1:9/h', events: ALL })

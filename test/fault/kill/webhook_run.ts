@@ -103,7 +103,10 @@ class WebhookKills {
     this.#server = await startServer({ directory: this.#directory, env: WEBHOOK_ENV })
   }
 
-  /** Until the server is gone. A client has its documents to itself, so that their order is that of its writes. */
+  /**
+   * Until the server is gone. A client has its documents to itself, so that their order is that of its
+   * writes.
+   */
   async #write(client: number): Promise<void> {
     const server = this.#server
     for (;;) {

@@ -48,7 +48,7 @@ async function backup({ config, store }: LaneContext, { to }: InputOf<typeof bac
 }
 
 async function restore(
-  { config }: LaneContext,
+  { config, store }: LaneContext,
   { from, withAccess = false }: InputOf<typeof restoreRow>,
   request: RequestContext,
 ): Promise<PreparedSwitch> {
@@ -59,7 +59,8 @@ async function restore(
     path = generationPath(config.path, generation)
     await unpackBackup(join(backupDirectory(config.path, config.backupDirectory), from), join(path, 'truth.mdb'))
     failPoint('restore.copied')
-    await prepareStore(config, path, request)
+    const servedLsn = store.read((view) => view.storeCounters().lastLsn)
+    await prepareStore({ config, servedLsn }, path, request)
     failPoint('restore.checked')
     return { generation, keepsAccounts: !withAccess, body: JSON.stringify({ restored: from }) }
   } catch (error) {

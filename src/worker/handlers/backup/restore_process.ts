@@ -17,10 +17,16 @@ export interface RestorePreparation {
   readonly path: string
   /** Process id of the server, with which the preparation ends. */
   readonly parent: number
+  /** LSN of the last entry of the store that is served: the prepared one goes on above it. */
+  readonly servedLsn: bigint
 }
 
 /** @throws Error that states why the store cannot be served */
-export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
+export async function prepareStore(
+  { config, servedLsn }: { readonly config: Config; readonly servedLsn: bigint },
+  path: string,
+  request: { shouldStop(): boolean },
+): Promise<void> {
   const child = fork(PROGRAM, [], {
     // The configuration contains keys as bytes.
     serialization: 'advanced',
@@ -37,7 +43,7 @@ export async function prepareStore(config: Config, path: string, request: { shou
       child.once('error', reject)
       child.once('exit', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
     })
-    child.send({ config, path, parent: process.pid } satisfies RestorePreparation)
+    child.send({ config, path, parent: process.pid, servedLsn } satisfies RestorePreparation)
     const failure = await end
     if (failure !== null) throw new Error(reason === '' ? `the preparation of the store ended by ${failure}` : reason)
   } finally {
