@@ -24,7 +24,7 @@ const BACKLOG = 20_000
 const PACED_ADDS = 500
 const PACE_MS = 10
 /** Nobody listens there. */
-const NOWHERE = 'http://127.0.0.1:9'
+const NOWHERE = 'http://127.0.0.1:9999'
 
 const receiver = fork(fileURLToPath(new URL('./webhook_sink.js', import.meta.url)), [])
 const [port] = (await once(receiver, 'message')) as [number]

@@ -178,6 +178,8 @@ export class ProtocolServer {
 
 /** Cells that the model does not say, because the protocol asks otherwise. */
 function isApart({ name }: Operation, protocol: string, names: readonly string[]): boolean {
+  // Their message and tool have no collection, so they list all.
+  if (name === 'listWebhooks' && protocol !== 'graphql') return names.length > 0
   // Its field must name a collection, which may be empty.
   if (name === 'registerWebhook' && protocol === 'graphql') return names.length === 0
   // Only HTTP can name the collection of a rule that is deleted.
