@@ -84,7 +84,10 @@ mds() {
   command node "$GUIDE_MDS" "$@"
 }
 node() {
-  if [ "$1" = bin/mds.mjs ]; then shift; mds "$@"; else command node "$@"; fi
+  if [ "$1" = bin/mds.mjs ]; then shift; mds "$@"; return; fi
+  # In the background its process is that of the shell, which a guide may end.
+  [ "$BASHPID" = "$$" ] || exec node "$@"
+  command node "$@"
 }
 curl() {
   local argument mode=--fail-with-body
