@@ -38,5 +38,5 @@ export const KIND_EDITS: readonly Edit[] = [
     find: "import { put } from './put/put.js'\n",
     replace: "import { put } from './put/put.js'\nimport { remark } from '../../../test/harness/remark_entry.js'\n",
   },
-  { file: 'src/store/entries/kinds.ts', find: ', vectors] as const', replace: ', vectors, remark] as const' },
+  { file: 'src/store/entries/kinds.ts', find: ', deliveries] as const', replace: ', deliveries, remark] as const' },
 ]
