@@ -22,13 +22,15 @@ const REMOVED_ROWS_MAX = 1000
 /** Milliseconds from a commit to the slice: its transaction may join that of the next group. */
 const PLANNING_DELAY_MS = 2
 /** Topic of the notice that there are new deliveries. */
-export const DELIVERIES_TOPIC = 'deliveries'
+const DELIVERIES_TOPIC = 'deliveries'
+/** Its name, under which its position is stored. */
+const CONSUMER = 'webhooks'
 
 export function webhookPlanning({ notify, backlogMax }: ConsumerTools): BinlogConsumer {
   const planner = new Planner(backlogMax)
   let isToldLater = false
   return {
-    name: 'webhooks',
+    name: CONSUMER,
     position: 'stored',
     begins: 'last',
     writesUnasked: false,
@@ -72,8 +74,12 @@ class Planner {
     const gone = this.#nextGone(view)
     if (gone !== undefined)
       return { lsn: after, change: (transaction) => void transaction.removeDeliveries(gone, REMOVED_ROWS_MAX), weight: REMOVED_ROWS_MAX }
-    if (this.isLost)
-      return { lsn: view.lastLsn(), change: (transaction) => this.#suspendAll(transaction, after + 1n), weight: REMOVED_ROWS_MAX }
+    const untold = this.#untold()
+    if (untold.length > 0) {
+      // The stored position is still the one from before the loss.
+      const lsn = (view.binlog.positionOf(CONSUMER) ?? after) + 1n
+      return { lsn: view.lastLsn(), change: (transaction) => this.#suspendAll(transaction, untold, lsn), weight: REMOVED_ROWS_MAX }
+    }
     if (this.#hooks.isEmpty) return { lsn: view.lastLsn(), weight: 0 }
     const { changes, lsn } = view.binlog.changesAfter(after, PLANNED_ENTRIES_MAX)
     const rows = changes.flatMap((change) => this.#rowsOf(view, change))
@@ -131,13 +137,19 @@ class Planner {
     return undefined
   }
 
-  /** Entries were trimmed unseen: their deliveries are missing, which the webhooks say. */
-  #suspendAll(transaction: WriteTransaction, lsn: bigint): void {
-    for (const hook of this.#hooks.ids) {
-      if (!this.#suspended.has(hook)) transaction.suspendHook(hook, lsn)
+  /** Webhooks that do not say yet that deliveries are missing. Asked again until the store says it of all. */
+  #untold(): readonly string[] {
+    const untold = this.isLost ? [...this.#hooks.ids].filter((hook) => !this.#suspended.has(hook)) : []
+    if (untold.length === 0) this.isLost = false
+    return untold
+  }
+
+  #suspendAll(transaction: WriteTransaction, hooks: readonly string[], lsn: bigint): void {
+    for (const hook of hooks) {
+      transaction.suspendHook(hook, lsn)
       this.#suspended.add(hook)
     }
-    this.isLost = false
+    log.warn(`webhooks are suspended from LSN ${lsn} on: changes were trimmed before they were recorded`)
   }
 }
 

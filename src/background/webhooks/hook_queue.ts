@@ -25,18 +25,27 @@ export interface Held {
 }
 
 export class HookQueue {
-  target: WebhookTarget
+  #target: WebhookTarget
+  /** Scheme, host and port: deliveries to one receiver share its bounds. */
+  receiver: string
   /** By LSN, ascending. */
   readonly #held = new Map<number, Held>()
   /** LSN of the last delivery that was read. */
   after = 0
 
   constructor(target: WebhookTarget) {
-    this.target = target
+    this.#target = target
+    this.receiver = receiverOf(target)
   }
 
-  get receiver(): string {
-    return new URL(this.target.url).origin
+  get target(): WebhookTarget {
+    return this.#target
+  }
+
+  /** Its secrets or headers may have changed. */
+  set target(target: WebhookTarget) {
+    this.#target = target
+    this.receiver = receiverOf(target)
   }
 
   get size(): number {
@@ -69,7 +78,7 @@ export class HookQueue {
     const { lsn, body, attempts, dueAt } = delivery
     const held = this.#held.get(lsn)
     // A copy: it is a view of the whole page, which is cloned and kept with it.
-    const own = body === null ? null : Uint8Array.from(body)
+    const own = body === null ? null : new Uint8Array(body)
     const facts = { ...delivery, body: null }
     if (held === undefined) this.#held.set(lsn, { delivery: facts, body: own, state: 'waiting', attempts, dueAt, firstAt: undefined })
     else if (held.state === 'asked') Object.assign(held, { body: own, state: 'waiting' })
@@ -125,6 +134,8 @@ export class HookQueue {
     return next
   }
 }
+
+const receiverOf = ({ url }: WebhookTarget): string => new URL(url).origin
 
 /** They are added in order but for those that were put back. */
 function inOrder(held: ReadonlyMap<number, Held>): Iterable<Held> {

@@ -353,7 +353,11 @@ export class Webhooks implements Service {
   /** Never rejects. */
   async #storeAll(epoch: string, taken: readonly Noted[]): Promise<void> {
     const byHook = new Map<string, DeliveryOutcome[]>()
-    for (const { hook, outcome } of taken) byHook.set(hook, [...(byHook.get(hook) ?? []), outcome])
+    for (const { hook, outcome } of taken) {
+      const outcomes = byHook.get(hook)
+      if (outcomes === undefined) byHook.set(hook, [outcome])
+      else outcomes.push(outcome)
+    }
     const settled: SettledDeliveries[] = [...byHook].map(([hook, outcomes]) => ({ hook, outcomes }))
     const answer = await ask(this.#dispatcher, settleDeliveries, { message: encodeMessage({ epoch, settled }) })
     if (answer.code === null) for (const { hook, outcome } of taken) this.#forget(hook, outcome)

@@ -70,6 +70,9 @@ export function dueDeliveries(view: View, wanted: WantedDeliveries, maySend: (ho
   const targets = new Map<string, WebhookTarget>()
   const deliveries: DueDelivery[] = []
   let bytes = 0
+  const tell = (hook: Webhook): void => {
+    if (!targets.has(hook.id)) targets.set(hook.id, targetOf(hook, secretsOf(view, hook.id), view.now))
+  }
   const add = (hook: Webhook, rows: readonly Delivery[]): void => {
     for (const row of rows) {
       const isShown = row.dueAt <= nowMs && bytes < PAGE_BYTES_WANTED
@@ -78,9 +81,6 @@ export function dueDeliveries(view: View, wanted: WantedDeliveries, maySend: (ho
       deliveries.push(dueOf(row, body))
     }
     if (rows.length > 0) tell(hook)
-  }
-  const tell = (hook: Webhook): void => {
-    if (!targets.has(hook.id)) targets.set(hook.id, targetOf(hook, secretsOf(view, hook.id), view.now))
   }
   const gone: string[] = []
   for (const id of wanted.isChanged ? Object.keys(wanted.after) : []) {

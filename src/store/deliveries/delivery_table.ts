@@ -108,7 +108,7 @@ export class DeliveryView {
     return this.#environment.deliveries.getKeysCount(rangeOf(state, hook))
   }
 
-  /** Whether the hook has any row, also one that suspends it. */
+  /** Whether there is a row of the hook: of a delivery, or that it is suspended. */
   holds(hook: string): boolean {
     const has = (state: StoredState): boolean => [...this.#environment.deliveries.getKeys({ ...rangeOf(state, hook), limit: 1 })].length > 0
     return has('waiting') || has('dead') || this.#environment.deliveries.doesExist(suspensionKey(hook))

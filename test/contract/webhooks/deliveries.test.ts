@@ -217,6 +217,20 @@ describe('deliveries to webhooks', () => {
     assert.deepEqual(receiver.of('gone').map(({ payload }) => [payload.event, payload.key]).slice(-2), [['doc.added', 'a'], ['doc.deleted', '']]) // prettier-ignore
   })
 
+  it('deliveries: after a restore, and after another of the same backup, no id stands for another change', async () => {
+    const [server, receiver] = [await start(WEBHOOK_ENV), await receive()]
+    const { id } = await register(server, { url: receiver.url(), events: ALL, collection: 'c' })
+    assert.equal((await server.get('/v1/backup?to=b')).status, 200)
+    for (const key of ['before', 'once', 'twice']) {
+      if (key !== 'before') assert.equal((await server.post('/v1/restore', { from: 'b' })).status, 200)
+      await add(server, key)
+      await receiver.until(receiver.posts.length === 0 ? 1 : new Set(keysOf(receiver)).size + 1)
+      await untilDelivered(server, id)
+    }
+    assert.deepEqual(keysOf(receiver), ['before', 'once', 'twice'])
+    assert.equal(new Set(receiver.posts.map((post) => post.id)).size, 3)
+  })
+
   it('deliveries: a private address is refused at registration, and a name that leads to one when it is dialled', async () => {
     const server = await start({ SVC_LIMIT_WEBHOOK_WAIT_PERCENT: '100' })
     const refused = await server.post('/v1/webhooks', { url: 'http://127.0.0.1:9/h', events: ALL })
